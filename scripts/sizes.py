@@ -1,0 +1,35 @@
+"""Prints the median length of the files in src and fails when one is over the limit."""
+
+import sys
+from pathlib import Path
+from statistics import median
+
+LIMIT = 300
+SOURCE = Path(__file__).parent.parent / "src"
+
+
+def lengths() -> dict[str, int]:
+    """Lines of every Python file in src, by its path there; an empty file says nothing."""
+    counts = {
+        str(path.relative_to(SOURCE)): len(path.read_text("utf-8").splitlines())
+        for path in sorted(SOURCE.rglob("*.py"))
+    }
+    return {name: lines for name, lines in counts.items() if lines}
+
+
+def too_long() -> dict[str, int]:
+    """The files over the limit."""
+    return {name: lines for name, lines in lengths().items() if lines > LIMIT}
+
+
+def main() -> int:
+    """Print the figures; 1 when a file is too long, else 0."""
+    found = lengths()
+    print(f"{len(found)} files, median {median(found.values()):.0f} lines, limit {LIMIT}")
+    for name, lines in too_long().items():
+        print(f"src/{name}: {lines} lines; split it by noun")
+    return 1 if too_long() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Jobs, triggers, executions and the rules they follow: pure, standard library only."""

@@ -1,0 +1,1 @@
+"""The loops that move time; they decide nothing themselves."""

@@ -1,0 +1,1 @@
+"""What carries out an attempt: a call, a webhook."""

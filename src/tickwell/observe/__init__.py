@@ -1,0 +1,1 @@
+"""Subscribers to events: logs, metrics, traces."""

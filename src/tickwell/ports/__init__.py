@@ -1,0 +1,1 @@
+"""Protocols that the engine needs others to fulfil; no implementation."""

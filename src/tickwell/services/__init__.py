@@ -1,0 +1,1 @@
+"""Use cases shared by every face."""
