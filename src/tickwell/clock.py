@@ -1,0 +1,96 @@
+"""Time. The only module that reads a clock; everything else is told what time it is.
+
+An instant is an `int`: milliseconds since the Unix epoch, UTC. Datetimes exist at the edges.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+#: Later than everything: 31 December 9999. What is held waits until then.
+NEVER = 253_402_300_799_999
+
+
+def to_millis(moment: datetime) -> int:
+    """The instant of an aware datetime; what is finer than a millisecond is cut off."""
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def to_datetime(instant: int) -> datetime:
+    """An instant as an aware UTC datetime."""
+    return _EPOCH + timedelta(milliseconds=instant)
+
+
+class Clock(Protocol):
+    """What the engine knows of time. `testing.ManualClock` is the other implementation."""
+
+    def now(self) -> int:
+        """The store's time now, rounded down, so that nothing starts early."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that only ever grow; for durations."""
+        ...
+
+    def sample(self, store_time: int, sent: float, received: float) -> None:
+        """Take over the store's time, read between two monotonic instants."""
+        ...
+
+    def sample_age(self) -> float:
+        """Seconds since the last sample; infinite before the first."""
+        ...
+
+    async def wait(self, wake: asyncio.Event, seconds: float) -> None:
+        """Rest until woken, or until the seconds have passed."""
+        ...
+
+
+class StoreClock:
+    """The store's time at the last sample plus monotonic time elapsed; never the wall clock.
+
+    So a skewed or jumping host clock moves nothing, and all processes agree to half a round trip.
+    """
+
+    def __init__(self) -> None:
+        self._offset = 0.0
+        self._sampled_at = float("-inf")
+        self._round_trip = float("inf")
+
+    def now(self) -> int:
+        return int((time.monotonic() + self._offset) * 1000)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def sample(self, store_time: int, sent: float, received: float) -> None:
+        self._offset = store_time / 1000 - (sent + received) / 2
+        self._sampled_at = received
+        self._round_trip = received - sent
+
+    def sample_age(self) -> float:
+        return time.monotonic() - self._sampled_at
+
+    def error(self) -> float:
+        """Seconds by which `now` may be off: half the round trip of the last sample."""
+        return self._round_trip / 2
+
+    async def wait(self, wake: asyncio.Event, seconds: float) -> None:
+        if wake.is_set() or seconds <= 0:
+            await asyncio.sleep(0)  # even a loop that never rests lets the others run
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                await wake.wait()
+        except TimeoutError:
+            return
+
+
+def wall_millis() -> int:
+    """The host's wall clock: the store's time where the store has no clock of its own."""
+    return time.time_ns() // 1_000_000

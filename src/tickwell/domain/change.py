@@ -1,0 +1,160 @@
+"""What a person's edit, pause, resume or deletion does to a job: pure, applied atomically by stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from tickwell.domain.execution import NewExecution, RangeSkip
+from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause
+from tickwell.domain.planning import Plan, first_cursor, plan, resumed
+from tickwell.errors import VersionConflict, WrongState
+
+
+class Pending(StrEnum):
+    """What a change does to executions of the job that no worker has claimed.
+
+    What is claimed but not due yet gets a cancel request wherever something is taken back.
+    """
+
+    #: Nothing.
+    KEEP = "keep"
+    #: Fires later than now are withdrawn, to be planned anew; the rest gets the new version.
+    RESTAMP = "restamp"
+    #: Fires that never started are withdrawn; retries and requested runs are held.
+    HOLD = "hold"
+    #: What was held may go on.
+    RELEASE = "release"
+    #: Fires that never started are withdrawn; retries and requested runs are cancelled.
+    END = "end"
+
+
+@dataclass(slots=True, kw_only=True)
+class Change:
+    """A new definition or a new cursor, and what goes along with it in the same write."""
+
+    cursor: Cursor
+    #: None: the definition stays.
+    job: Job | None = None
+    pending: Pending = Pending.KEEP
+    executions: list[NewExecution] = field(default_factory=list)
+    skips: list[RangeSkip] = field(default_factory=list)
+
+
+#: Given what the store holds now, what is to become of it; called again if it changed meanwhile.
+Changer = Callable[[Entry, int], Change | None]
+
+
+@dataclass(slots=True, kw_only=True)
+class Changed:
+    """What a change did."""
+
+    entry: Entry
+    #: Executions taken back before a worker claimed them.
+    withdrawn: int = 0
+    #: Executions that a worker holds for their instant, asked to give up.
+    cancelling: int = 0
+
+
+def edit(new: Job, expected_version: int | None = None) -> Changer:
+    """Replace the definition; the version before answers for everything up to now."""
+
+    def change(entry: Entry, now: int) -> Change:
+        old, cursor = entry.job, entry.cursor
+        _expect(entry, expected_version)
+        answered = _answer(entry, now)
+        job = replace(
+            new,
+            id=old.id,
+            project=old.project,
+            version=old.version + 1,
+            created_at=old.created_at,
+            saved_at=now,
+        )
+        fresh = replace(first_cursor(job, now), runs=answered.cursor.runs)
+        if cursor.state is JobState.PAUSED:
+            fresh = _paused(fresh, cursor.pause)
+        return Change(
+            cursor=fresh,
+            job=job,
+            pending=Pending.RESTAMP,
+            executions=answered.executions,
+            skips=answered.skips,
+        )
+
+    return change
+
+
+def pause(by: str, why: str, until: int | None = None) -> Changer:
+    """Stop firing, until someone resumes or the instant comes."""
+
+    def change(entry: Entry, now: int) -> Change:
+        _expect(entry, None)
+        answered = _answer(entry, now)
+        noted = Pause(by=by, why=why, since=now, until=until)
+        # The cursor goes back over what is withdrawn, so that an early resume plans it again.
+        cursor = replace(answered.cursor, after=min(answered.cursor.after, now))
+        return Change(
+            cursor=_paused(cursor, noted),
+            pending=Pending.HOLD,
+            executions=answered.executions,
+            skips=answered.skips,
+        )
+
+    return change
+
+
+def resume() -> Changer:
+    """Fire again from now on; what the pause passed over becomes one range skip."""
+
+    def change(entry: Entry, now: int) -> Change:
+        if entry.cursor.state is not JobState.PAUSED:
+            raise WrongState(
+                "job", entry.job.name, entry.cursor.state, "a paused job can be resumed"
+            )
+        return Change(cursor=resumed(entry.cursor, now), pending=Pending.RELEASE)
+
+    return change
+
+
+def delete() -> Changer:
+    """Take the job away; its history stays until retention ends."""
+
+    def change(entry: Entry, now: int) -> Change | None:
+        if entry.cursor.state is JobState.DELETED:
+            return None
+        answered = _answer(entry, now)
+        cursor = replace(answered.cursor, state=JobState.DELETED, next_fire_time=None, pause=None)
+        return Change(
+            cursor=cursor,
+            pending=Pending.END,
+            executions=answered.executions,
+            skips=answered.skips,
+        )
+
+    return change
+
+
+def _expect(entry: Entry, version: int | None) -> None:
+    if entry.cursor.state is JobState.DELETED:
+        raise WrongState("job", entry.job.name, "deleted", "a job that exists can be changed")
+    if version is not None and version != entry.job.version:
+        raise VersionConflict(entry.job.name, version, entry.job.version)
+
+
+def _answer(entry: Entry, now: int) -> Plan:
+    """Answer what is due by the definition that was in force: no slot falls between versions."""
+    total = plan(entry.job, entry.cursor, now, 0)
+    last = total
+    while last.cursor.nudged and last.cursor.next_fire_time == now:
+        last = plan(entry.job, last.cursor, now, 0)
+        total.executions += last.executions
+        total.skips += last.skips
+        total.cursor = last.cursor
+    return total
+
+
+def _paused(cursor: Cursor, note: Pause | None) -> Cursor:
+    until = note.until if note else None
+    return replace(cursor, state=JobState.PAUSED, pause=note, next_fire_time=until, nudged=False)

@@ -1,0 +1,185 @@
+"""Executions: one occurrence of a job, its attempts, and the records that stores and loops pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Job
+
+
+class State(StrEnum):
+    """Where an execution stands. An attempt fails; an execution dies."""
+
+    #: Due later than the horizon, or its gate is busy and its instant has not come.
+    WAITING = "waiting"
+    #: Due, its gate is busy, its policy says to wait.
+    BLOCKED = "blocked"
+    #: Holds its permits, due within the horizon, claimable.
+    QUEUED = "queued"
+    #: Claimed by a worker: attempt n, with a deadline.
+    RUNNING = "running"
+    #: No live worker knows its handler; kept until one appears.
+    PARKED = "parked"
+    SUCCEEDED = "succeeded"
+    #: Its budget is spent: a dead letter.
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+    #: Not run; `reason` says why.
+    SKIPPED = "skipped"
+
+
+PENDING = frozenset({State.WAITING, State.BLOCKED, State.QUEUED, State.PARKED})
+LIVE = PENDING | {State.RUNNING}
+ENDED = frozenset({State.SUCCEEDED, State.DEAD, State.CANCELLED, State.SKIPPED})
+
+
+class Kind(StrEnum):
+    """What an execution owes its existence to."""
+
+    #: A fire time of the trigger.
+    FIRE = "fire"
+    #: A request to run.
+    REQUEST = "request"
+
+
+class Reason(StrEnum):
+    """Why a slot was not run."""
+
+    #: Nobody answered it in time, and the misfire policy left it.
+    MISFIRE = "misfire"
+    #: Another execution of the job was live at its instant.
+    OVERLAP = "overlap"
+    #: It waited longer than its time to live.
+    TTL = "ttl"
+    #: A limit of the project was reached.
+    QUOTA = "quota"
+    #: Planned ahead, then the job was paused, edited or deleted before its instant.
+    WITHDRAWN = "withdrawn"
+    #: The job was paused at that time.
+    PAUSED = "paused"
+
+
+class OutcomeKind(StrEnum):
+    """How an attempt ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    #: Its worker went away, or its deadline passed without a report.
+    LOST = "lost"
+    #: Its worker gave it back unfinished, usually to shut down.
+    RELEASED = "released"
+    #: The handler asked to be called again later.
+    SNOOZED = "snoozed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(slots=True, kw_only=True)
+class NewExecution:
+    """An execution to be recorded."""
+
+    id: str
+    job: Job
+    kind: Kind
+    #: The nominal instant that it belongs to; never moved by delay, jitter or retry.
+    fire_time: int
+    #: When it may start: the fire time, later with jitter.
+    run_at: int
+    rank: int
+    overlap: Overlap
+    #: None: the job's own payload.
+    payload: Any = None
+    #: The concurrency gate, and its limit.
+    gate: str | None = None
+    limit: int = 0
+    #: Unique in the job: the same request made twice is one run.
+    key: str | None = None
+    #: A slot that was skipped runs after all, under its own id.
+    backfill: bool = False
+    #: The dead execution that this one repeats with an edited payload.
+    revived_from: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """One try at an execution, ended."""
+
+    number: int
+    outcome: OutcomeKind
+    worker: str | None
+    started_at: int | None
+    ended_at: int
+    error: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Execution:
+    """One occurrence of a job, as people see it."""
+
+    id: str
+    project: str
+    job_id: str
+    #: The definition that it was made from, or restamped with by an edit.
+    job_version: int
+    kind: Kind
+    state: State
+    fire_time: int
+    run_at: int
+    queue: str
+    ability: str
+    created_at: int
+    payload: Any = None
+    key: str | None = None
+    #: The fencing token: rises at every claim, never falls.
+    attempt: int = 0
+    #: Attempts that count against the retry budget.
+    charged: int = 0
+    lost: int = 0
+    #: Attempts given back: released and snoozed.
+    returned: int = 0
+    #: Why it was skipped, cancelled or died.
+    reason: str | None = None
+    worker: str | None = None
+    deadline: int | None = None
+    cancel_requested: bool = False
+    started_at: int | None = None
+    ended_at: int | None = None
+    error: str | None = None
+    result: Any = None
+    revived_from: str | None = None
+    #: Filled when one execution is read, not in lists; the last attempt is included once ended.
+    attempts: list[Attempt] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class Claim:
+    """A worker's right to one attempt."""
+
+    id: str
+    job: Job
+    kind: Kind
+    attempt: int
+    charged: int
+    lost: int
+    returned: int
+    fire_time: int
+    run_at: int
+    payload: Any
+    #: Past it the attempt is lost, whatever the worker's pulse says.
+    deadline: int
+    worker: str
+    claim_id: str
+
+
+@dataclass(slots=True, kw_only=True)
+class RangeSkip:
+    """Fire times that were passed over together: the first, the last, and how many."""
+
+    job_id: str
+    first: int
+    last: int
+    count: int
+    reason: Reason

@@ -1,0 +1,63 @@
+"""Gates: limits on what may be live at once, and what a busy gate does to the next execution.
+
+An execution passes two gates in a fixed order, so that no two can wait for each other: first its
+job's own (overlap), whose permit it keeps until it has ended, retries included; then its
+concurrency key's, whose permit it keeps for one attempt only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from tickwell.errors import InvalidJob
+
+
+class Overlap(StrEnum):
+    """What happens to an execution whose instant comes while another of its job is live."""
+
+    #: It is skipped, with the reason "overlap".
+    SKIP = "skip"
+    #: It waits; a newer one takes its place, and it is skipped.
+    QUEUE_ONE = "queue_one"
+    #: It waits, and so do all the others, in order.
+    QUEUE_ALL = "queue_all"
+    #: It waits, and the live one is asked to stop.
+    CANCEL_RUNNING = "cancel_running"
+    #: There is no gate.
+    ALLOW = "allow"
+
+
+_PLACEHOLDER = re.compile(r"\{\{\s*payload\.([A-Za-z0-9_.-]+)\s*\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """At most `limit` attempts at once among all executions of the project with the same key."""
+
+    #: Plain text, or with fields of the payload: "customer-{{payload.customer}}".
+    key: str
+    limit: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.key or len(self.key) > 255:
+            raise InvalidJob("a key has 1 to 255 characters", field="concurrency.key")
+        if self.limit < 1:
+            raise InvalidJob(
+                f"a limit of {self.limit} would let nothing run",
+                field="concurrency.limit",
+                hint="Give 1 or more",
+            )
+
+    def gate(self, project: str, payload: Any) -> str:
+        """The gate that an execution with this payload passes."""
+
+        def field(match: re.Match[str]) -> str:
+            value = payload
+            for part in match[1].split("."):
+                value = value.get(part) if isinstance(value, dict) else None
+            return "" if value is None else str(value)
+
+        return f"{project}/{_PLACEHOLDER.sub(field, self.key)}"

@@ -1,0 +1,127 @@
+"""Jobs: the durable definition, and the cursor, which is what moves in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout
+from tickwell.domain.target import Target
+from tickwell.domain.trigger import Trigger
+from tickwell.errors import InvalidJob
+
+#: Milliseconds of head start in the queue for each step of priority.
+HEAD_START = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to call, when, and by which policies."""
+
+    #: A UUIDv7; never changes.
+    id: str
+    #: Unique in the project; people's word for the job.
+    name: str
+    trigger: Trigger
+    target: Target
+    #: The tenant that the job and all its records belong to.
+    project: str = "default"
+    #: The lane that workers subscribe to.
+    queue: str = "default"
+    #: JSON handed to the target; a requested run may bring its own.
+    payload: Any = None
+    #: 1 to 10; each step is a head start of ten seconds, so that nothing starves.
+    priority: int = 5
+    retry: Retry = field(default_factory=Retry)
+    misfire: Misfire = field(default_factory=Misfire)
+    overlap: Overlap = Overlap.SKIP
+    concurrency: Concurrency | None = None
+    delivery: Delivery = Delivery.AT_LEAST_ONCE
+    timeout: Timeout = field(default_factory=Timeout)
+    #: A queued execution older than this many milliseconds is skipped instead of started.
+    ttl: int | None = None
+    #: The job is paused after this many dead executions in a row.
+    pause_after: int | None = None
+    #: A finished job with nothing live is deleted.
+    auto_remove: bool = False
+    #: A second creation with the same key answers with this job instead of making another.
+    dedupe_key: str | None = None
+    retention: Retention = field(default_factory=Retention)
+    #: The application whose code declares the job, if any.
+    app: str | None = None
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    #: Counts definitions, never fires.
+    version: int = 1
+    #: When this version was saved; what slots asks the version before this instant.
+    saved_at: int = 0
+    created_at: int = 0
+
+    def __post_init__(self) -> None:
+        for label, text in (("name", self.name), ("project", self.project), ("queue", self.queue)):
+            if not text or len(text) > 255 or not text.isprintable():
+                raise InvalidJob("1 to 255 printable characters are needed", field=label)
+        if not 1 <= self.priority <= 10:
+            raise InvalidJob(f"{self.priority} is not between 1 and 10", field="priority")
+        if self.ttl is not None and self.ttl <= 0:
+            raise InvalidJob("a time to live is positive", field="ttl")
+        if self.pause_after is not None and self.pause_after < 1:
+            raise InvalidJob("the number of failures is 1 or more", field="pause_after")
+
+
+def rank(run_at: int, priority: int) -> int:
+    """The place in the queue, smallest first: due time minus the head start of the priority."""
+    return run_at - priority * HEAD_START
+
+
+class JobState(StrEnum):
+    """Whether a job fires."""
+
+    ACTIVE = "active"
+    #: By a person or a policy; `Pause` says whom, why and until when.
+    PAUSED = "paused"
+    #: Its trigger has no further fire time.
+    FINISHED = "finished"
+    #: Gone for people; kept until its history is pruned.
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """Who paused a job, why, since when and until when."""
+
+    by: str
+    why: str
+    since: int
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cursor:
+    """What moves in a job. Stores keep it apart from the definition: it is small and hot."""
+
+    state: JobState = JobState.ACTIVE
+    #: When the planner has to look at the job; none when there is nothing to come,
+    #: or when the next fire time counts from the end of a run that is still live.
+    next_fire_time: int | None = None
+    #: Every fire time up to here, inclusive, is answered.
+    after: int = 0
+    #: Executions made, for `max_runs`.
+    runs: int = 0
+    #: Dead executions in a row, for `pause_after`.
+    failures: int = 0
+    #: `next_fire_time` is a moment to look, not a fire time: compute it anew from `after`.
+    nudged: bool = False
+    #: Fire times up to here are skipped as paused; set by resuming.
+    paused_through: int | None = None
+    pause: Pause | None = None
+
+
+@dataclass(slots=True)
+class Entry:
+    """A job with its cursor, as the catalog holds it."""
+
+    job: Job
+    cursor: Cursor

@@ -1,0 +1,126 @@
+"""What becomes of an execution when one of its attempts has ended. All of it is decided here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tickwell.domain.execution import Claim, OutcomeKind, State
+from tickwell.domain.job import rank
+from tickwell.domain.policy import LOST_BUDGET, RETURN_BUDGET, Delivery
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """How an attempt ended, as its executor tells it."""
+
+    kind: OutcomeKind
+    #: None when the attempt never started.
+    started_at: int | None = None
+    error: str | None = None
+    result: Any = None
+    #: False: trying again is pointless.
+    retry: bool = True
+    #: Milliseconds to wait instead of the backoff: Retry-After, or a snooze.
+    delay: int | None = None
+    #: The job is to be paused for this reason.
+    pause: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What a finished attempt does to its execution; stores apply it if the attempt still stands."""
+
+    claim: Claim
+    outcome: OutcomeKind
+    state: State
+    reason: str | None
+    #: When the next attempt may start, if one follows.
+    run_at: int
+    rank: int
+    charged: int
+    lost: int
+    returned: int
+    started_at: int | None
+    ended_at: int
+    error: str | None = None
+    result: Any = None
+    pause: str | None = None
+
+
+def decide(claim: Claim, outcome: Outcome, now: int) -> Report:
+    """The report for an attempt that ended now. `attempt` itself never falls: it is the fence."""
+    charged, lost, returned = _counts(claim, outcome.kind)
+    report = Report(
+        claim=claim,
+        outcome=outcome.kind,
+        state=State.WAITING,
+        reason=None,
+        run_at=now,
+        rank=0,
+        charged=charged,
+        lost=lost,
+        returned=returned,
+        started_at=outcome.started_at,
+        ended_at=now,
+        error=outcome.error,
+        result=outcome.result,
+        pause=outcome.pause,
+    )
+    _settle(report, outcome, now)
+    if report.state is State.WAITING:
+        report.rank = rank(report.run_at, claim.job.priority)
+    return report
+
+
+def _counts(claim: Claim, kind: OutcomeKind) -> tuple[int, int, int]:
+    """Charged at the claim; given back where the attempt says nothing about the target."""
+    if kind is OutcomeKind.LOST:
+        return claim.charged - 1, claim.lost + 1, claim.returned
+    if kind in {OutcomeKind.RELEASED, OutcomeKind.SNOOZED} and claim.returned < RETURN_BUDGET:
+        return claim.charged - 1, claim.lost, claim.returned + 1
+    return claim.charged, claim.lost, claim.returned
+
+
+def _settle(report: Report, outcome: Outcome, now: int) -> None:
+    claim, kind = report.claim, outcome.kind
+    if kind is OutcomeKind.SUCCEEDED:
+        report.state = State.SUCCEEDED
+        return
+    if kind is OutcomeKind.CANCELLED:
+        report.state, report.reason = State.CANCELLED, outcome.error or "cancelled"
+        return
+    report.run_at = now + _delay(claim, outcome, report)
+    report.reason = _why_final(report, outcome)
+    if report.reason:
+        report.state, report.run_at = State.DEAD, now
+
+
+def _why_final(report: Report, outcome: Outcome) -> str | None:
+    """Why no attempt follows, or None when one does."""
+    claim, kind, retry = report.claim, outcome.kind, report.claim.job.retry
+    # A lost attempt may have started without anybody knowing, so it counts as started.
+    started = outcome.started_at is not None or kind is OutcomeKind.LOST
+    if claim.job.delivery is Delivery.AT_MOST_ONCE and started:
+        return "at most once: the attempt had started"
+    if kind is OutcomeKind.LOST:
+        return f"lost {report.lost} times" if report.lost >= LOST_BUDGET else None
+    if not outcome.retry:
+        return "not to be retried"
+    if report.charged >= retry.max_attempts:
+        return f"{report.charged} of {retry.max_attempts} attempts"
+    if retry.max_age is not None and report.run_at - claim.fire_time > retry.max_age:
+        return "older than the retry policy allows"
+    return None
+
+
+def _delay(claim: Claim, outcome: Outcome, report: Report) -> int:
+    if outcome.delay is not None:
+        return outcome.delay
+    if outcome.kind is OutcomeKind.RELEASED:
+        return 0
+    retry = claim.job.retry
+    if outcome.kind is OutcomeKind.LOST:
+        # The first loss is most often a deploy or a dead machine: run again at once.
+        return 0 if report.lost == 1 else retry.delay_after(report.lost - 1, claim.id)
+    return retry.delay_after(report.charged, claim.id)

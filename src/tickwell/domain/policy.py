@@ -1,0 +1,154 @@
+"""The policies of a job besides its trigger and gates: retry, misfire, timeout, delivery, retention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tickwell.errors import InvalidJob
+from tickwell.ids import spread
+
+SECOND = 1_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+#: How often an attempt that was lost with its worker is made again: a budget of its own, so that
+#: a neighbour that kills the process does not eat up the failure budget of the others.
+LOST_BUDGET = 3
+#: How often released and snoozed attempts are given back before they count like failures.
+RETURN_BUDGET = 10
+
+
+class Backoff(StrEnum):
+    """How the delay grows from one failed attempt to the next."""
+
+    #: The same each time.
+    FIXED = "fixed"
+    #: `delay`, twice `delay`, three times `delay`.
+    LINEAR = "linear"
+    #: `delay`, then `factor` times the one before.
+    EXPONENTIAL = "exponential"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """How often and when a failed attempt is followed by another. Durations in milliseconds."""
+
+    #: Attempts in all, the first included.
+    max_attempts: int = 3
+    backoff: Backoff = Backoff.EXPONENTIAL
+    #: Before the second attempt.
+    delay: int = 5 * SECOND
+    factor: float = 2.0
+    #: No delay is longer.
+    cap: int = HOUR
+    #: Each delay is moved by up to this share of itself, up or down.
+    jitter: float = 0.1
+    #: Nothing is tried again later than this after the fire time.
+    max_age: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_attempts <= 100:
+            raise InvalidJob(
+                f"{self.max_attempts} attempts are not between 1 and 100",
+                field="retry.max_attempts",
+            )
+        if self.delay < 0 or self.cap < 0 or (self.max_age is not None and self.max_age <= 0):
+            raise InvalidJob("durations are not negative", field="retry")
+        if not 0 <= self.jitter <= 1:
+            raise InvalidJob(
+                f"{self.jitter} is not a share between 0 and 1",
+                field="retry.jitter",
+                hint="0.1 moves each delay by up to a tenth",
+            )
+        if self.factor < 1:
+            raise InvalidJob(
+                f"{self.factor} would make the delays shrink", field="retry.factor", hint="Use 2"
+            )
+
+    def delay_after(self, failures: int, seed: str) -> int:
+        """Milliseconds to wait after this many failures; the seed fixes the jitter."""
+        steps = max(failures, 1)
+        if self.backoff is Backoff.FIXED:
+            delay = float(self.delay)
+        elif self.backoff is Backoff.LINEAR:
+            delay = float(self.delay * steps)
+        else:
+            # 64 doublings pass any cap; more would overflow a float
+            delay = self.delay * self.factor ** min(steps - 1, 64)
+        delay = min(delay, self.cap)
+        reach = delay * self.jitter
+        if reach >= 1:
+            delay += spread(f"{seed}:{failures}", 2 * int(reach) + 1) - int(reach)
+        return int(min(delay, self.cap))
+
+
+class OnMisfire(StrEnum):
+    """What happens to fire times that nobody answered in time."""
+
+    #: None of them runs.
+    SKIP = "skip"
+    #: The newest one runs.
+    LATEST = "latest"
+    #: The newest `cap` inside the catch-up window run.
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misfire:
+    """What happens after an outage. Durations in milliseconds."""
+
+    policy: OnMisfire = OnMisfire.LATEST
+    #: A fire time no older than this is on time.
+    grace: int = 10 * SECOND
+    #: `all` looks back this far.
+    catchup_window: int = DAY
+    #: `all` runs at most this many.
+    cap: int = 100
+
+    def __post_init__(self) -> None:
+        if self.grace < 0 or self.catchup_window < 0:
+            raise InvalidJob("durations are not negative", field="misfire")
+        if not 1 <= self.cap <= 1000:
+            raise InvalidJob(f"{self.cap} is not between 1 and 1000", field="misfire.cap")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeout:
+    """How long an attempt may take. Milliseconds."""
+
+    #: The handler is asked to stop.
+    soft: int = 270 * SECOND
+    #: The attempt ends as timed out, whatever the handler does.
+    hard: int = 300 * SECOND
+
+    def __post_init__(self) -> None:
+        if not 0 < self.soft <= self.hard:
+            raise InvalidJob(
+                "the soft timeout is positive and not longer than the hard one",
+                field="timeout",
+                hint="For example soft 270 s, hard 300 s",
+            )
+
+
+class Delivery(StrEnum):
+    """What an unknown outcome means."""
+
+    #: It is tried again.
+    AT_LEAST_ONCE = "at_least_once"
+    #: Once started, any outcome is final.
+    AT_MOST_ONCE = "at_most_once"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long ended executions are kept. Milliseconds."""
+
+    age: int = 30 * DAY
+    count: int = 1000
+    dead: int = 90 * DAY
+
+    def __post_init__(self) -> None:
+        if self.age < 0 or self.count < 0 or self.dead < 0:
+            raise InvalidJob("retention is not negative", field="retention")

@@ -1,0 +1,49 @@
+"""Workers as the store knows them: one row and one beat per worker, whatever it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """One incarnation of a worker: a restarted process is another one."""
+
+    id: str
+    host: str
+    pid: int
+    queues: tuple[str, ...]
+    #: What it can run: the targets' abilities, as "call:send_report".
+    abilities: tuple[str, ...]
+    slots: int
+    started_at: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Liveness:
+    """A worker and its last beat. Loss is judged by the beat number, never by `seen_at`."""
+
+    worker: Worker
+    beat: int
+    seen_at: int
+    lost: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Owned:
+    """An attempt that the store says a worker holds."""
+
+    id: str
+    attempt: int
+    claim_id: str
+    cancel: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class Pulse:
+    """What a beat answers."""
+
+    beat: int
+    #: Declared lost: the worker must end this incarnation; what it held runs elsewhere.
+    lost: bool
+    owned: list[Owned] = field(default_factory=list)

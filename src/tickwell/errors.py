@@ -1,0 +1,162 @@
+"""Every error that Tickwell raises on purpose.
+
+TickwellError
+ +-- InvalidInput              what was given cannot be used; nothing was changed
+ |    +-- InvalidTrigger       a trigger, cron expression, zone or window
+ |    +-- InvalidJob           a job definition
+ |    +-- InvalidPayload       arguments that do not fit the handler, or are not JSON
+ |    +-- InvalidSetting       a setting, option or store URL
+ +-- NotFound                  no such job, execution or worker
+ +-- Conflict                  the record is not in the state that the change expects
+ |    +-- JobExists            the name is taken in this project
+ |    +-- VersionConflict      the job was edited since it was read
+ |    +-- WrongState           the record cannot go from its state to the one asked for
+ +-- HandlerError              a handler cannot be used
+ |    +-- UnknownHandler       no handler of that name is registered in this process
+ |    +-- DuplicateHandler     two handlers claim one name
+ +-- StoreError                the store did not do what was asked
+ |    +-- StoreUnavailable     it does not answer; the same call may be repeated later
+ |    +-- StoreFull            no space left where it writes
+ |    +-- StoreRefused         it answers, and will not: rights, read-only, foreign file
+ |    +-- SchemaTooNew         written by a newer Tickwell
+ |    +-- StoreCorrupt         its content contradicts itself
+ +-- NotRunning                the scheduler is stopped, or was never started
+
+A message says what is wrong, where, and what to do next.
+"""
+
+from __future__ import annotations
+
+
+class TickwellError(Exception):
+    """The base of all errors that Tickwell raises on purpose."""
+
+
+class InvalidInput(TickwellError, ValueError):
+    """What was given cannot be used; nothing was changed."""
+
+    def __init__(self, reason: str, *, field: str = "", hint: str = "") -> None:
+        self.reason = reason
+        #: Where in the input, as a dotted path: "trigger.cron", "retry.max_attempts".
+        self.field = field
+        #: What to do instead, usually an example that works.
+        self.hint = hint
+        message = f"{field}: {reason}" if field else reason
+        super().__init__(f"{message}. {hint}" if hint else message)
+
+
+class InvalidTrigger(InvalidInput):
+    """A trigger, cron expression, time zone or window that can never work."""
+
+
+class InvalidJob(InvalidInput):
+    """A job definition that breaks a rule of its own."""
+
+
+class InvalidPayload(InvalidInput):
+    """A payload that is not JSON, or does not fit the handler's parameters."""
+
+
+class InvalidSetting(InvalidInput):
+    """A setting, command-line option or store URL."""
+
+
+class NotFound(TickwellError, LookupError):
+    """No such record in this project."""
+
+    def __init__(self, kind: str, key: str) -> None:
+        self.kind = kind
+        self.key = key
+        super().__init__(f"no {kind} {key!r} in this project")
+
+
+class Conflict(TickwellError):
+    """The record is not in the state that the change expects."""
+
+
+class JobExists(Conflict):
+    """The name is taken in this project."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"a job named {name!r} exists already; edit it, or choose another name")
+
+
+class VersionConflict(Conflict):
+    """The job was edited since it was read."""
+
+    def __init__(self, name: str, expected: int, found: int) -> None:
+        self.name = name
+        self.expected = expected
+        self.found = found
+        super().__init__(
+            f"job {name!r} is at version {found}, not {expected}; read it again and repeat the edit"
+        )
+
+
+class WrongState(Conflict):
+    """The record cannot go from its state to the one asked for."""
+
+    def __init__(self, kind: str, key: str, state: str, wanted: str) -> None:
+        self.kind = kind
+        self.key = key
+        self.state = state
+        super().__init__(f"{kind} {key!r} is {state}; only {wanted}")
+
+
+class HandlerError(TickwellError):
+    """A handler cannot be used."""
+
+
+class UnknownHandler(HandlerError):
+    """No handler of that name is registered in this process."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"no handler named {name!r} is registered here; import the module that declares it"
+            " before the scheduler starts"
+        )
+
+
+class DuplicateHandler(HandlerError):
+    """Two handlers claim one name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"a handler named {name!r} is registered already; pass name='…' to one")
+
+
+class StoreError(TickwellError):
+    """The store did not do what was asked."""
+
+
+class StoreUnavailable(StoreError):
+    """The store does not answer; the same call may be repeated later."""
+
+
+class StoreFull(StoreError):
+    """No space is left where the store writes; free some, and work goes on by itself."""
+
+
+class StoreRefused(StoreError):
+    """The store answers and will not do it: missing rights, read-only, somebody else's file."""
+
+
+class SchemaTooNew(StoreError):
+    """The store was written by a newer Tickwell."""
+
+    def __init__(self, where: str, found: int, known: int) -> None:
+        self.found = found
+        self.known = known
+        super().__init__(
+            f"{where} has schema {found}, this Tickwell knows {known}; upgrade Tickwell"
+        )
+
+
+class StoreCorrupt(StoreError):
+    """The store's content contradicts itself; restore a backup."""
+
+
+class NotRunning(TickwellError):
+    """The scheduler is stopped, or was never started."""

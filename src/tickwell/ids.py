@@ -1,0 +1,41 @@
+"""Ids: derived from the fire time where an execution must be unique, random and ordered elsewhere."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Protocol
+
+
+class Random(Protocol):
+    """The one thing that ids need of `random.Random`; simulation passes a seeded one."""
+
+    def getrandbits(self, k: int, /) -> int: ...
+
+
+def execution_id(job_id: str, fire_time: int) -> str:
+    """The id of the one execution of a job at a fire time: a UUIDv8, first 48 bits the fire time.
+
+    Whoever plans the fire computes the same id, so a duplicate insert is harmless:
+    the key is the guard, never a lock.
+    """
+    digest = blake2b(f"{job_id}:{fire_time}".encode(), digest_size=10).hexdigest()
+    return _layout(f"{fire_time:012x}", "8", digest)
+
+
+def new_id(now: int, random: Random) -> str:
+    """A UUIDv7: `now` in milliseconds, then 74 random bits."""
+    return _layout(f"{now:012x}", "7", f"{random.getrandbits(80):020x}")
+
+
+def spread(seed: str, width: int) -> int:
+    """A stable number in [0, width) for a seed: jitter and `H` fields, equal in every process."""
+    return int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % width
+
+
+_VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+
+
+def _layout(time: str, version: str, rest: str) -> str:
+    return (
+        f"{time[:8]}-{time[8:12]}-{version}{rest[:3]}-{_VARIANT[rest[3]]}{rest[4:7]}-{rest[7:19]}"
+    )

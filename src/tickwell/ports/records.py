@@ -1,0 +1,129 @@
+"""What calls to the store take and answer, beyond the records of the domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from tickwell.domain.execution import Kind, State
+from tickwell.domain.job import JobState
+from tickwell.domain.outcome import Report
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, kw_only=True)
+class Fired:
+    """What one `fire_due` did."""
+
+    #: Jobs whose cursor moved.
+    jobs: int = 0
+    executions: int = 0
+    #: Fire times passed over, ranges counted in full.
+    skipped: int = 0
+    #: The limit was reached: call again at once.
+    more: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Promoted:
+    """What one `promote` did, in executions."""
+
+    queued: int = 0
+    blocked: int = 0
+    skipped: int = 0
+    more: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class ClaimRequest:
+    """What a worker asks for."""
+
+    worker: str
+    #: Names this request: sent again after a lost reply, it returns the same claims.
+    claim_id: str
+    now: int
+    #: Executions due within this many milliseconds may be claimed ahead of their instant.
+    lead: int
+    limit: int
+    queues: tuple[str, ...]
+    abilities: frozenset[str]
+    #: Sent before, without a reply.
+    repeated: bool = False
+    #: Only these executions.
+    ids: tuple[str, ...] | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Finished:
+    """What one `finish` did."""
+
+    #: Reports whose attempt no longer stands; nothing of them was written.
+    refused: list[Report] = field(default_factory=list)
+    #: Dead executions in a row, for jobs with `pause_after`.
+    failures: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Wakeup:
+    """The earliest instants at which somebody has to act; None: nothing to come."""
+
+    #: The first cursor to be looked at.
+    fire: int | None = None
+    #: The first pending execution to be promoted, or whose gate is to be looked at again.
+    promote: int | None = None
+    #: The first pending execution to pass its time to live.
+    expire: int | None = None
+    #: The first queued execution in the given queues to come due.
+    run: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Page(Generic[T]):
+    """A part of a list, and where the next part begins."""
+
+    items: list[T]
+    #: Pass it on to read further; None at the end.
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFilter:
+    """Which jobs to list; deleted ones only when asked for."""
+
+    project: str | None = None
+    states: frozenset[JobState] = frozenset({JobState.ACTIVE, JobState.PAUSED, JobState.FINISHED})
+    queue: str | None = None
+    app: str | None = None
+    tag: str | None = None
+    #: A part of the name.
+    search: str | None = None
+    auto_remove: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionFilter:
+    """Which executions to list."""
+
+    project: str | None = None
+    job_id: str | None = None
+    states: frozenset[State] | None = None
+    kind: Kind | None = None
+    queue: str | None = None
+    #: Fire times from, inclusive, and to, exclusive.
+    since: int | None = None
+    until: int | None = None
+    #: Run times before this instant.
+    due_before: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Record:
+    """What the service keeps beside jobs: one document under (kind, project, key)."""
+
+    kind: str
+    project: str
+    key: str
+    document: Any
+    version: int = 1
+    expires_at: int | None = None

@@ -1,0 +1,230 @@
+"""The store: the single system of record, as narrow protocols that one class implements.
+
+Rules for every method:
+- `now` is an argument: the caller's idea of the store's time. No store reads a clock but in `ping`.
+- A batch is the shape; one is a batch of one.
+- Repeating a call after a lost reply has no second effect.
+- Errors of drivers are translated into `tickwell.errors.StoreError` and its kin, cause kept.
+- What is returned is the caller's: changing it changes nothing in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
+
+from tickwell.domain.change import Changed, Changer
+from tickwell.domain.execution import Claim, Execution, NewExecution, RangeSkip, State
+from tickwell.domain.job import Cursor, Entry, Job
+from tickwell.domain.outcome import Report
+from tickwell.domain.planning import Plan
+from tickwell.domain.worker import Liveness, Pulse, Worker
+from tickwell.ports.records import (
+    ClaimRequest,
+    ExecutionFilter,
+    Finished,
+    Fired,
+    JobFilter,
+    Page,
+    Promoted,
+    Record,
+    Wakeup,
+)
+
+#: `domain.planning.plan` with the instant and the horizon filled in.
+Planner = Callable[[Job, Cursor], Plan]
+
+class QueueStore(Protocol):
+    """The hot path."""
+
+    async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
+        """Plan up to `limit` jobs whose `next_fire_time` is at most now + horizon, oldest first.
+
+        Atomically per job, provided it is unchanged since it was read: record the plan's
+        executions and skips, move the cursor. An execution whose id exists is left alone, except
+        that a withdrawn one is armed again. What gets its permits and is due within the horizon
+        becomes `queued`, the rest `waiting`.
+        """
+        ...
+
+    async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
+        """Move pending executions on, earliest first, up to `limit`.
+
+        `waiting`, due within the horizon, with permits to be had: `queued`. `waiting`, due now,
+        its job's gate busy: what its overlap says. Past its time to live: `skipped`.
+        """
+        ...
+
+    async def claim(self, request: ClaimRequest) -> list[Claim]:
+        """Hand over queued executions, best rank first; each is `running`, attempt + 1, owned.
+
+        The deadline is the later of now and `run_at`, plus the job's hard timeout and a minute
+        for the report. No execution goes to two callers. A lost worker gets nothing.
+        """
+        ...
+
+    async def finish(self, reports: Sequence[Report], now: int) -> Finished:
+        """Apply each report whose execution is `running` with that attempt number; refuse others.
+
+        Records the attempt, sets state and `run_at`, passes permits on, and sets off the next
+        fire of a job that counts from the end. A report that was applied before is not refused.
+        """
+        ...
+
+    async def settle(
+        self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int
+    ) -> list[str]:
+        """Move executions that are in one of the pending `states` to cancelled, skipped or parked,
+        or a parked one back to waiting; answer which were moved. Consequences as in `finish`."""
+        ...
+
+    async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
+        """Write the worker's row with the next beat number; answer what it owns.
+
+        A worker that was declared lost stays lost. One that is leaving and owns nothing is
+        forgotten.
+        """
+        ...
+
+    async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
+        """Mark the worker lost if its beat number is still this one; say whether it is lost now."""
+        ...
+
+    async def orphans(self, now: int, limit: int) -> list[Claim]:
+        """Running executions of lost or forgotten workers, and those past their deadline."""
+        ...
+
+    async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
+        """When a loop has to act next; `run` looks at these queues only, and only after now."""
+        ...
+
+
+class CatalogStore(Protocol):
+    """Jobs."""
+
+    async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
+        """Add jobs, all or none. A known `dedupe_key` answers with the job that has it.
+
+        Raises `JobExists` when a name is taken. The same id again is the same job.
+        """
+        ...
+
+    async def change_jobs(
+        self, project: str, ids: Sequence[str], change: Changer, now: int
+    ) -> list[Changed]:
+        """Apply a change to each job, atomically per job, in the order given.
+
+        The changer is pure and may be called again when the job moved meanwhile; None changes
+        nothing. Its error is raised, with the jobs before it changed. Raises `NotFound`.
+        A new definition leaves the one before as a record "job_version" under "<id>/<version>".
+        """
+        ...
+
+    async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
+        """The jobs with these ids or names, in the order given; missing ones are left out."""
+        ...
+
+    async def list_jobs(
+        self, where: JobFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Entry]:
+        """Jobs by project and name."""
+        ...
+
+
+class HistoryStore(Protocol):
+    """Executions."""
+
+    async def add_executions(
+        self, new: Sequence[NewExecution], now: int, horizon: int
+    ) -> list[str]:
+        """Record requested runs and backfills; answer the ids, those that exist already included.
+
+        A (job, key) that exists answers with its execution. A slot of a backfill that was
+        skipped is armed again; one that ran is left alone. Raises `NotFound` for a deleted job.
+        """
+        ...
+
+    async def get_execution(self, project: str, id: str) -> Execution | None:
+        """One execution with its attempts."""
+        ...
+
+    async def list_executions(
+        self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Execution]:
+        """Executions, newest id first: ids begin with their instant."""
+        ...
+
+    async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
+        """Range skips that touch [since, until), oldest first."""
+        ...
+
+    async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        """Cancel what is pending, ask the worker of what is running; answer which were found."""
+        ...
+
+    async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        """Dead executions wait again, due now, with a new budget; answer which were revived."""
+        ...
+
+    async def stats(self, project: str | None = None) -> dict[State, int]:
+        """How many executions are in each state."""
+        ...
+
+    async def list_workers(self) -> list[Liveness]:
+        """All workers that the store remembers, by id."""
+        ...
+
+
+class RecordStore(Protocol):
+    """Documents of the service: members, keys, secrets, audit entries, job versions."""
+
+    async def put_record(
+        self, record: Record, now: int, expected_version: int | None = None
+    ) -> bool:
+        """Write it as the next version; False if the stored version is not the expected one.
+
+        Expected 0: it must not exist. Expected None: whatever is there is replaced.
+        """
+        ...
+
+    async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
+        """The record, unless it has expired."""
+        ...
+
+    async def list_records(
+        self, kind: str, project: str, prefix: str, now: int, limit: int = 1000
+    ) -> list[Record]:
+        """Records whose key begins with the prefix, by key."""
+        ...
+
+    async def delete_record(self, kind: str, project: str, key: str) -> bool:
+        """Forget it; say whether it was there."""
+        ...
+
+
+class Upkeep(Protocol):
+    """The life of the store itself."""
+
+    #: For people and logs; no credentials in it.
+    name: str
+
+    async def open(self) -> None:
+        """Connect, and bring the schema up to date under a lock."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections; pending calls end first."""
+        ...
+
+    async def ping(self) -> int:
+        """The store's time."""
+        ...
+
+    async def prune(self, now: int, limit: int) -> int:
+        """Delete up to `limit` ended executions past their job's retention, expired records,
+        deleted jobs without history and workers long gone; answer how many."""
+        ...
+
+
+class Store(QueueStore, CatalogStore, HistoryStore, RecordStore, Upkeep, Protocol):
+    """Everything."""

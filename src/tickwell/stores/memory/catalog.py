@@ -1,0 +1,132 @@
+"""Jobs in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+from tickwell.domain.change import Changed, Changer
+from tickwell.domain.document import job_to_document
+from tickwell.domain.job import Entry, Job, JobState
+from tickwell.errors import JobExists, NotFound
+from tickwell.ports.records import JobFilter, Page, Record
+from tickwell.stores.memory.flow import Flow
+from tickwell.stores.memory.tables import Tables
+
+
+class MemoryCatalog:
+    """`ports.store.CatalogStore`."""
+
+    tables: Tables
+    flow: Flow
+
+    async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
+        known = [self._known(entry) for entry in entries]
+        batch: dict[tuple[str, str], Job] = {}
+        for job in (e.job for e, there in zip(entries, known, strict=True) if there is None):
+            key = job.project, job.name
+            same = batch.setdefault(key, job)
+            if key in self.tables.names or not _is_same(same, job):
+                raise JobExists(job.name)
+        return [
+            copy(there) if there else self._add(entry)
+            for entry, there in zip(entries, known, strict=True)
+        ]
+
+    def _known(self, entry: Entry) -> Entry | None:
+        job = entry.job
+        id = self.tables.dedupe.get((job.project, job.dedupe_key)) if job.dedupe_key else None
+        return self.tables.jobs.get(id or job.id)
+
+    def _add(self, entry: Entry) -> Entry:
+        job = entry.job
+        known = self._known(entry)
+        if known:  # two of the same dedupe key in one batch
+            return copy(known)
+        self.tables.names[job.project, job.name] = job.id
+        if job.dedupe_key:
+            self.tables.dedupe[job.project, job.dedupe_key] = job.id
+        self.tables.put_entry(copy(entry))
+        return copy(entry)
+
+    async def change_jobs(
+        self, project: str, ids: Sequence[str], change: Changer, now: int
+    ) -> list[Changed]:
+        return [self._change(project, id, change, now) for id in ids]
+
+    def _change(self, project: str, id: str, change: Changer, now: int) -> Changed:
+        entry = self.tables.jobs.get(id)
+        if entry is None or entry.job.project != project:
+            raise NotFound("job", id)
+        made = change(copy(entry), now)
+        if made is None:
+            return Changed(entry=copy(entry))
+        changed = Entry(made.job or entry.job, made.cursor)
+        if made.job is not None:
+            self._rename(entry, changed)
+        if changed.cursor.state is JobState.DELETED:
+            self.tables.names.pop((project, entry.job.name), None)
+        self.tables.put_entry(changed)
+        self.tables.skips.setdefault(id, []).extend(made.skips)
+        for new in made.executions:
+            self.flow.record(new, now, 0)
+        withdrawn, cancelling = self.flow.take_back(id, made.pending, now, changed.job.version)
+        return Changed(
+            entry=copy(self.tables.jobs[id]), withdrawn=withdrawn, cancelling=cancelling
+        )
+
+    def _rename(self, before: Entry, after: Entry) -> None:
+        project, names = before.job.project, self.tables.names
+        if names.get((project, after.job.name), before.job.id) != before.job.id:
+            raise JobExists(after.job.name)
+        names.pop((project, before.job.name), None)
+        names[project, after.job.name] = after.job.id
+        key = f"{before.job.id}/{before.job.version:08}"
+        self.tables.records["job_version", project, key] = Record(
+            kind="job_version", project=project, key=key, document=job_to_document(before.job)
+        )
+
+    async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
+        found = []
+        for key in keys:
+            id = self.tables.names.get((project, key), key)
+            entry = self.tables.jobs.get(id)
+            if entry is not None and entry.job.project == project:
+                found.append(copy(entry))
+        return found
+
+    async def list_jobs(
+        self, where: JobFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Entry]:
+        matching = sorted(
+            (entry for entry in self.tables.jobs.values() if _matches(entry, where)),
+            key=_position,
+        )
+        later = [entry for entry in matching if cursor is None or _position(entry) > cursor]
+        items = [copy(entry) for entry in later[:limit]]
+        return Page(items=items, cursor=_position(items[-1]) if len(later) > limit else None)
+
+
+def _is_same(first: Job, second: Job) -> bool:
+    """Two entries of one batch that make one job: by id, or by the key that says so."""
+    if first.id == second.id:
+        return True
+    return first.dedupe_key is not None and first.dedupe_key == second.dedupe_key
+
+
+def _position(entry: Entry) -> str:
+    """Where a job stands in the list: by project, name, and id, since deleted jobs share names."""
+    return f"{entry.job.project}\0{entry.job.name}\0{entry.job.id}"
+
+
+def _matches(entry: Entry, where: JobFilter) -> bool:
+    job = entry.job
+    return (
+        entry.cursor.state in where.states
+        and where.project in {None, job.project}
+        and where.queue in {None, job.queue}
+        and where.app in {None, job.app}
+        and (where.tag is None or where.tag in job.tags)
+        and (where.search is None or where.search.lower() in job.name.lower())
+        and where.auto_remove in {None, job.auto_remove}
+    )

@@ -1,0 +1,120 @@
+"""Executions in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from copy import copy, deepcopy
+
+from tickwell.domain.execution import (
+    LIVE,
+    Execution,
+    Kind,
+    NewExecution,
+    RangeSkip,
+    State,
+)
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import JobState, rank
+from tickwell.errors import NotFound
+from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.stores.memory.flow import Flow
+from tickwell.stores.memory.tables import Row, Tables
+
+
+class MemoryHistory:
+    """`ports.store.HistoryStore`, but for workers."""
+
+    tables: Tables
+    flow: Flow
+
+    async def add_executions(
+        self, new: Sequence[NewExecution], now: int, horizon: int
+    ) -> list[str]:
+        for one in new:
+            entry = self.tables.jobs.get(one.job.id)
+            if entry is None or entry.cursor.state is JobState.DELETED:
+                raise NotFound("job", one.job.name)
+        return [self._add(one, now, horizon) for one in new]
+
+    def _add(self, new: NewExecution, now: int, horizon: int) -> str:
+        if new.key is not None:
+            known = self.tables.keys.get((new.job.id, new.key))
+            if known is not None:
+                return known
+        self.flow.record(new, now, horizon)
+        return new.id
+
+    async def get_execution(self, project: str, id: str) -> Execution | None:
+        row = self.tables.rows.get(id)
+        if row is None or row.execution.project != project:
+            return None
+        return deepcopy(row.execution)
+
+    async def list_executions(
+        self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Execution]:
+        matching = sorted(
+            (
+                id
+                for id, row in self.tables.rows.items()
+                if (cursor is None or id < cursor) and _matches(row.execution, where)
+            ),
+            reverse=True,
+        )
+        items = [copy(self.tables.rows[id].execution) for id in matching[:limit]]
+        for item in items:
+            item.attempts = []
+        return Page(items=items, cursor=items[-1].id if len(matching) > limit else None)
+
+    async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
+        skips = self.tables.skips.get(job_id, [])
+        touching = [copy(skip) for skip in skips if skip.first < until and skip.last >= since]
+        return sorted(touching, key=lambda skip: (skip.first, skip.last))
+
+    async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        found = [row for row in self._in_project(project, ids) if row.execution.state in LIVE]
+        for row in found:
+            self.flow.cancel(row, now)
+        return [row.execution.id for row in found]
+
+    async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        dead = [
+            row for row in self._in_project(project, ids) if row.execution.state is State.DEAD
+        ]
+        for row in dead:
+            execution = row.execution
+            execution.charged = execution.lost = execution.returned = 0
+            execution.ended_at = execution.reason = execution.worker = None
+            execution.run_at = row.look_at = now
+            row.rank = rank(now, self.tables.jobs[execution.job_id].job.priority)
+            if row.overlap is not Overlap.ALLOW:
+                # A person asked for it: it waits its turn instead of being skipped again.
+                row.overlap = Overlap.QUEUE_ALL
+            self.flow.admit(row, now, 0)
+        return [row.execution.id for row in dead]
+
+    def _in_project(self, project: str, ids: Sequence[str]) -> list[Row]:
+        rows = (self.tables.rows.get(id) for id in ids)
+        return [row for row in rows if row is not None and row.execution.project == project]
+
+    async def stats(self, project: str | None = None) -> dict[State, int]:
+        counted = Counter(
+            row.execution.state
+            for row in self.tables.rows.values()
+            if project in {None, row.execution.project}
+        )
+        return {state: counted[state] for state in State}
+
+
+def _matches(execution: Execution, where: ExecutionFilter) -> bool:
+    return (
+        where.project in {None, execution.project}
+        and where.job_id in {None, execution.job_id}
+        and (where.states is None or execution.state in where.states)
+        and where.kind in {None, execution.kind}
+        and where.queue in {None, execution.queue}
+        and (where.since is None or execution.fire_time >= where.since)
+        and (where.until is None or execution.fire_time < where.until)
+        and (where.due_before is None or execution.run_at < where.due_before)
+    )

@@ -1,0 +1,78 @@
+"""Workers in memory: beats, loss, and what is left behind."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from tickwell.domain.execution import Claim
+from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
+from tickwell.stores.memory.tables import Row, Tables
+
+
+class MemoryLiveness:
+    """The part of `ports.store.QueueStore` that is about workers."""
+
+    tables: Tables
+
+    async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
+        known = self.tables.workers.get(worker.id)
+        beat = known.beat + 1 if known else 1
+        lost = known.lost if known else False
+        self.tables.workers[worker.id] = Liveness(worker=worker, beat=beat, seen_at=now, lost=lost)
+        owned = [
+            Owned(
+                id=row.execution.id,
+                attempt=row.execution.attempt,
+                claim_id=row.claim_id,
+                cancel=row.execution.cancel_requested,
+            )
+            for row in self.running()
+            if row.execution.worker == worker.id
+        ]
+        if leaving and not owned:
+            del self.tables.workers[worker.id]
+        return Pulse(beat=beat, lost=lost, owned=owned)
+
+    async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
+        liveness = self.tables.workers.get(worker_id)
+        if liveness is None:
+            return True
+        if liveness.beat == beat:
+            liveness.lost = True
+        return liveness.lost
+
+    async def orphans(self, now: int, limit: int) -> list[Claim]:
+        alive = {id for id, liveness in self.tables.workers.items() if not liveness.lost}
+        rows = [
+            row
+            for row in self.running()
+            if row.execution.worker not in alive or (row.execution.deadline or 0) < now
+        ]
+        return [self.claim_of(row) for row in rows[:limit]]
+
+    async def list_workers(self) -> list[Liveness]:
+        return [copy(self.tables.workers[id]) for id in sorted(self.tables.workers)]
+
+    def running(self) -> list[Row]:
+        """What is running, by id."""
+        return [self.tables.rows[id] for id in sorted(self.tables.running)]
+
+    def claim_of(self, row: Row) -> Claim:
+        """A running execution as its worker knows it."""
+        execution = row.execution
+        job = self.tables.jobs[execution.job_id].job
+        return Claim(
+            id=execution.id,
+            job=job,
+            kind=execution.kind,
+            attempt=execution.attempt,
+            charged=execution.charged,
+            lost=execution.lost,
+            returned=execution.returned,
+            fire_time=execution.fire_time,
+            run_at=execution.run_at,
+            payload=job.payload if execution.payload is None else execution.payload,
+            deadline=execution.deadline or 0,
+            worker=execution.worker or "",
+            claim_id=row.claim_id,
+        )

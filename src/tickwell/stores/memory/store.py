@@ -1,0 +1,116 @@
+"""`memory://`: everything is gone with the process. For tests, simulation and development."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from tickwell.clock import wall_millis
+from tickwell.domain.execution import ENDED, LIVE, Execution, State
+from tickwell.domain.job import JobState
+from tickwell.domain.policy import DAY
+from tickwell.stores.memory.catalog import MemoryCatalog
+from tickwell.stores.memory.flow import Flow
+from tickwell.stores.memory.history import MemoryHistory
+from tickwell.stores.memory.queue import MemoryQueue
+from tickwell.stores.memory.records import MemoryRecords
+from tickwell.stores.memory.tables import Tables
+
+
+class MemoryStore(MemoryQueue, MemoryCatalog, MemoryHistory, MemoryRecords):
+    """The executable specification: plain data, and one method per operation."""
+
+    name = "memory://"
+
+    def __init__(self, wall: Callable[[], int] = wall_millis) -> None:
+        self.tables = Tables()
+        self.flow = Flow(self.tables)
+        self._wall = wall
+
+    async def open(self) -> None:
+        """Nothing to connect to."""
+
+    async def close(self) -> None:
+        """The data stays until the object goes."""
+
+    async def ping(self) -> int:
+        return self._wall()
+
+    async def changed(self, seconds: float) -> bool:
+        """No other process can write here: rest, and say so."""
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            return False
+        return False
+
+    async def prune(self, now: int, limit: int) -> int:
+        old = [id for job_id in self.tables.by_job for id in self._old(job_id, now)][:limit]
+        for id in old:
+            self.tables.drop_row(id)
+        return len(old) + self._prune_records(now) + self._prune_jobs() + self._prune_workers(now)
+
+    def _old(self, job_id: str, now: int) -> list[str]:
+        retention = self.tables.jobs[job_id].job.retention
+        ended = sorted(
+            (
+                row.execution
+                for row in (self.tables.rows[id] for id in self.tables.by_job[job_id])
+                if row.execution.state in ENDED
+            ),
+            key=lambda execution: execution.id,
+            reverse=True,
+        )
+        kept = 0
+        old = []
+        for execution in ended:
+            dead = execution.state is State.DEAD
+            age = retention.dead if dead else retention.age
+            if _ended_at(execution) + age <= now or (not dead and kept >= retention.count):
+                old.append(execution.id)
+            else:
+                kept += not dead
+        return old
+
+    def _prune_records(self, now: int) -> int:
+        expired = [
+            key
+            for key, record in self.tables.records.items()
+            if record.expires_at is not None and record.expires_at <= now
+        ]
+        for key in expired:
+            del self.tables.records[key]
+        return len(expired)
+
+    def _prune_jobs(self) -> int:
+        gone = [
+            id
+            for id, entry in self.tables.jobs.items()
+            if entry.cursor.state is JobState.DELETED and not self.tables.by_job.get(id)
+        ]
+        for id in gone:
+            job = self.tables.jobs.pop(id).job
+            self.tables.skips.pop(id, None)
+            if job.dedupe_key:
+                self.tables.dedupe.pop((job.project, job.dedupe_key), None)
+        return len(gone)
+
+    def _prune_workers(self, now: int) -> int:
+        holding = {
+            row.execution.worker
+            for row in self.tables.rows.values()
+            if row.execution.state in LIVE
+        }
+        gone = [
+            id
+            for id, liveness in self.tables.workers.items()
+            if liveness.lost and liveness.seen_at + DAY <= now and id not in holding
+        ]
+        for id in gone:
+            del self.tables.workers[id]
+        return len(gone)
+
+
+def _ended_at(execution: Execution) -> int:
+    return execution.ended_at or 0

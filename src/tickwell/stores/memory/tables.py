@@ -1,0 +1,112 @@
+"""What the memory store holds: rows by id, and heaps in place of indexes."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tickwell.domain.execution import Execution, RangeSkip, State
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Entry
+from tickwell.domain.worker import Liveness
+from tickwell.ports.records import Record
+
+
+class Waits(StrEnum):
+    """The gate that a pending execution stands before."""
+
+    JOB = "job"
+    KEY = "key"
+
+
+@dataclass(slots=True, kw_only=True)
+class Row:
+    """An execution and what the queue knows of it."""
+
+    execution: Execution
+    rank: int
+    overlap: Overlap
+    gate: str | None
+    limit: int
+    #: Promotion looks at it when this is at most now + horizon.
+    look_at: int
+    expires_at: int | None
+    waits: Waits | None = None
+    holds_job: bool = False
+    holds_key: bool = False
+    claim_id: str = ""
+
+
+@dataclass(slots=True)
+class Tables:
+    """All the data. Heap entries are hints: whoever pops one checks it against the row."""
+
+    jobs: dict[str, Entry] = field(default_factory=dict)
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    dedupe: dict[tuple[str, str], str] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
+    keys: dict[tuple[str, str], str] = field(default_factory=dict)
+    by_job: dict[str, set[str]] = field(default_factory=dict)
+    running: set[str] = field(default_factory=set)
+    skips: dict[str, list[RangeSkip]] = field(default_factory=dict)
+    #: Who holds a job's own gate, and who stands before it.
+    job_gate: dict[str, str] = field(default_factory=dict)
+    before_job: dict[str, set[str]] = field(default_factory=dict)
+    #: Who holds a place in a concurrency gate, and who stands before it.
+    key_gate: dict[str, set[str]] = field(default_factory=dict)
+    before_key: dict[str, set[str]] = field(default_factory=dict)
+    workers: dict[str, Liveness] = field(default_factory=dict)
+    records: dict[tuple[str, str, str], Record] = field(default_factory=dict)
+    #: (next_fire_time, job), (look_at, execution), (expires_at, execution), (rank, execution).
+    due_jobs: list[tuple[int, str]] = field(default_factory=list)
+    due_rows: list[tuple[int, str]] = field(default_factory=list)
+    expiring: list[tuple[int, str]] = field(default_factory=list)
+    queues: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+
+    def put_entry(self, entry: Entry) -> None:
+        """Store a job with its cursor; the planner finds it by its next fire time."""
+        self.jobs[entry.job.id] = entry
+        if entry.cursor.next_fire_time is not None:
+            heapq.heappush(self.due_jobs, (entry.cursor.next_fire_time, entry.job.id))
+
+    def put_row(self, row: Row) -> None:
+        """Store an execution that is new."""
+        execution = row.execution
+        self.rows[execution.id] = row
+        self.by_job.setdefault(execution.job_id, set()).add(execution.id)
+        if execution.key is not None:
+            self.keys[execution.job_id, execution.key] = execution.id
+        if row.expires_at is not None:
+            heapq.heappush(self.expiring, (row.expires_at, execution.id))
+
+    def move(self, row: Row, state: State, waits: Waits | None = None) -> None:
+        """Change the state of an execution and keep all that is derived from it."""
+        execution = row.execution
+        self._before(row).discard(execution.id)
+        execution.state, row.waits = state, waits
+        if waits is not None:
+            self._before(row).add(execution.id)
+        if state is State.RUNNING:
+            self.running.add(execution.id)
+        else:
+            self.running.discard(execution.id)
+        if state is State.WAITING:
+            heapq.heappush(self.due_rows, (row.look_at, execution.id))
+        elif state is State.QUEUED:
+            heap = self.queues.setdefault(execution.queue, [])
+            heapq.heappush(heap, (row.rank, execution.id))
+
+    def _before(self, row: Row) -> set[str]:
+        if row.waits is Waits.JOB:
+            return self.before_job.setdefault(row.execution.job_id, set())
+        if row.waits is Waits.KEY and row.gate is not None:
+            return self.before_key.setdefault(row.gate, set())
+        return set()
+
+    def drop_row(self, execution_id: str) -> None:
+        """Forget an execution that has ended."""
+        execution = self.rows.pop(execution_id).execution
+        self.by_job[execution.job_id].discard(execution_id)
+        if execution.key is not None:
+            self.keys.pop((execution.job_id, execution.key), None)
