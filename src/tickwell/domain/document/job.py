@@ -1,0 +1,127 @@
+"""The fields of a job's document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.domain.document.shape import Field, Shape
+from tickwell.domain.document.target import TARGET
+from tickwell.domain.document.trigger import TRIGGER
+from tickwell.domain.document.values import (
+    ANY,
+    DURATION,
+    FLAG,
+    INSTANT,
+    REAL,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    Unfit,
+    choice,
+    optional,
+)
+from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.job import Job
+from tickwell.domain.policy import (
+    Backoff,
+    Delivery,
+    Misfire,
+    OnMisfire,
+    Retention,
+    Retry,
+    Timeout,
+)
+from tickwell.errors import InvalidJob
+
+_RETRY = Shape(
+    Retry,
+    "retry",
+    {
+        "max_attempts": Field(WHOLE, 3),
+        "backoff": Field(choice(Backoff), "exponential"),
+        "delay": Field(DURATION, "5s"),
+        "factor": Field(REAL, 2.0),
+        "cap": Field(DURATION, "1h"),
+        "jitter": Field(REAL, 0.1),
+        "max_age": Field(optional(DURATION), "1d"),
+    },
+)
+_MISFIRE = Shape(
+    Misfire,
+    "misfire",
+    {
+        "policy": Field(choice(OnMisfire), "latest"),
+        "grace": Field(DURATION, "10s"),
+        "catchup_window": Field(DURATION, "1d"),
+        "cap": Field(WHOLE, 100),
+    },
+)
+_CONCURRENCY = Shape(
+    Concurrency,
+    "concurrency",
+    {"key": Field(TEXT, "customer-{{payload.customer}}"), "limit": Field(WHOLE, 2)},
+)
+_TIMEOUT = Shape(
+    Timeout, "timeout", {"soft": Field(DURATION, "4m30s"), "hard": Field(DURATION, "5m")}
+)
+_RETENTION = Shape(
+    Retention,
+    "retention",
+    {
+        "age": Field(DURATION, "30d"),
+        "count": Field(WHOLE, 1000),
+        "dead": Field(DURATION, "90d"),
+    },
+)
+_JOB = Shape(
+    Job,
+    "",
+    {
+        "id": Field(TEXT, "0197c0de-0000-7000-8000-000000000000"),
+        "name": Field(TEXT, "daily-report"),
+        "project": Field(TEXT, "default"),
+        "queue": Field(TEXT, "default"),
+        "trigger": Field(TRIGGER, {"cron": "0 9 * * *", "tz": "Europe/Rome"}),
+        "target": Field(TARGET, {"call": {"handler": "send_report"}}),
+        "payload": Field(ANY, {"to": "ops@example.com"}),
+        "priority": Field(WHOLE, 5),
+        "retry": Field(_RETRY.as_value(), {"max_attempts": 3, "delay": "5s"}),
+        "misfire": Field(_MISFIRE.as_value(), {"policy": "latest", "grace": "10s"}),
+        "overlap": Field(choice(Overlap), "skip"),
+        "concurrency": Field(optional(_CONCURRENCY.as_value()), {"key": "reports", "limit": 2}),
+        "delivery": Field(choice(Delivery), "at_least_once"),
+        "timeout": Field(_TIMEOUT.as_value(), {"soft": "4m30s", "hard": "5m"}),
+        "ttl": Field(optional(DURATION), "10m"),
+        "pause_after": Field(optional(WHOLE), 5),
+        "auto_remove": Field(FLAG, True),  # noqa: FBT003 - the example, not a switch
+        "dedupe_key": Field(optional(TEXT), "order-4711"),
+        "retention": Field(_RETENTION.as_value(), {"age": "30d", "count": 1000}),
+        "app": Field(optional(TEXT), "billing"),
+        "description": Field(TEXT, "Sends the report"),
+        "tags": Field(TEXTS, ["reports"]),
+        "version": Field(WHOLE, 1),
+        "saved_at": Field(INSTANT, "2026-11-15T09:00:00Z"),
+        "created_at": Field(INSTANT, "2026-11-15T09:00:00Z"),
+    },
+)
+
+
+def job_to_document(job: Job) -> dict[str, Any]:
+    """The document of a job: JSON throughout, without what has its default."""
+    return _JOB.write(job)
+
+
+def job_from_document(document: Any) -> Job:
+    """The job of a document; `job_to_document` reads back exactly.
+
+    Raises `InvalidJob`, or `InvalidTrigger` for what is wrong with the trigger: the dotted path,
+    the reason, an example that works.
+    """
+    try:
+        return _JOB.read(document)
+    except Unfit:
+        raise InvalidJob(
+            "a job is an object",
+            hint='For example {"name": "tick", "trigger": {"every": "5m"},'
+            ' "target": {"call": {"handler": "tick"}}}',
+        ) from None

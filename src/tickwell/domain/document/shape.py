@@ -1,0 +1,94 @@
+"""A record as a JSON object: its fields, their values, and errors that name the place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
+from typing import Any, Generic, TypeVar
+
+from tickwell.domain.document.values import Unfit, Value
+from tickwell.errors import InvalidJob
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of an object: its kind of value, and one that works, for error messages."""
+
+    value: Value
+    example: Any
+
+
+class Shape(Generic[T]):
+    """Reads and writes records of one class; a field that has its default is left out."""
+
+    def __init__(self, record: type[T], at: str, shape: Mapping[str, Field]) -> None:
+        self._record = record
+        self._at = at
+        self._fields = shape
+        defaults = _defaults(record)
+        self._required = [name for name in shape if name not in defaults]
+        # Frozen, so one default serves all records; making one costs more than reading a field.
+        self._defaults = {name: defaults[name] for name in shape if name in defaults}
+        self._reads = {name: field.value.read for name, field in shape.items()}
+        self._writes = [
+            (name, field.value.write, defaults.get(name, MISSING)) for name, field in shape.items()
+        ]
+
+    def as_value(self) -> Value:
+        """The shape as a value of a field in another shape."""
+        return Value(self.read, self.write)
+
+    def write(self, record: T) -> dict[str, Any]:
+        """The record as an object."""
+        document = {}
+        for name, write, default in self._writes:
+            value = getattr(record, name)
+            if value is not default and value != default:
+                document[name] = write(value)
+        return document
+
+    def read(self, document: Any) -> T:
+        """The record that an object describes."""
+        if not isinstance(document, dict):
+            raise Unfit("is not an object")
+        given = self._defaults.copy()
+        for name, value in document.items():
+            read = self._reads.get(name)
+            if read is None:
+                raise self._unknown(name)
+            try:
+                given[name] = read(value)
+            except Unfit as error:
+                raise self._invalid(str(error), name) from None
+        for name in self._required:
+            if name not in given:
+                raise self._invalid("is missing", name)
+        return self._record(**given)
+
+    def _invalid(self, reason: str, name: str) -> InvalidJob:
+        return InvalidJob(reason, field=self._path(name), hint=self._hint(name))
+
+    def _unknown(self, name: object) -> InvalidJob:
+        near = get_close_matches(str(name), self._fields, n=1)
+        hint = self._hint(near[0]) if near else f"Known are {', '.join(self._fields)}"
+        return InvalidJob("is not a known field", field=self._path(name), hint=hint)
+
+    def _path(self, name: object) -> str:
+        return f"{self._at}.{name}" if self._at else str(name)
+
+    def _hint(self, name: str) -> str:
+        return f"For example {json.dumps({name: self._fields[name].example})}"
+
+
+def _defaults(record: type) -> dict[str, Any]:
+    found = {}
+    for field in fields(record):
+        if field.default is not MISSING:
+            found[field.name] = field.default
+        elif field.default_factory is not MISSING:
+            found[field.name] = field.default_factory()
+    return found
