@@ -1,0 +1,97 @@
+"""An expression taken apart: aliases, field count, items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tickwell.domain.cron.field import FIELDS
+from tickwell.domain.cron.item import Item, read_items
+from tickwell.errors import InvalidTrigger
+
+LONGEST = 256
+
+ALIASES = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+
+_EXAMPLE = "For example: 0 9 * * mon-fri"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expression:
+    """What the six fields say, seconds first."""
+
+    #: The text of each field.
+    texts: tuple[str, ...]
+    #: The items of each field.
+    items: tuple[tuple[Item, ...], ...]
+
+    @property
+    def both_days(self) -> bool:
+        """Whether a day must match both day fields; Vixie: if either begins with a star."""
+        return self.any_day or self.any_weekday
+
+    @property
+    def any_day(self) -> bool:
+        """Whether the day-of-month begins with a star, and so does not restrict by Vixie's rule."""
+        return self.texts[3][0] in "*?"
+
+    @property
+    def any_weekday(self) -> bool:
+        """Whether the weekday begins with a star, and so does not restrict by Vixie's rule."""
+        return self.texts[5][0] in "*?"
+
+    @property
+    def fixed_time(self) -> bool:
+        """Whether this names times of day, as Debian cron tells: no star before the day fields.
+
+        The others follow elapsed time through a change of the clocks.
+        """
+        return not any(text.startswith("*") for text in self.texts[:3])
+
+
+def split(text: object) -> list[str]:
+    """The fields of an expression, five or six, aliases replaced; refused before any real work."""
+    if not isinstance(text, str):
+        raise InvalidTrigger("a cron expression is a string", field="cron", hint=_EXAMPLE)
+    if len(text) > LONGEST:
+        reason = f"the expression has {len(text)} characters, {LONGEST} at most are taken"
+        raise InvalidTrigger(reason, field="cron", hint="Split it into several with any_of")
+    if not all(" " <= character <= "~" or character == "\t" for character in text):
+        reason = "the expression holds a control or non-ASCII character"
+        raise InvalidTrigger(reason, field="cron", hint=_EXAMPLE)
+    fields = text.split()
+    if not fields:
+        raise InvalidTrigger("the expression is empty", field="cron", hint=_EXAMPLE)
+    if fields[0].startswith("@"):
+        fields = _alias(fields)
+    if len(fields) not in (5, 6):
+        reason = f"the expression has {len(fields)} fields, not 5, or 6 with seconds first"
+        raise InvalidTrigger(reason, field="cron", hint=_EXAMPLE)
+    return fields
+
+
+def read(fields: list[str]) -> Expression:
+    """The expression that five or six fields make."""
+    texts = tuple(fields) if len(fields) == 6 else ("0", *fields)
+    items = tuple(read_items(field, text) for field, text in zip(FIELDS, texts, strict=True))
+    return Expression(texts=texts, items=items)
+
+
+def _alias(fields: list[str]) -> list[str]:
+    name = fields[0].lower()
+    if name == "@every":
+        hint = 'Use Every(\'5m\'), in a document {"every": "5m"}'
+        raise InvalidTrigger(
+            "@every is an interval, not a cron expression", field="cron", hint=hint
+        )
+    if name not in ALIASES or len(fields) > 1:
+        hint = f"The known ones are {', '.join(ALIASES)}"
+        raise InvalidTrigger(f"{' '.join(fields)!r} is not a known alias", field="cron", hint=hint)
+    return ALIASES[name].split()

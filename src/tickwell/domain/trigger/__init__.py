@@ -1,0 +1,31 @@
+"""Triggers: pure rules that say when a job fires next."""
+
+from __future__ import annotations
+
+from tickwell.domain.trigger.calendar import Calendar
+from tickwell.domain.trigger.calendar_every import CalendarEvery
+from tickwell.domain.trigger.cron import Cron
+from tickwell.domain.trigger.document import trigger_from_document, trigger_to_document
+from tickwell.domain.trigger.duration import format_duration, parse_duration
+from tickwell.domain.trigger.every import Every
+from tickwell.domain.trigger.on_demand import OnDemand
+from tickwell.domain.trigger.once import Once
+from tickwell.domain.trigger.trigger import Trigger
+from tickwell.domain.trigger.union import Union
+from tickwell.domain.trigger.window import Window
+
+__all__ = [
+    "Calendar",
+    "CalendarEvery",
+    "Cron",
+    "Every",
+    "OnDemand",
+    "Once",
+    "Trigger",
+    "Union",
+    "Window",
+    "format_duration",
+    "parse_duration",
+    "trigger_from_document",
+    "trigger_to_document",
+]

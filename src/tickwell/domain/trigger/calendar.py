@@ -1,0 +1,94 @@
+"""Exclusion calendars: dates on which a trigger does not fire."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from tickwell.domain.cron import check_zone
+from tickwell.errors import InvalidTrigger
+
+_DAY = 86_400
+_EPOCH = 719_163
+LONGEST = 10_000
+
+Dates = Iterable[date | str]
+Ranges = Iterable[tuple[date | str, date | str]]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Calendar:
+    """Whole days, in a zone, that are left out; named, so that a slot can say why."""
+
+    name: str
+    #: Single days, in order.
+    dates: tuple[date, ...]
+    #: First and last day, both left out.
+    ranges: tuple[tuple[date, date], ...]
+    #: The zone; None for that of the trigger, which is UTC where it has none.
+    tz: str | None
+
+    def __init__(
+        self, name: str, dates: Dates = (), *, ranges: Ranges = (), tz: str | None = None
+    ) -> None:
+        if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
+            hint = "For example: holidays"
+            reason = "needs a name of 1 to 100 printable characters"
+            raise InvalidTrigger(reason, field="exclude.name", hint=hint)
+        days = tuple(sorted({_date(day, "exclude.dates") for day in dates}))
+        spans = tuple(sorted({_range(first, last) for first, last in ranges}))
+        if not 0 < len(days) + len(spans) <= LONGEST:
+            hint = 'For example: Calendar("holidays", ["2026-12-25"])'
+            reason = f"needs dates or ranges, {LONGEST} at most"
+            raise InvalidTrigger(reason, field="exclude.dates", hint=hint)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "dates", days)
+        object.__setattr__(self, "ranges", spans)
+        object.__setattr__(self, "tz", None if tz is None else check_zone(tz, "exclude.tz"))
+
+
+class OpenDays:
+    """The days that a calendar leaves in, as a rule about wall time."""
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self, calendar: Calendar) -> None:
+        closed = [(day, day) for day in calendar.dates] + list(calendar.ranges)
+        merged: list[tuple[int, int]] = []
+        for first, last in sorted(closed):
+            start, end = first.toordinal() - _EPOCH, last.toordinal() - _EPOCH + 1
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+            else:
+                merged.append((start, end))
+        self._starts = [start for start, _ in merged]
+        self._ends = [end for _, end in merged]
+
+    def at_or_after(self, wall: int) -> int | None:
+        """The first wall second, not before this one, on a day that is left in."""
+        day = wall // _DAY
+        index = bisect_right(self._starts, day)
+        if index and day < self._ends[index - 1]:
+            return self._ends[index - 1] * _DAY
+        return wall
+
+
+def _date(value: date | str, field: str) -> date:
+    if isinstance(value, str) and len(value) == 10:
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            pass
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    raise InvalidTrigger(f"{value!r} is not a date", field=field, hint="For example: 2026-12-25")
+
+
+def _range(first: date | str, last: date | str) -> tuple[date, date]:
+    field = "exclude.ranges"
+    start, end = _date(first, field), _date(last, field)
+    if end < start:
+        raise InvalidTrigger(f"{start} to {end} runs backwards", field=field)
+    return start, end

@@ -1,0 +1,83 @@
+"""Fires every so many days, weeks, months or years at the same wall time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from tickwell.domain.cron import Wall, check_zone, first_after, wall
+from tickwell.domain.cron.wall import Fold, Gap
+from tickwell.domain.trigger.choice import check_choice
+from tickwell.domain.trigger.series import Series
+from tickwell.domain.trigger.trigger import Trigger
+from tickwell.errors import InvalidTrigger
+
+#: The units, and how many of each are taken: a hundred years.
+UNITS = {"years": 100, "months": 1200, "weeks": 5200, "days": 36_500}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarEvery(Trigger):
+    """Every 2 months at 09:00 in Rome; a day that a month lacks becomes its last."""
+
+    years: int = 0
+    months: int = 0
+    weeks: int = 0
+    days: int = 0
+    #: The first fire, as the wall time of the zone; an aware datetime is converted to it.
+    anchor: datetime
+    tz: str = "UTC"
+    #: A time of day that is missing when clocks go forward: at the first instant after, or not.
+    dst_gap: Gap = "shift"
+    #: A time of day that happens twice when clocks go back: which of the two.
+    dst_fold: Fold = "first"
+    _series: Series = field(init=False, repr=False, compare=False)
+    _wall: Wall = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_zone(self.tz)
+        check_choice(self.dst_gap, ("shift", "skip"), "dst_gap")
+        check_choice(self.dst_fold, ("first", "last", "both"), "dst_fold")
+        for name, most in UNITS.items():
+            amount = getattr(self, name)
+            if type(amount) is not int or not 0 <= amount <= most:
+                reason = f"must be a whole number from 0 to {most}"
+                raise InvalidTrigger(reason, field=f"calendar_every.{name}", hint="For example: 2")
+        months, days = self.years * 12 + self.months, self.weeks * 7 + self.days
+        if not months and not days:
+            hint = "For example: months=2"
+            raise InvalidTrigger("needs a period", field="calendar_every", hint=hint)
+        object.__setattr__(self, "anchor", _wall_time(self.anchor, self.tz))
+        object.__setattr__(self, "_series", Series(self.anchor, months, days))
+        object.__setattr__(self, "_wall", wall(self.tz, self.dst_gap, self.dst_fold))
+        Trigger.__post_init__(self)
+
+    @property
+    def _zone(self) -> str:
+        return self.tz
+
+    def _nominal(self, instant: int) -> int | None:
+        second = first_after(self._series, instant // 1000, self._wall)
+        return None if second is None else second * 1000
+
+    def _rule_in_words(self) -> str:
+        amounts = [(getattr(self, name), name) for name in UNITS if getattr(self, name)]
+        if len(amounts) == 1 and amounts[0][0] == 1:
+            period = amounts[0][1][:-1]
+        else:
+            period = " ".join(f"{n} {name if n > 1 else name[:-1]}" for n, name in amounts)
+        return f"every {period} from {self.anchor:%Y-%m-%d} at {self.anchor:%H:%M}, {self.tz}"
+
+
+def _wall_time(anchor: object, tz: str) -> datetime:
+    if not isinstance(anchor, datetime):
+        hint = "For example: 2026-01-31T09:00:00"
+        raise InvalidTrigger("is not a datetime", field="anchor", hint=hint)
+    if anchor.microsecond:
+        raise InvalidTrigger("must be a whole second", field="anchor", hint="Drop the fraction")
+    try:
+        local = anchor.astimezone(ZoneInfo(tz)) if anchor.tzinfo else anchor
+    except OverflowError:
+        raise InvalidTrigger("is outside the years 1 to 9999", field="anchor") from None
+    return local.replace(tzinfo=None, fold=0)

@@ -1,0 +1,177 @@
+"""The way back from a document to a trigger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypedDict
+
+from tickwell.domain.trigger.calendar import Calendar
+from tickwell.domain.trigger.calendar_every import UNITS, CalendarEvery
+from tickwell.domain.trigger.cron import Cron
+from tickwell.domain.trigger.duration import parse_duration
+from tickwell.domain.trigger.every import Every
+from tickwell.domain.trigger.on_demand import OnDemand
+from tickwell.domain.trigger.once import Once
+from tickwell.domain.trigger.reader import Reader, placed
+from tickwell.domain.trigger.trigger import Trigger
+from tickwell.domain.trigger.union import Union
+from tickwell.domain.trigger.window import Window
+from tickwell.errors import InvalidTrigger
+
+_EXAMPLE = '{"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"}'
+_MOMENT = "2026-11-15T09:00:00Z"
+_WINDOW = '{"days": "mon-fri", "from": "09:00", "to": "17:00"}'
+_CALENDAR = '{"name": "holidays", "dates": ["2026-12-25"]}'
+#: A union in a union in a union: deeper is an attack on the stack.
+_DEEPEST = 4
+
+
+def read_trigger(document: object, path: str, depth: int = 0) -> Trigger:
+    """The trigger that a document describes, itself found at a path of a larger one."""
+    reader = Reader(document, path, _EXAMPLE)
+    kinds = [kind for kind in _KINDS if reader.has(kind)]
+    if len(kinds) != 1:
+        reason = f"needs one of {', '.join(_KINDS)}"
+        if kinds:
+            reason = f"{' and '.join(kinds)} exclude each other"
+        raise InvalidTrigger(reason, field=path, hint=f"For example: {_EXAMPLE}")
+    with placed("", path):
+        inner = Reader(document, "", _EXAMPLE)
+        return _KINDS[kinds[0]](inner, depth)
+
+
+def _cron(reader: Reader, depth: int) -> Trigger:
+    del depth
+    expr = reader.text("cron", "0 9 * * mon-fri", "")
+    zoned, common = _zoned(reader), _common(reader)
+    return Cron(expr or "", **zoned, **common)
+
+
+def _every(reader: Reader, depth: int) -> Trigger:
+    del depth
+    period = parse_duration(reader.text("every", "5m", "") or "", field="every")
+    after: Any = reader.text("after", "finish", "fire")
+    phase = parse_duration(reader.text("phase", "10s", "0s") or "", field="phase")
+    return Every(period, after=after, phase=phase, **_common(reader))
+
+
+def _calendar_every(reader: Reader, depth: int) -> Trigger:
+    del depth
+    period = Reader(reader.take("calendar_every"), "calendar_every", '{"months": 2}')
+    units = {name: period.whole(name, "2") or 0 for name in UNITS}
+    period.close()
+    example = "2026-01-31T09:00:00"
+    anchor = reader.moment("anchor", example)
+    if anchor is None:
+        reader.refuse("anchor", "is missing: the first fire, as wall time", example)
+    zoned, common = _zoned(reader), _common(reader)
+    return CalendarEvery(**units, anchor=anchor, **zoned, **common)
+
+
+def _once(reader: Reader, depth: int) -> Trigger:
+    del depth
+    at = reader.moment("once", _MOMENT)
+    common = _common(reader)
+    return Once(at, **common)  # type: ignore[arg-type]  # read_trigger saw that it is there
+
+
+def _on_demand(reader: Reader, depth: int) -> Trigger:
+    del depth
+    if reader.take("on_demand") is not True:
+        reader.refuse("on_demand", "can only be true", '{"on_demand": true}')
+    return OnDemand(**_common(reader))
+
+
+def _any_of(reader: Reader, depth: int) -> Trigger:
+    if depth == _DEEPEST:
+        reader.refuse("any_of", f"is nested more than {_DEEPEST} deep", "a flat list")
+    entries = reader.entries("any_of", f"[{_EXAMPLE}]")
+    members = [
+        read_trigger(entry, f"any_of.{index}", depth + 1) for index, entry in enumerate(entries)
+    ]
+    return Union(*members, **_common(reader))
+
+
+_KINDS: dict[str, Callable[[Reader, int], Trigger]] = {
+    "cron": _cron,
+    "every": _every,
+    "calendar_every": _calendar_every,
+    "once": _once,
+    "on_demand": _on_demand,
+    "any_of": _any_of,
+}
+
+
+class _Zoned(TypedDict):
+    tz: Any
+    dst_gap: Any
+    dst_fold: Any
+
+
+def _zoned(reader: Reader) -> _Zoned:
+    return {
+        "tz": reader.text("tz", "Europe/Rome", "UTC"),
+        "dst_gap": reader.text("dst_gap", "skip", "shift"),
+        "dst_fold": reader.text("dst_fold", "last", "first"),
+    }
+
+
+class _Common(TypedDict):
+    start: Any
+    until: Any
+    max_runs: int | None
+    within: tuple[Window, ...]
+    exclude: tuple[Calendar, ...]
+    jitter: int
+
+
+def _common(reader: Reader) -> _Common:
+    """What every trigger takes; and then nothing may be left."""
+    common: _Common = {
+        "start": reader.moment("start", _MOMENT),
+        "until": reader.moment("until", _MOMENT),
+        "max_runs": reader.whole("max_runs", "10"),
+        "within": tuple(
+            _window(entry, f"within.{index}")
+            for index, entry in enumerate(reader.entries("within", f"[{_WINDOW}]"))
+        ),
+        "exclude": tuple(
+            _calendar(entry, f"exclude.{index}")
+            for index, entry in enumerate(reader.entries("exclude", f"[{_CALENDAR}]"))
+        ),
+        "jitter": parse_duration(reader.text("jitter", "30s", "0s") or "", field="jitter"),
+    }
+    reader.close()
+    return common
+
+
+def _window(document: object, path: str) -> Window:
+    reader = Reader(document, path, _WINDOW)
+    days = reader.text("days", "mon-fri", "*") or ""
+    opens = reader.text("from", "09:00", "00:00") or ""
+    closes = reader.text("to", "17:00", "24:00") or ""
+    tz = reader.text("tz", "Europe/Rome")
+    reader.close()
+    with placed("within", path):
+        return Window(days, opens, closes, tz)
+
+
+def _calendar(document: object, path: str) -> Calendar:
+    reader = Reader(document, path, _CALENDAR)
+    name = reader.text("name", "holidays", "") or ""
+    dates: list[Any] = reader.entries("dates", '["2026-12-25"]')
+    ranges = [
+        _range(entry, f"{path}.ranges.{index}")
+        for index, entry in enumerate(reader.entries("ranges", '[{"from": "…", "to": "…"}]'))
+    ]
+    tz = reader.text("tz", "Europe/Rome")
+    reader.close()
+    with placed("exclude", path):
+        return Calendar(name, dates, ranges=ranges, tz=tz)
+
+
+def _range(document: object, path: str) -> tuple[str, str]:
+    reader = Reader(document, path, '{"from": "2026-12-24", "to": "2027-01-02"}')
+    first, last = reader.text("from", "2026-12-24", ""), reader.text("to", "2027-01-02", "")
+    reader.close()
+    return first or "", last or ""

@@ -1,0 +1,105 @@
+"""Fires at a fixed period."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from tickwell.clock import NEVER
+from tickwell.domain.trigger.calendar import Calendar
+from tickwell.domain.trigger.choice import check_choice
+from tickwell.domain.trigger.duration import parse_duration, say_duration
+from tickwell.domain.trigger.trigger import Trigger
+from tickwell.domain.trigger.window import Window
+from tickwell.errors import InvalidTrigger
+
+SHORTEST = 100
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Every(Trigger):
+    """Aligned to the Unix epoch plus a phase, so it never drifts; or counted from the last end."""
+
+    #: Milliseconds from fire to fire, or from end to fire.
+    period: int
+    #: Milliseconds by which the alignment is moved, less than the period.
+    phase: int
+    #: What the period counts from; given as `after`.
+    counts_from: Literal["fire", "finish"]
+
+    def __init__(
+        self,
+        period: str | timedelta | int,
+        *,
+        phase: str | timedelta | int = 0,
+        after: Literal["fire", "finish"] | None = None,
+        counts_from: Literal["fire", "finish"] = "fire",
+        start: datetime | None = None,
+        until: datetime | None = None,
+        max_runs: int | None = None,
+        within: tuple[Window, ...] = (),
+        exclude: tuple[Calendar, ...] = (),
+        jitter: str | timedelta | int = 0,
+    ) -> None:
+        # written out because `after` is a method, and so cannot be a dataclass field
+        own = {
+            "period": parse_duration(period, field="every"),
+            "phase": parse_duration(phase, field="phase"),
+            "counts_from": counts_from if after is None else after,
+        }
+        common = {
+            "start": start,
+            "until": until,
+            "max_runs": max_runs,
+            "within": within,
+            "exclude": exclude,
+            "jitter": jitter,
+            "_limits": None,
+        }
+        for name, value in (own | common).items():
+            object.__setattr__(self, name, value)
+        self._check()
+        Trigger.__post_init__(self)
+
+    def _check(self) -> None:
+        check_choice(self.counts_from, ("fire", "finish"), "after")
+        if self.period < SHORTEST:
+            raise InvalidTrigger(
+                f"the period is {self.period} ms, {SHORTEST} ms at least are needed",
+                field="every",
+                hint="For example: 500ms, 5m",
+            )
+        if self.phase and self.counts_from == "finish":
+            hint = "Leave out one of the two"
+            raise InvalidTrigger("cannot go with after='finish'", field="phase", hint=hint)
+        if self.phase >= self.period:
+            hint = "Give the remainder"
+            raise InvalidTrigger("must be less than the period", field="phase", hint=hint)
+
+    @property
+    def follows_finish(self) -> bool:
+        """Whether the period counts from the end of the last run."""
+        return self.counts_from == "finish"
+
+    def after(self, instant: int) -> int | None:
+        """The first fire time strictly later; after="finish": one period later, or once open."""
+        if self.counts_from == "fire" or self._limits is None:
+            return Trigger.after(self, instant)
+        limits = self._limits
+        due = instant + self.period
+        found = limits.allowed(due if limits.start is None else max(due, limits.start))
+        return None if found is None or limits.is_over(found) else found
+
+    def _nominal(self, instant: int) -> int | None:
+        if self.counts_from == "finish":
+            found = instant + self.period
+        else:
+            found = instant + self.period - (instant - self.phase) % self.period
+        return found if found <= NEVER else None
+
+    def _rule_in_words(self) -> str:
+        words = f"every {say_duration(self.period)}"
+        if self.counts_from == "finish":
+            return f"{words}, counted from the end of the last run"
+        return f"{words}, {say_duration(self.phase)} late" if self.phase else words

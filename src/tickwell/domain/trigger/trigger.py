@@ -1,0 +1,179 @@
+"""What all triggers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from tickwell.clock import NEVER, to_millis
+from tickwell.domain.trigger.calendar import Calendar
+from tickwell.domain.trigger.duration import parse_duration, say_duration
+from tickwell.domain.trigger.limits import Limits
+from tickwell.domain.trigger.moment import exact, naive, say
+from tickwell.domain.trigger.window import Window
+from tickwell.errors import InvalidTrigger
+
+if TYPE_CHECKING:
+    from tickwell.domain.trigger.union import Union
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+#: 1 January 2024: from here a trigger without `start` is tried when it is made.
+_TRIED_FROM = 1_704_067_200_000
+_MOST = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    """A pure rule: given an instant, the next fire time or none.
+
+    Windows and calendars belong to it: what they take out is no fire time.
+    """
+
+    #: No fire before this.
+    start: datetime | None = None
+    #: No fire after this; one at this very moment counts.
+    until: datetime | None = None
+    #: How many executions in all; counted by the planner.
+    max_runs: int | None = None
+    #: Only inside any of these.
+    within: tuple[Window, ...] = ()
+    #: Not on the dates of any of these.
+    exclude: tuple[Calendar, ...] = ()
+    #: Up to so many milliseconds later, by a hash; added by the planner.
+    jitter: int = 0
+    _limits: Limits | None = field(init=False, repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        for name in ("start", "until"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, exact(getattr(self, name), name))
+        object.__setattr__(self, "jitter", parse_duration(self.jitter, field="jitter"))
+        object.__setattr__(self, "within", _tuple(self.within, Window, "within"))
+        object.__setattr__(self, "exclude", _tuple(self.exclude, Calendar, "exclude"))
+        runs = self.max_runs
+        if runs is not None and (type(runs) is not int or runs < 1):
+            hint = "Leave it out for no limit"
+            raise InvalidTrigger("must be a whole number from 1 on", field="max_runs", hint=hint)
+        if self.start or self.until or self.within or self.exclude:
+            self._confine()
+
+    def _confine(self) -> None:
+        start = to_millis(self.start) if self.start else None
+        until = to_millis(self.until) if self.until else None
+        if start is not None and until is not None and until < start:
+            raise InvalidTrigger("is earlier than start", field="until", hint="Swap the two")
+        limits = Limits(start, until, self.within, self.exclude, self._zone)
+        object.__setattr__(self, "_limits", limits)
+        begin = _TRIED_FROM if start is None else start
+        if until is not None and until < begin:
+            begin = -NEVER
+        if self.fires and self.after(begin - 1) is None:
+            raise InvalidTrigger(
+                "the trigger never fires inside its start, until, windows and calendars",
+                field="within" if self.within else "exclude" if self.exclude else "until",
+                hint="Widen a window, or choose another time",
+            )
+
+    @property
+    def follows_finish(self) -> bool:
+        """Whether the next fire counts from the end of the last run."""
+        return False
+
+    @property
+    def fires(self) -> bool:
+        """Whether it ever fires by itself."""
+        return True
+
+    @property
+    def _zone(self) -> str:
+        """The zone of windows and calendars that name none."""
+        return "UTC"
+
+    def _nominal(self, instant: int) -> int | None:
+        """The bare rule's next fire time, strictly later."""
+        raise NotImplementedError
+
+    def _rule_in_words(self) -> str:
+        raise NotImplementedError
+
+    def after(self, instant: int) -> int | None:
+        """The first fire time strictly later than the instant."""
+        if self._limits is None:
+            return self._nominal(instant)
+        return self._limits.first(self._nominal, instant)
+
+    def next(self, after: datetime) -> datetime | None:
+        """The same in aware datetimes; the answer is in UTC."""
+        try:
+            instant = self.after((after - _EPOCH) // _MILLISECOND)
+        except TypeError:
+            raise naive("after") from None
+        if instant is None:
+            return None
+        seconds, millis = divmod(instant, 1000)
+        return _EPOCH + timedelta(0, seconds, millis * 1000)
+
+    def between(self, start: int, end: int) -> Iterator[int]:
+        """The fire times later than start and not later than end."""
+        instant = self.after(start)
+        while instant is not None and instant <= end:
+            yield instant
+            instant = self.after(instant)
+
+    def excluded(self, start: int, end: int) -> Iterator[tuple[int, str]]:
+        """What a window or calendar takes out, later than start and not later than end, and why."""
+        limits = self._limits
+        if limits is None or not (self.within or self.exclude) or self.follows_finish:
+            return
+        if limits.start is not None:
+            start = max(start, limits.start - 1)
+        instant = self._nominal(start)
+        while instant is not None and instant <= end and not limits.is_over(instant):
+            if reason := limits.reason(instant):
+                yield instant, reason
+            instant = self._nominal(instant)
+
+    def bound(self, seed: str) -> Trigger:
+        """The trigger with every `H` replaced by what this seed chooses."""
+        del seed
+        return self
+
+    def explain(self) -> str:
+        """In plain words."""
+        words = self._rule_in_words()
+        if self.within:
+            words += "; only " + " or ".join(window.explain() for window in self.within)
+        if self.exclude:
+            words += "; not on the dates of " + ", ".join(each.name for each in self.exclude)
+        if self.start:
+            words += f"; from {say(self.start)}"
+        if self.until:
+            words += f"; until {say(self.until)}"
+        if self.max_runs:
+            words += f"; {self.max_runs} times at most" if self.max_runs > 1 else "; once at most"
+        if self.jitter:
+            words += f"; each up to {say_duration(self.jitter)} later"
+        return words
+
+    def warnings(self) -> list[str]:
+        """What may surprise whoever wrote this."""
+        return []
+
+    def __or__(self, other: object) -> Union:
+        from tickwell.domain.trigger.union import Union  # noqa: PLC0415  # a trigger itself
+
+        return Union(self, other) if isinstance(other, Trigger) else NotImplemented
+
+
+def _tuple(given: object, kind: type, name: str) -> tuple[object, ...]:
+    entries = (given,) if isinstance(given, kind) else given
+    if not isinstance(entries, (tuple, list)) or not all(isinstance(e, kind) for e in entries):
+        hint = f"For example: {name}=({kind.__name__}(…),)"
+        raise InvalidTrigger(f"takes {kind.__name__}s", field=name, hint=hint)
+    if len(entries) > _MOST:
+        raise InvalidTrigger(f"takes {_MOST} at most", field=name)
+    return tuple(entries)
