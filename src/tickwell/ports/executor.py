@@ -1,20 +1,32 @@
-"""The executor: carries out one kind of target."""
+"""The executor: carries out targets."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import Protocol
 
 from tickwell.domain.execution import Claim
 from tickwell.domain.outcome import Outcome
 
 
-class Executor(Protocol):
-    """Runs one attempt; failure is an outcome, not an exception. Cancelling the task cancels it."""
+class Sort(StrEnum):
+    """Which slots of a worker an attempt takes."""
 
-    def abilities(self) -> frozenset[str]:
-        """What it can run, as targets name it."""
+    #: A task of the event loop.
+    TASK = "task"
+    #: A thread.
+    THREAD = "thread"
+
+
+class Executor(Protocol):
+    """Runs one attempt; failure is an outcome, not an exception."""
+
+    def abilities(self) -> Mapping[Sort, frozenset[str]]:
+        """What it can run, as targets name it, by the slots that it takes."""
         ...
 
     async def run(self, claim: Claim) -> Outcome:
-        """Carry out the attempt. The caller enforces the hard timeout by cancelling."""
+        """Carry out the attempt. Cancelling the task asks it to stop; it may take its time, or
+        ignore it: the worker ends the attempt at its hard timeout all the same."""
         ...

@@ -1,0 +1,145 @@
+"""Events: what the engine tells. Logs, metrics, traces and hooks subscribe; the engine never logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tickwell.domain.outcome import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """The engine runs."""
+
+    worker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """The engine has drained."""
+
+    #: Attempts that were given back unfinished.
+    released: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFailed:
+    """A step of a service failed; it is tried again after a rest."""
+
+    service: str
+    error: Exception
+    failures: int
+    rest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecovered:
+    """A service that had failed works again."""
+
+    service: str
+    failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A planner answered fire times."""
+
+    executions: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptsFinished:
+    """Reports that the store took."""
+
+    reports: Sequence[Report]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptsFenced:
+    """Reports that the store refused: their attempts had been taken over."""
+
+    reports: Sequence[Report]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerLost:
+    """A worker was silent for too long; what it ran is recovered."""
+
+    worker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """Attempts of lost workers, or past their deadline, were taken back."""
+
+    executions: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parked:
+    """No live worker knows the handler of these executions."""
+
+    ability: str
+    executions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPaused:
+    """A policy paused a job."""
+
+    job: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenerFailed:
+    """A subscriber raised; the others still hear everything."""
+
+    listener: str
+    error: Exception
+
+
+Event = (
+    Started
+    | Stopped
+    | StepFailed
+    | StepRecovered
+    | Planned
+    | AttemptsFinished
+    | AttemptsFenced
+    | WorkerLost
+    | Recovered
+    | Parked
+    | JobPaused
+    | ListenerFailed
+)
+Listener = Callable[[Event], None]
+
+
+class Events:
+    """Hands each event to every subscriber. Emitters on the hot path ask `wanted` first."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody listens: an event object costs more than an attempt's bookkeeping."""
+        return bool(self._listeners)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Hear every event from now on; call what is returned to hear no more."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def emit(self, event: Event) -> None:
+        """Tell everybody. A listener that raises harms neither the engine nor its neighbours."""
+        for listener in list(self._listeners):
+            try:
+                listener(event)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is the listener's
+                if not isinstance(event, ListenerFailed):
+                    name = getattr(listener, "__qualname__", repr(listener))
+                    self.emit(ListenerFailed(listener=name, error=error))

@@ -1,0 +1,46 @@
+"""One attempt in a worker's hands."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.outcome import Outcome
+from tickwell.engine.lane import Lane
+
+
+class Attempt:
+    """A claim from the moment it is handed over until its outcome is with the reporter."""
+
+    __slots__ = ("claim", "lane", "started", "started_at", "stop", "task", "tick", "told")
+
+    def __init__(self, claim: Claim, lane: Lane) -> None:
+        self.claim = claim
+        self.lane = lane
+        self.task: asyncio.Task[None] | None = None
+        #: Why it was asked to end, if it was.
+        self.stop: OutcomeKind | None = None
+        #: Monotonic and store time of the start; None while it is held or ready.
+        self.started: float | None = None
+        self.started_at: int | None = None
+        #: Its outcome is with the reporter; whatever the task still does counts for nothing.
+        self.told = False
+        #: The bucket of the deadline wheel that it is in.
+        self.tick = 0
+
+    def ask_to_stop(self, why: OutcomeKind) -> None:
+        """Cancel the task; the first reason given stands."""
+        if self.stop is None:
+            self.stop = why
+        if self.task is not None:
+            self.task.cancel()
+
+    def interrupted(self) -> Outcome:
+        """The outcome of an attempt whose task ended by cancellation."""
+        kind = self.stop or OutcomeKind.FAILED
+        error = {
+            OutcomeKind.TIMED_OUT: f"timed out after {self.claim.job.timeout.soft / 1000:g} s",
+            OutcomeKind.CANCELLED: "cancelled on request",
+            OutcomeKind.FAILED: "the handler cancelled itself",
+        }.get(kind)
+        return Outcome(kind=kind, started_at=self.started_at, error=error)

@@ -1,0 +1,213 @@
+"""The engine: planner, worker and reaper in one process, from start to drain."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Collection
+
+from tickwell import ids
+from tickwell.clock import Clock
+from tickwell.domain import worker as domain
+from tickwell.domain.event import Events, Started, Stopped
+from tickwell.engine.health import Health
+from tickwell.engine.lane import Lane
+from tickwell.engine.loop import Loop, Service
+from tickwell.engine.planner import Planner
+from tickwell.engine.pulse import Pulse
+from tickwell.engine.pulse_thread import PulseThread
+from tickwell.engine.reaper import Reaper
+from tickwell.engine.reporter import Reporter
+from tickwell.engine.runner import Runner
+from tickwell.engine.watcher import Watcher
+from tickwell.engine.worker import Worker
+from tickwell.ports.executor import Executor, Sort
+from tickwell.ports.notifier import Notifier
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+
+ROLES = frozenset({"planner", "worker"})
+
+
+class Engine:
+    """Owns the loops. Every process has a reaper: whoever is alive recovers what was lost."""
+
+    def __init__(
+        self,
+        store: Store,
+        executor: Executor,
+        clock: Clock,
+        settings: Settings,
+        *,
+        random: ids.Random,
+        events: Events | None = None,
+        roles: Collection[str] = ROLES,
+        notifier: Notifier | None = None,
+        open_pulse_store: Callable[[], Store] | None = None,
+    ) -> None:
+        self.store = store
+        self.executor = executor
+        self.clock = clock
+        self.settings = settings
+        self.random = random
+        self.events = events or Events()
+        self.roles = roles
+        self.running = False
+        self._loops: dict[str, Loop] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._build(notifier, open_pulse_store)
+
+    def _build(
+        self, notifier: Notifier | None, open_pulse_store: Callable[[], Store] | None
+    ) -> None:
+        store, clock, events, settings = self.store, self.clock, self.events, self.settings
+        self.reporter = Reporter(
+            store, clock, events, settings, self.wake_planner, self.wake_worker
+        )
+        self.runner = Runner(self.executor, self.reporter, clock, settings)
+        self.worker = Worker(
+            store, clock, settings, self.runner, self._lanes(), self._new_id
+        )
+        self.pulse = Pulse(store, clock, settings, self._identity, self._on_pulse)
+        self.pulse_thread = (
+            PulseThread(self.pulse, open_pulse_store, events) if open_pulse_store else None
+        )
+        services: list[Service] = [Reaper(store, clock, events, settings, self.wake)]
+        if "planner" in self.roles:
+            services.append(Planner(store, clock, events, settings, self.wake_worker))
+        if "worker" in self.roles:
+            services += [self.worker, self.reporter, self.runner.deadlines]
+        if notifier is not None:
+            services.append(Watcher(notifier, settings, self._on_change))
+        if self.pulse_thread is None:
+            services.append(self.pulse)
+        self._loops = {service.name: Loop(service, clock, events) for service in services}
+        self.reporter.wake = self._waker("reporter")
+        self.runner.deadlines.wake = self._waker("deadlines")
+        self._heard_at = float("-inf")
+
+    def _lanes(self) -> dict[Lane, frozenset[str]]:
+        settings, abilities = self.settings, self.executor.abilities()
+        slots = {Sort.TASK: settings.slots, Sort.THREAD: settings.threads}
+        return {
+            Lane(sort, slots[sort], settings.batch, settings.lead): names
+            for sort, names in abilities.items()
+        }
+
+    def _new_id(self) -> str:
+        return ids.new_id(self.clock.now(), self.random)
+
+    def _identity(self) -> domain.Worker | None:
+        if "worker" not in self.roles:
+            return None
+        abilities = self.worker.lanes.values()
+        return domain.Worker(
+            id=self.worker.id,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            queues=self.settings.queues,
+            abilities=tuple(sorted(name for names in abilities for name in names)),
+            slots=sum(lane.slots for lane in self.worker.lanes),
+            started_at=self._started_at,
+        )
+
+    async def start(self) -> None:
+        """Read the store's time, beat once, and set the loops going."""
+        sent = self.clock.monotonic()
+        self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
+        self._started_at = self.clock.now()
+        self.worker.id = self._new_id()
+        await self.pulse.step()  # a worker claims only what it is known to be alive for
+        if self.pulse_thread is not None:
+            await self.pulse_thread.start()
+        self._tasks = [
+            asyncio.create_task(loop.run(), name=f"tickwell-{name}")
+            for name, loop in self._loops.items()
+        ]
+        self.running = True
+        self.events.emit(Started(worker=self.worker.id))
+
+    async def stop(self) -> None:
+        """Claim nothing more, let attempts end, write what they report, say goodbye."""
+        if not self.running:
+            return
+        self.running = False
+        self._stop("planner", "watcher", "reaper")
+        released = await self.worker.drain(self.settings.drain_timeout)
+        await self._flush()
+        self._stop(*self._loops)
+        if self.pulse_thread is not None:
+            await self.pulse_thread.stop()
+        await asyncio.wait(self._tasks, timeout=2)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self.pulse_thread is None:
+            await self.pulse.leave()
+        self.events.emit(Stopped(released=released))
+
+    async def _flush(self) -> None:
+        """Reports are the last thing to be given up: a store that is away gets a while."""
+        waited, nobody = self.clock.monotonic(), asyncio.Event()
+        while self.reporter.backlog and self.clock.monotonic() - waited < 10:
+            self.reporter.wake()
+            await self.clock.wait(nobody, 0.01)
+
+    def _stop(self, *names: str) -> None:
+        for name in names:
+            if name in self._loops:
+                self._loops[name].stop()
+
+    def _waker(self, name: str) -> Callable[[], None]:
+        loop = self._loops.get(name)
+        return loop.wake.set if loop else lambda: None
+
+    def wake(self) -> None:
+        """Something was written: planner and worker look at once."""
+        self.wake_planner()
+        self.wake_worker()
+
+    def wake_planner(self) -> None:
+        """A job or a retry may be due sooner than the planner thinks."""
+        self._waker("planner")()
+
+    def wake_worker(self) -> None:
+        """Something was queued, or a slot came free."""
+        self._waker("worker")()
+
+    def wake_pulse(self) -> None:
+        """Ask the store now whether an attempt here is to be cancelled."""
+        if self.pulse_thread is not None:
+            self.pulse_thread.wake()
+        else:
+            self._waker("pulse")()
+
+    def _on_change(self) -> None:
+        """Another process wrote: it may have been a cancel request, so hear, once a second."""
+        self.wake()
+        now = self.clock.monotonic()
+        if self.runner.in_hand and now - self._heard_at > 1:
+            self._heard_at = now
+            self.wake_pulse()
+
+    def _on_pulse(self, pulse: domain.Pulse, sent: float) -> None:
+        self.worker.on_pulse(pulse, sent)
+        self.wake_worker()
+        if pulse.lost:
+            self.wake_pulse()  # the new incarnation introduces itself before it claims
+
+    def health(self) -> Health:
+        """What is wrong now, if anything."""
+        failing = [name for name, loop in self._loops.items() if loop.failures]
+        if self.pulse_thread is not None and self.pulse_thread.failures:
+            failing.append("pulse")
+        problems = [f"the {name} cannot reach the store" for name in failing]
+        if not self.running:
+            problems.append("the engine is not running")
+        return Health(
+            ok=not problems,
+            problems=problems,
+            in_hand=len(self.runner.in_hand),
+            backlog=self.reporter.backlog,
+        )

@@ -1,0 +1,84 @@
+"""Housekeeping: parking, removal of finished jobs, pruning. Part of the reaper's round."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+
+from tickwell.clock import Clock
+from tickwell.domain.change import delete
+from tickwell.domain.event import Events, Parked
+from tickwell.domain.execution import LIVE, Execution, State
+from tickwell.domain.job import JobState
+from tickwell.domain.worker import Liveness
+from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+
+
+class Housekeeping:
+    """Keeps the queue free of what cannot run, and the store free of what is old."""
+
+    def __init__(self, store: Store, clock: Clock, events: Events, settings: Settings) -> None:
+        self.store = store
+        self.clock = clock
+        self.events = events
+        self.settings = settings
+        self._pruned_at = float("-inf")
+
+    async def run(self, workers: list[Liveness]) -> None:
+        """Once per sweep; pruning more rarely."""
+        able = {
+            (queue, ability)
+            for worker in workers
+            if not worker.lost
+            for queue in worker.worker.queues
+            for ability in worker.worker.abilities
+        }
+        await self._park(able)
+        await self._unpark(able)
+        if self.clock.monotonic() - self._pruned_at >= self.settings.prune_every:
+            self._pruned_at = self.clock.monotonic()
+            await self._remove_finished()
+            while await self.store.prune(self.clock.now(), self.settings.batch):
+                pass
+
+    async def _park(self, able: Collection[tuple[str, str]]) -> None:
+        """Take what no live worker can run out of the queue, where every claim would pass it."""
+        now = self.clock.now()
+        overdue = ExecutionFilter(
+            states=frozenset({State.QUEUED}), due_before=now - int(self.settings.sweep * 1000)
+        )
+        stuck = [one for one in await self._list(overdue) if not _is_able(one, able)]
+        if not stuck:
+            return
+        ids = [one.id for one in stuck]
+        reason = "no live worker knows its handler"
+        parked = set(await self.store.settle(ids, {State.QUEUED}, State.PARKED, reason, now))
+        counted = Counter(one.ability for one in stuck if one.id in parked)
+        for ability, count in counted.items():
+            self.events.emit(Parked(ability=ability, executions=count))
+
+    async def _unpark(self, able: Collection[tuple[str, str]]) -> None:
+        parked = await self._list(ExecutionFilter(states=frozenset({State.PARKED})))
+        ids = [one.id for one in parked if _is_able(one, able)]
+        if ids:
+            now = self.clock.now()
+            await self.store.settle(ids, {State.PARKED}, State.WAITING, "", now)
+
+    async def _list(self, where: ExecutionFilter) -> list[Execution]:
+        page = await self.store.list_executions(where, limit=self.settings.batch)
+        return page.items
+
+    async def _remove_finished(self) -> None:
+        where = JobFilter(states=frozenset({JobState.FINISHED}), auto_remove=True)
+        page = await self.store.list_jobs(where, limit=self.settings.batch)
+        for entry in page.items:
+            job = entry.job
+            live = ExecutionFilter(project=job.project, job_id=job.id, states=LIVE)
+            if not (await self.store.list_executions(live, limit=1)).items:
+                await self.store.change_jobs(job.project, [job.id], delete(), self.clock.now())
+
+
+def _is_able(execution: Execution, able: Collection[tuple[str, str]]) -> bool:
+    return (execution.queue, execution.ability) in able

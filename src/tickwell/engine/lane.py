@@ -1,0 +1,51 @@
+"""Lanes: how much a worker runs at once of one sort, async handlers or threads, and claims ahead."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tickwell.engine.attempt import Attempt
+
+#: A worker that does not know yet how long attempts take hopes for this many milliseconds.
+HOPED_DURATION = 100.0
+#: The weight of the newest duration in the running mean.
+WEIGHT = 0.05
+
+
+class Lane:
+    """Slots of one sort. Claims beyond the slots are those that can start within the lead."""
+
+    def __init__(self, name: str, slots: int, batch: int, lead: float) -> None:
+        self.name = name
+        self.slots = slots
+        self.batch = batch
+        self.lead = lead * 1000
+        #: Attempts whose task exists: prepared, running, or abandoned and still taking the slot.
+        self.busy = 0
+        self.in_hand = 0
+        #: Due, waiting for a slot.
+        self.ready: deque[Attempt] = deque()
+        self.mean = HOPED_DURATION
+        #: When a slot was last filled or freed, monotonic.
+        self.moved_at = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Learn from an attempt's duration how far ahead it is worth claiming."""
+        self.mean += (seconds * 1000 - self.mean) * WEIGHT
+
+    def ahead(self) -> int:
+        """How many more than the slots can be started within the lead; no more than four batches,
+        so that other workers get their share of a burst."""
+        if self.lead <= 0:
+            return 0
+        return min(int(self.slots * self.lead / max(self.mean, 0.01)), 4 * self.batch)
+
+    def room(self) -> int:
+        """How many to claim now: nothing until half of what may be in hand is gone, since one
+        claim of many costs little more than a claim of one."""
+        capacity = self.slots + self.ahead()
+        if self.in_hand > capacity // 2 and capacity > self.slots:
+            return 0
+        return max(min(capacity - self.in_hand, self.batch), 0)

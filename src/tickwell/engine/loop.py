@@ -1,0 +1,73 @@
+"""The one loop: step, rest, step."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from tickwell.clock import Clock
+from tickwell.domain.event import Events, StepFailed, StepRecovered
+from tickwell.ids import spread
+
+#: The first rest after a failed step, and the longest: a store that is away is asked rarely.
+FIRST_REST = 0.1
+LONGEST_REST = 5.0
+
+
+class Service(Protocol):
+    """Something that a loop drives. A step does what is to be done now and says how long to rest."""
+
+    name: str
+
+    async def step(self) -> float:
+        """Do what is due; answer the seconds to rest."""
+        ...
+
+
+class Loop:
+    """Runs one service until stopped. A failed step is reported and backed off, never fatal."""
+
+    def __init__(self, service: Service, clock: Clock, events: Events) -> None:
+        self.service = service
+        self.clock = clock
+        self.events = events
+        self.wake = asyncio.Event()
+        self.failures = 0
+        self._stopping = False
+
+    def stop(self) -> None:
+        """End after the step under way."""
+        self._stopping = True
+        self.wake.set()
+
+    async def run(self) -> None:
+        """Step and rest until stopped."""
+        while not self._stopping:
+            self.wake.clear()  # before the step, so that no wake-up is lost
+            rest = await self._step()
+            if not self._stopping:
+                await self.clock.wait(self.wake, rest)
+
+    async def _step(self) -> float:
+        try:
+            rest = await self.service.step()
+        except Exception as error:  # noqa: BLE001 - a loop outlives whatever its service raises
+            self.failures += 1
+            rest = backoff(self.failures, self.service.name)
+            self.events.emit(
+                StepFailed(
+                    service=self.service.name, error=error, failures=self.failures, rest=rest
+                )
+            )
+            self.wake.clear()  # a wake-up does not cut the rest of a failing service short
+            return rest
+        if self.failures:
+            self.events.emit(StepRecovered(service=self.service.name, failures=self.failures))
+            self.failures = 0
+        return rest
+
+
+def backoff(failures: int, seed: str) -> float:
+    """Seconds to rest: doubling, capped, spread so that services do not come back in step."""
+    rest = min(FIRST_REST * 2 ** min(failures - 1, 10), LONGEST_REST)
+    return rest * (0.75 + spread(f"{seed}:{failures}", 500) / 1000)

@@ -1,0 +1,76 @@
+"""The planner: fires what is due and promotes what waits, ahead of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tickwell.clock import Clock
+from tickwell.domain.event import Events, Planned
+from tickwell.domain.job import Cursor, Job
+from tickwell.domain.planning import Plan, plan
+from tickwell.errors import StoreUnavailable
+from tickwell.ports.records import Wakeup
+from tickwell.ports.store import QueueStore
+from tickwell.settings import Settings
+
+#: A gate is looked at no more than this long after the instant that decides: waking for each
+#: row apart would cost a transaction a row.
+GATHER = 0.05
+
+
+class Planner:
+    """Plans up to the horizon, then rests until a fire time has come half as near."""
+
+    name = "planner"
+
+    def __init__(
+        self,
+        store: QueueStore,
+        clock: Clock,
+        events: Events,
+        settings: Settings,
+        wake_worker: Callable[[], None],
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.events = events
+        self.settings = settings
+        self.wake_worker = wake_worker
+        self.horizon = int(settings.horizon * 1000)
+
+    async def step(self) -> float:
+        """Fire, promote, and say how long to rest."""
+        require_fresh_clock(self.clock, self.settings)
+        now, batch = self.clock.now(), self.settings.batch
+
+        def planner(job: Job, cursor: Cursor) -> Plan:
+            return plan(job, cursor, now, self.horizon)
+
+        fired = await self.store.fire_due(now, self.horizon, batch, planner)
+        promoted = await self.store.promote(now, self.horizon, batch)
+        if fired.executions or promoted.queued:
+            self.wake_worker()
+        if self.events.wanted and (fired.executions or fired.skipped):
+            self.events.emit(Planned(executions=fired.executions, skipped=fired.skipped))
+        if fired.more or promoted.more:
+            return 0.0
+        return self._rest(await self.store.next_wakeup(now))
+
+    def _rest(self, wakeup: Wakeup) -> float:
+        """A fire has slack until half the horizon is gone, so that fires gather into batches."""
+        now, rests = self.clock.now(), [self.settings.poll]
+        if wakeup.fire is not None:
+            rests.append((wakeup.fire - self.horizon // 2 - now) / 1000)
+        if wakeup.promote is not None:
+            rests.append(max((wakeup.promote - self.horizon - now) / 1000, GATHER))
+        if wakeup.expire is not None:
+            rests.append(max((wakeup.expire - now) / 1000, GATHER))
+        return max(min(rests), 0.0)
+
+
+def require_fresh_clock(clock: Clock, settings: Settings) -> None:
+    """Planners and reapers judge by the store's time: without a recent sample they stand still."""
+    if clock.sample_age() > 3 * settings.beat:
+        raise StoreUnavailable(
+            "the store's time was last read more than three beats ago; waiting for it to answer"
+        )

@@ -1,0 +1,48 @@
+"""The pulse: one beat per worker, and the sample of the store's time that all loops go by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tickwell.clock import Clock
+from tickwell.domain import worker as domain
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+
+
+class Pulse:
+    """Runs in a thread of its own where the store allows it: a blocked loop is late, not lost."""
+
+    name = "pulse"
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        settings: Settings,
+        identity: Callable[[], domain.Worker | None],
+        deliver: Callable[[domain.Pulse, float], None],
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.settings = settings
+        self.identity = identity
+        self.deliver = deliver
+
+    async def step(self) -> float:
+        """Sample the store's time; beat, and hand the answer to the worker."""
+        # Before the request is sent: a slow answer does not stretch the lease.
+        sent = self.clock.monotonic()
+        store_time = await self.store.ping()
+        self.clock.sample(store_time, sent, self.clock.monotonic())
+        identity = self.identity()
+        if identity is not None:
+            pulse = await self.store.beat(identity, self.clock.now())
+            self.deliver(pulse, sent)
+        return self.settings.beat
+
+    async def leave(self) -> None:
+        """The last write of a worker that owns nothing any more."""
+        identity = self.identity()
+        if identity is not None:
+            await self.store.beat(identity, self.clock.now(), leaving=True)

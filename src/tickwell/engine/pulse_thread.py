@@ -1,0 +1,78 @@
+"""The pulse in a thread of its own, with its own connection and event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+from tickwell.clock import Clock
+from tickwell.domain.event import Event, Events
+from tickwell.engine.loop import Loop
+from tickwell.engine.pulse import Pulse
+from tickwell.ports.store import Store
+
+
+class PulseThread:
+    """Beats while the main loop is blocked: a handler that blocks makes the worker late, not lost."""
+
+    def __init__(self, pulse: Pulse, open_store: Callable[[], Store], events: Events) -> None:
+        self.pulse = pulse
+        self.open_store = open_store
+        self.events = events
+        self.clock: Clock = pulse.clock
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._main, name="tickwell-pulse", daemon=True)
+        self._home: asyncio.AbstractEventLoop | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._service_loop: Loop | None = None
+        deliver = pulse.deliver
+        pulse.deliver = lambda answer, sent: self._at_home(lambda: deliver(answer, sent))
+
+    @property
+    def failures(self) -> int:
+        """How often in a row the pulse failed."""
+        return self._service_loop.failures if self._service_loop else 0
+
+    async def start(self) -> None:
+        """Begin to beat."""
+        self._home = asyncio.get_running_loop()
+        self._thread.start()
+        await asyncio.to_thread(self._ready.wait)
+
+    def wake(self) -> None:
+        """Beat now."""
+        if self._loop is not None and self._service_loop is not None:
+            self._loop.call_soon_threadsafe(self._service_loop.wake.set)
+
+    async def stop(self) -> None:
+        """End, with a last beat that says so."""
+        if self._loop is not None and self._service_loop is not None:
+            self._loop.call_soon_threadsafe(self._service_loop.stop)
+            await asyncio.to_thread(self._thread.join, 10)
+
+    def _main(self) -> None:
+        asyncio.run(self._run())
+
+    async def _run(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        forwarding = Events()
+        forwarding.subscribe(self._forward)
+        self._service_loop = Loop(self.pulse, self.clock, forwarding)
+        store = self.pulse.store = self.open_store()
+        try:
+            await store.open()
+            self._ready.set()
+            await self._service_loop.run()
+            await self.pulse.leave()
+        finally:
+            self._ready.set()
+            await store.close()
+
+    def _forward(self, event: Event) -> None:
+        self._at_home(lambda: self.events.emit(event))
+
+    def _at_home(self, call: Callable[[], None]) -> None:
+        """Run something in the engine's own loop; events and answers belong there."""
+        if self._home is not None and not self._home.is_closed():
+            self._home.call_soon_threadsafe(call)

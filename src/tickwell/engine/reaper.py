@@ -1,0 +1,91 @@
+"""The reaper: recovers what was lost, parks what nobody can run, prunes what is old."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tickwell.clock import Clock
+from tickwell.domain.event import Events, Recovered, WorkerLost
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.worker import Liveness
+from tickwell.engine.housekeeping import Housekeeping
+from tickwell.engine.planner import require_fresh_clock
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+
+
+@dataclass(slots=True)
+class _Seen:
+    beat: int
+    since: float
+
+
+class Reaper:
+    """Any live process recovers, not only a starting one.
+
+    Loss is judged by a beat number that stays the same for `ttl` on this process's own monotonic
+    clock while the store answered throughout. So neither a skewed clock, nor a store outage, nor
+    a pause of this very process declares anybody lost.
+    """
+
+    name = "reaper"
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        events: Events,
+        settings: Settings,
+        wake: Callable[[], None],
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.events = events
+        self.settings = settings
+        self.wake = wake
+        self.housekeeping = Housekeeping(store, clock, events, settings)
+        self._seen: dict[str, _Seen] = {}
+        self._last_look = float("-inf")
+
+    async def step(self) -> float:
+        """Watch, declare, recover, keep house."""
+        require_fresh_clock(self.clock, self.settings)
+        workers = await self.store.list_workers()
+        for worker in self._silent(workers):
+            if await self.store.declare_lost(worker.worker.id, worker.beat, self.clock.now()):
+                self.events.emit(WorkerLost(worker=worker.worker.id))
+        more = await self._recover()
+        await self.housekeeping.run(workers)
+        return 0.0 if more else self.settings.sweep
+
+    def _silent(self, workers: list[Liveness]) -> list[Liveness]:
+        now = self.clock.monotonic()
+        if now - self._last_look > 2 * self.settings.sweep + 1:
+            self._seen.clear()  # the store did not answer meanwhile, or this process stood still
+        self._last_look = now
+        known = {worker.worker.id: worker for worker in workers if not worker.lost}
+        self._seen = {id: seen for id, seen in self._seen.items() if id in known}
+        silent = []
+        for id, worker in known.items():
+            seen = self._seen.get(id)
+            if seen is None or seen.beat != worker.beat:
+                self._seen[id] = _Seen(worker.beat, now)
+            elif now - seen.since >= self.settings.ttl:
+                silent.append(worker)
+        return silent
+
+    async def _recover(self) -> bool:
+        now = self.clock.now()
+        orphans = await self.store.orphans(now, self.settings.batch)
+        if not orphans:
+            return False
+        lost = Outcome(kind=OutcomeKind.LOST, error="the worker went away, or hung")
+        reports = [decide(claim, lost, now) for claim in orphans]
+        finished = await self.store.finish(reports, now)
+        refused = {report.claim.id for report in finished.refused}
+        recovered = [claim.id for claim in orphans if claim.id not in refused]
+        self.events.emit(Recovered(executions=recovered))
+        self.wake()
+        return len(orphans) == self.settings.batch

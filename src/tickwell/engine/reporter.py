@@ -1,0 +1,119 @@
+"""The reporter: batches the outcomes of attempts into `finish`. None is ever dropped."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from tickwell.clock import Clock
+from tickwell.domain.change import Change, Changer, pause
+from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Events, JobPaused
+from tickwell.domain.execution import Claim, State
+from tickwell.domain.job import Entry, JobState
+from tickwell.domain.outcome import Outcome, Report, decide
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+
+#: Rests until woken: there is nothing to do before the next report.
+UNTIL_WOKEN = 3600.0
+
+
+class Reporter:
+    """What attempts report while one batch is being written goes into the next."""
+
+    name = "reporter"
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        events: Events,
+        settings: Settings,
+        wake_planner: Callable[[], None],
+        wake_worker: Callable[[], None],
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.events = events
+        self.settings = settings
+        self.wake_planner = wake_planner
+        self.wake_worker = wake_worker
+        self.wake: Callable[[], None] = lambda: None
+        self._pending: deque[tuple[Claim, Outcome, int]] = deque()
+        self._in_flight: list[Report] = []
+
+    @property
+    def backlog(self) -> int:
+        """Reports that the store has not taken yet; a worker with many claims nothing new."""
+        return len(self._pending) + len(self._in_flight)
+
+    def has(self, id: str, attempt: int) -> bool:
+        """Whether the outcome of this attempt waits to be written."""
+        return any(
+            claim.id == id and claim.attempt == attempt for claim, _, _ in self._pending
+        ) or any(
+            report.claim.id == id and report.claim.attempt == attempt
+            for report in self._in_flight
+        )
+
+    def report(self, claim: Claim, outcome: Outcome) -> None:
+        """Take an outcome; the decision is made with the batch, off the attempt's path."""
+        self._pending.append((claim, outcome, self.clock.now()))
+        if len(self._pending) == 1:
+            self.wake()
+
+    async def step(self) -> float:
+        """Write one batch. A batch whose reply was lost is written again, as it was."""
+        if not self._in_flight:
+            count = min(len(self._pending), self.settings.batch)
+            taken = [self._pending.popleft() for _ in range(count)]
+            self._in_flight = [decide(claim, outcome, at) for claim, outcome, at in taken]
+        if not self._in_flight:
+            return UNTIL_WOKEN
+        reports = self._in_flight
+        finished = await self.store.finish(reports, self.clock.now())
+        self._in_flight = []
+        self._tell(reports, finished.refused)
+        await self._pause_jobs(reports, finished.failures)
+        return 0.0 if self._pending else UNTIL_WOKEN
+
+    def _tell(self, reports: list[Report], refused: list[Report]) -> None:
+        self.wake_worker()
+        if any(report.state is State.WAITING for report in reports):
+            self.wake_planner()
+        if any(report.claim.job.trigger.follows_finish for report in reports):
+            self.wake_planner()
+        if not self.events.wanted:
+            return
+        if refused:
+            self.events.emit(AttemptsFenced(reports=refused))
+        stale = {id(report) for report in refused}
+        applied = [report for report in reports if id(report) not in stale]
+        if applied:
+            self.events.emit(AttemptsFinished(reports=applied))
+
+    async def _pause_jobs(self, reports: list[Report], failures: dict[str, int]) -> None:
+        """What the target or the policy asks for; a crash in between is made good by the next."""
+        for report in reports:
+            job, why = report.claim.job, report.pause
+            count = failures.get(job.id, 0)
+            if why is None and job.pause_after is not None and count >= job.pause_after:
+                why = f"{count} executions died in a row"
+            if why is None:
+                continue
+            await self.store.change_jobs(
+                job.project, [job.id], _pause_if_firing(why), self.clock.now()
+            )
+            self.events.emit(JobPaused(job=job.name, why=why))
+
+
+def _pause_if_firing(why: str) -> Changer:
+    """By the policy, unless a person was faster."""
+    pausing = pause("policy", why)
+
+    def change(entry: Entry, now: int) -> Change | None:
+        if entry.cursor.state in {JobState.PAUSED, JobState.DELETED}:
+            return None
+        return pausing(entry, now)
+
+    return change

@@ -1,0 +1,169 @@
+"""The worker: claims what is due within the lead, and starts it on the dot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from tickwell.clock import Clock
+from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.outcome import Outcome
+from tickwell.domain.worker import Pulse
+from tickwell.engine.attempt import Attempt
+from tickwell.engine.lane import Lane
+from tickwell.engine.runner import Runner
+from tickwell.ports.records import ClaimRequest
+from tickwell.ports.store import QueueStore
+from tickwell.settings import Settings
+
+
+class Worker:
+    """Fills the free slots of its lanes; `Runner` carries the attempts out."""
+
+    name = "worker"
+
+    def __init__(
+        self,
+        store: QueueStore,
+        clock: Clock,
+        settings: Settings,
+        runner: Runner,
+        lanes: Mapping[Lane, frozenset[str]],
+        new_id: Callable[[], str],
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.settings = settings
+        self.runner = runner
+        self.lanes = lanes
+        self.new_id = new_id
+        self.id = new_id()
+        self.draining = False
+        self._unanswered: dict[Lane, ClaimRequest] = {}
+        self._unknown: set[tuple[str, int]] = set()
+        self._lost_claims: set[str] = set()
+
+    async def step(self) -> float:
+        """Claim for each lane with room; say how long to rest."""
+        if self.draining or not self.runner.is_trusted():
+            return self.settings.poll  # a beat that succeeds wakes this loop
+        await self._find_lost_claims()
+        self.runner.give_back_stuck()
+        filled = False
+        for lane, abilities in self.lanes.items():
+            room = 0 if self.runner.is_backed_up() else lane.room()
+            if room and abilities:
+                claims = await self._claim(lane, abilities, room)
+                self.runner.take(claims, lane)
+                filled = filled or len(claims) == room
+        return 0.0 if filled else await self._rest()
+
+    async def _claim(self, lane: Lane, abilities: frozenset[str], limit: int) -> list[Claim]:
+        now = self.clock.now()
+        asked_before = self._unanswered.get(lane)
+        if asked_before is not None:
+            request = replace(asked_before, now=now, repeated=True)
+        else:
+            request = ClaimRequest(
+                worker=self.id,
+                claim_id=self.new_id(),
+                now=now,
+                lead=int(self.settings.lead * 1000),
+                limit=limit,
+                queues=self.settings.queues,
+                abilities=abilities,
+            )
+        self._unanswered[lane] = request  # until the store has answered
+        claims = await self.store.claim(request)
+        del self._unanswered[lane]
+        return claims
+
+    async def _rest(self) -> float:
+        now = self.clock.now()
+        lead = int(self.settings.lead * 1000)
+        # What is due within the lead was offered to us just now: look for what comes after.
+        wakeup = await self.store.next_wakeup(now + lead, self.settings.queues)
+        rests = [self.settings.poll]
+        if wakeup.run is not None:
+            # Half the lead is slack, so that claims gather into batches.
+            rests.append((wakeup.run - lead // 2 - self.clock.now()) / 1000)
+        if any(lane.ready for lane in self.lanes):
+            rests.append(self.settings.lead)
+        return max(min(rests), 0.0)
+
+    def on_pulse(self, pulse: Pulse, sent: float) -> None:
+        """Heed a beat's answer: trust, cancel requests, loss, and claims that never arrived."""
+        if pulse.lost:
+            self._reincarnate()
+            return
+        self.runner.trust_until(sent + self.settings.ttl * 0.9)
+        unknown = set()
+        for owned in pulse.owned:
+            if owned.cancel:
+                self.runner.cancel(owned.id, owned.attempt)
+            if not self.runner.knows(owned.id, owned.attempt):
+                unknown.add((owned.id, owned.attempt))
+                # Unknown twice in a row: not a claim whose reply is on its way.
+                if (owned.id, owned.attempt) in self._unknown:
+                    self._lost_claims.add(owned.claim_id)
+        self._unknown = unknown
+
+    def _reincarnate(self) -> None:
+        """Declared lost: what was in hand runs elsewhere. Begin again under another id."""
+        self.runner.disown()
+        self.id = self.new_id()
+        self._unanswered.clear()
+        self._unknown.clear()
+        self._lost_claims.clear()
+
+    async def _find_lost_claims(self) -> None:
+        """Ask again for claims whose reply was lost, and run what they hold."""
+        for claim_id in sorted(self._lost_claims):
+            lane = next(iter(self.lanes))
+            request = ClaimRequest(
+                worker=self.id,
+                claim_id=claim_id,
+                now=self.clock.now(),
+                lead=0,
+                limit=0,
+                queues=(),
+                abilities=frozenset(),
+                repeated=True,
+            )
+            found = await self.store.claim(request)
+            fresh = [claim for claim in found if not self.runner.knows(claim.id, claim.attempt)]
+            for claim in fresh:
+                self.runner.take([claim], self._lane_of(claim, lane))
+            self._lost_claims.discard(claim_id)
+
+    def _lane_of(self, claim: Claim, default: Lane) -> Lane:
+        ability = claim.job.target.ability
+        return next((lane for lane, can in self.lanes.items() if ability in can), default)
+
+    def release_waiting(self) -> None:
+        """Give back everything that has not started; claim nothing more."""
+        self.draining = True
+        for attempt in self.runner.not_started():
+            self.runner.finish_early(attempt, Outcome(kind=OutcomeKind.RELEASED))
+
+    async def drain(self, timeout: float) -> int:
+        """Let running attempts end; release those that do not in time. How many were released."""
+        self.release_waiting()
+        running = self.runner.started()
+        if running:
+            await self._wait_for(running, timeout)
+        late = self.runner.started()
+        for attempt in late:
+            attempt.ask_to_stop(OutcomeKind.RELEASED)
+        if late:
+            await self._wait_for(late, 1.0)
+        for attempt in self.runner.started():
+            # Its task swallows the cancellation, or its thread cannot be stopped.
+            self.runner.finish_early(attempt, attempt.interrupted())
+        return len(late)
+
+    async def _wait_for(self, attempts: list[Attempt], seconds: float) -> None:
+        tasks = [attempt.task for attempt in attempts if attempt.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)

@@ -1,0 +1,110 @@
+"""The executor of `Call`: async handlers in the event loop, sync ones in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.outcome import Outcome
+from tickwell.domain.target import Call
+from tickwell.errors import InvalidPayload, UnknownHandler
+from tickwell.executors.handlers import Handler, Handlers
+from tickwell.executors.run import Run
+from tickwell.ports.executor import Sort
+
+#: Characters kept of an error or a result.
+ERROR_LIMIT = 4_000
+RESULT_LIMIT = 64_000
+
+
+class CallExecutor:
+    """Runs registered handlers."""
+
+    def __init__(self, handlers: Handlers) -> None:
+        self.handlers = handlers
+
+    def abilities(self) -> Mapping[Sort, frozenset[str]]:
+        by_sort: dict[Sort, set[str]] = {Sort.TASK: set(), Sort.THREAD: set()}
+        for handler in self.handlers.all():
+            sort = Sort.TASK if handler.is_async else Sort.THREAD
+            by_sort[sort].add(Call(handler.name).ability)
+        return {sort: frozenset(names) for sort, names in by_sort.items()}
+
+    async def run(self, claim: Claim) -> Outcome:
+        try:
+            handler = self.handlers.get(claim.job.target.handler)
+            arguments = handler.arguments(claim.payload)
+        except (UnknownHandler, InvalidPayload) as error:
+            return Outcome(kind=OutcomeKind.FAILED, error=str(error), retry=False)
+        run = None
+        if handler.run_parameter:
+            run = arguments[handler.run_parameter] = Run(claim)
+        try:
+            if handler.is_async:
+                result = await handler.function(**arguments)
+            else:
+                result = await _in_thread(handler, arguments, run)
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises is a failed attempt
+            return Outcome(kind=OutcomeKind.FAILED, error=describe(error))
+        return Outcome(
+            kind=OutcomeKind.SUCCEEDED, result=None if result is None else keepable(result)
+        )
+
+
+async def _in_thread(handler: Handler, arguments: dict[str, Any], run: Run | None) -> Any:
+    """Call a sync handler in a daemon thread, so that one that hangs cannot keep the process.
+
+    A thread cannot be stopped: a cancellation is passed on as `run.cancelled`, and the slot
+    stays taken until the thread ends.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def call() -> None:
+        try:
+            result = context.run(handler.function, **arguments)
+        except BaseException as error:  # noqa: BLE001 - SystemExit in a thread is a failure too
+            failure = error if isinstance(error, Exception) else RuntimeError(repr(error))
+            _hand_over(loop, lambda: done.set_exception(failure))
+        else:
+            _hand_over(loop, lambda: done.set_result(result))
+
+    threading.Thread(target=call, name=f"tickwell-{handler.name}", daemon=True).start()
+    while True:
+        try:
+            return await asyncio.shield(done)
+        except asyncio.CancelledError:
+            if done.cancelled():
+                raise
+            if run is not None:
+                run.cancel()
+
+
+def _hand_over(loop: asyncio.AbstractEventLoop, setter: Callable[[], None]) -> None:
+    try:
+        loop.call_soon_threadsafe(setter)
+    except RuntimeError:
+        return  # the loop is closed: the process stopped without waiting for this thread
+
+
+def describe(error: BaseException) -> str:
+    """The end of a traceback, where the cause stands."""
+    text = "".join(traceback.format_exception(error)).rstrip()
+    return text if len(text) <= ERROR_LIMIT else "…" + text[-ERROR_LIMIT:]
+
+
+def keepable(result: Any) -> Any:
+    """A result as JSON, or its beginning as text when it is none or too large."""
+    try:
+        text = json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        text = repr(result)
+        return text[:RESULT_LIMIT]
+    return json.loads(text) if len(text) <= RESULT_LIMIT else text[:RESULT_LIMIT]

@@ -1,0 +1,89 @@
+"""Handlers: Python functions, by name."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from tickwell.errors import DuplicateHandler, InvalidJob, InvalidPayload, UnknownHandler
+from tickwell.executors.run import Run
+
+
+class Handler:
+    """A registered function, with what was found out about it once."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name = name
+        self.function = function
+        self.is_async = inspect.iscoroutinefunction(function)
+        self.signature = inspect.signature(function)
+        self.run_parameter = _run_parameter(function, self.signature)
+        self._takes_nothing = not self.signature.parameters
+
+    def arguments(self, payload: Any) -> dict[str, Any]:
+        """The keyword arguments for a payload; `InvalidPayload` when they do not fit."""
+        if payload is None:
+            if self._takes_nothing:
+                return {}
+            payload = {}
+        if not isinstance(payload, dict):
+            raise InvalidPayload(
+                f"handler {self.name!r} takes named arguments, the payload is"
+                f" {type(payload).__name__}",
+                hint='Give an object, for example {"user_id": 7}',
+            )
+        expected = dict(payload)
+        if self.run_parameter:
+            expected[self.run_parameter] = None
+        try:
+            self.signature.bind(**expected)
+        except TypeError as error:
+            raise InvalidPayload(
+                f"handler {self.name!r} cannot be called so: {error}",
+                hint=f"Its parameters are {self.signature}",
+            ) from error
+        return dict(payload)
+
+
+class Handlers:
+    """The handlers of this process."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Handler] = {}
+
+    def add(self, name: str, function: Callable[..., Any]) -> Handler:
+        """Register a function; one name, one function."""
+        if name in self._by_name:
+            raise DuplicateHandler(name)
+        handler = self._by_name[name] = Handler(name, function)
+        return handler
+
+    def get(self, name: str) -> Handler:
+        """The handler, or `UnknownHandler`."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise UnknownHandler(name) from None
+
+    def all(self) -> list[Handler]:
+        """Every handler."""
+        return list(self._by_name.values())
+
+
+def _run_parameter(function: Callable[..., Any], signature: inspect.Signature) -> str | None:
+    """The parameter that wants the `Run`: annotated so, since a name alone may mean anything."""
+    try:
+        hints = typing.get_type_hints(function)
+    except Exception:  # noqa: BLE001 - annotations of users may name what is not importable here
+        hints = {name: p.annotation for name, p in signature.parameters.items()}
+    found = [name for name in signature.parameters if hints.get(name) in {Run, "Run"}]
+    for parameter in signature.parameters.values():
+        if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+            raise InvalidJob(
+                f"handler {function.__qualname__!r} has the positional-only parameter"
+                f" {parameter.name!r}; payloads are passed by name",
+                hint="Remove the / from its parameters",
+            )
+    return found[0] if found else None

@@ -1,0 +1,63 @@
+"""Every setting, its default, and its sentence of documentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tickwell.errors import InvalidSetting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a process plans, claims, runs and recovers. Durations are seconds."""
+
+    #: Where data lives: memory://, or sqlite:///file.
+    store: str = "sqlite:///tickwell.db"
+    #: The queues that the worker takes executions from.
+    queues: tuple[str, ...] = ("default",)
+    #: Async handlers that one worker runs at once.
+    slots: int = 100
+    #: Threads for sync handlers in one worker.
+    threads: int = 10
+    #: How far ahead of its instant a fire is planned.
+    horizon: float = 2.0
+    #: How far ahead of its instant an execution is claimed; 0 makes a pause take effect at once.
+    lead: float = 0.5
+    #: How many rows one call to the store moves at most.
+    batch: int = 500
+    #: How long a loop rests at most when nothing tells it that something changed.
+    poll: float = 5.0
+    #: How long a worker may be silent before another process declares it lost.
+    ttl: float = 30.0
+    #: How often a worker beats.
+    beat: float = 10.0
+    #: How often the reaper looks for what was lost.
+    sweep: float = 5.0
+    #: How long running attempts get to end when the process is asked to stop.
+    drain_timeout: float = 30.0
+    #: How often old history is pruned.
+    prune_every: float = 60.0
+    #: The address of the HTTP listener.
+    host: str = "127.0.0.1"
+    #: The port of the HTTP listener.
+    port: int = 8080
+
+    def __post_init__(self) -> None:
+        for name in ("slots", "threads", "batch"):
+            if getattr(self, name) < 1:
+                raise InvalidSetting("1 or more is needed", field=name)
+        for name in ("horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
+            if getattr(self, name) <= 0:
+                raise InvalidSetting("a positive number of seconds is needed", field=name)
+        if not 0 <= self.lead <= self.horizon:
+            raise InvalidSetting(
+                f"{self.lead} s is not between 0 and the horizon, {self.horizon} s", field="lead"
+            )
+        if self.ttl < 3 * self.beat:
+            raise InvalidSetting(
+                f"{self.ttl} s is less than three beats of {self.beat} s: one slow beat would cost"
+                " a worker its attempts",
+                field="ttl",
+            )
+        if not self.queues:
+            raise InvalidSetting("a worker needs a queue", field="queues", hint='Use "default"')
