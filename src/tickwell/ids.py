@@ -1,4 +1,4 @@
-"""Ids: derived from the fire time where an execution must be unique, random and ordered elsewhere."""
+"""Ids: derived from the fire time where an execution must be unique, random elsewhere."""
 
 from __future__ import annotations
 

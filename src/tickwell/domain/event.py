@@ -1,4 +1,4 @@
-"""Events: what the engine tells. Logs, metrics, traces and hooks subscribe; the engine never logs."""
+"""Events: what the engine tells. Logs, metrics and hooks subscribe; the engine never logs."""
 
 from __future__ import annotations
 

@@ -63,11 +63,16 @@ class Engine:
     ) -> None:
         store, clock, events, settings = self.store, self.clock, self.events, self.settings
         self.reporter = Reporter(
-            store, clock, events, settings, self.wake_planner, self.wake_worker
+            store,
+            clock,
+            events,
+            settings,
+            wake_planner=self.wake_planner,
+            wake_worker=self.wake_worker,
         )
         self.runner = Runner(self.executor, self.reporter, clock, settings)
         self.worker = Worker(
-            store, clock, settings, self.runner, self._lanes(), self._new_id
+            store, clock, settings, self.runner, lanes=self._lanes(), new_id=self._new_id
         )
         self.pulse = Pulse(store, clock, settings, self._identity, self._on_pulse)
         self.pulse_thread = (

@@ -1,4 +1,4 @@
-"""Lanes: how much a worker runs at once of one sort, async handlers or threads, and claims ahead."""
+"""Lanes: how much a worker runs at once, of tasks or of threads, and how far it claims ahead."""
 
 from __future__ import annotations
 
@@ -36,15 +36,20 @@ class Lane:
         self.mean += (seconds * 1000 - self.mean) * WEIGHT
 
     def ahead(self) -> int:
-        """How many more than the slots can be started within the lead; no more than four batches,
-        so that other workers get their share of a burst."""
+        """How many more than the slots can be started within the lead.
+
+        No more than four batches, so that other workers get their share of a burst.
+        """
         if self.lead <= 0:
             return 0
         return min(int(self.slots * self.lead / max(self.mean, 0.01)), 4 * self.batch)
 
     def room(self) -> int:
-        """How many to claim now: nothing until half of what may be in hand is gone, since one
-        claim of many costs little more than a claim of one."""
+        """How many to claim now.
+
+        Nothing until half of what may be in hand is gone: a claim of many costs little more than
+        a claim of one.
+        """
         capacity = self.slots + self.ahead()
         if self.in_hand > capacity // 2 and capacity > self.slots:
             return 0

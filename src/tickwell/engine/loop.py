@@ -15,7 +15,7 @@ LONGEST_REST = 5.0
 
 
 class Service(Protocol):
-    """Something that a loop drives. A step does what is to be done now and says how long to rest."""
+    """Something that a loop drives, step by step."""
 
     name: str
 
@@ -69,5 +69,6 @@ class Loop:
 
 def backoff(failures: int, seed: str) -> float:
     """Seconds to rest: doubling, capped, spread so that services do not come back in step."""
-    rest = min(FIRST_REST * 2 ** min(failures - 1, 10), LONGEST_REST)
+    doublings = min(failures - 1, 10)
+    rest = min(FIRST_REST * (1 << doublings), LONGEST_REST)
     return rest * (0.75 + spread(f"{seed}:{failures}", 500) / 1000)

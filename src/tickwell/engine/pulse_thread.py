@@ -14,7 +14,7 @@ from tickwell.ports.store import Store
 
 
 class PulseThread:
-    """Beats while the main loop is blocked: a handler that blocks makes the worker late, not lost."""
+    """Beats while the main loop is blocked: a blocking handler makes a worker late, not lost."""
 
     def __init__(self, pulse: Pulse, open_store: Callable[[], Store], events: Events) -> None:
         self.pulse = pulse

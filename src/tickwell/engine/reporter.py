@@ -29,6 +29,7 @@ class Reporter:
         clock: Clock,
         events: Events,
         settings: Settings,
+        *,
         wake_planner: Callable[[], None],
         wake_worker: Callable[[], None],
     ) -> None:
@@ -52,8 +53,7 @@ class Reporter:
         return any(
             claim.id == id and claim.attempt == attempt for claim, _, _ in self._pending
         ) or any(
-            report.claim.id == id and report.claim.attempt == attempt
-            for report in self._in_flight
+            report.claim.id == id and report.claim.attempt == attempt for report in self._in_flight
         )
 
     def report(self, claim: Claim, outcome: Outcome) -> None:

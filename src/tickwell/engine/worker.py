@@ -29,6 +29,7 @@ class Worker:
         clock: Clock,
         settings: Settings,
         runner: Runner,
+        *,
         lanes: Mapping[Lane, frozenset[str]],
         new_id: Callable[[], str],
     ) -> None:
@@ -147,12 +148,12 @@ class Worker:
         for attempt in self.runner.not_started():
             self.runner.finish_early(attempt, Outcome(kind=OutcomeKind.RELEASED))
 
-    async def drain(self, timeout: float) -> int:
+    async def drain(self, seconds: float) -> int:
         """Let running attempts end; release those that do not in time. How many were released."""
         self.release_waiting()
         running = self.runner.started()
         if running:
-            await self._wait_for(running, timeout)
+            await self._wait_for(running, seconds)
         late = self.runner.started()
         for attempt in late:
             attempt.ask_to_stop(OutcomeKind.RELEASED)

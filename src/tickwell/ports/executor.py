@@ -27,6 +27,9 @@ class Executor(Protocol):
         ...
 
     async def run(self, claim: Claim) -> Outcome:
-        """Carry out the attempt. Cancelling the task asks it to stop; it may take its time, or
-        ignore it: the worker ends the attempt at its hard timeout all the same."""
+        """Carry out the attempt.
+
+        Cancelling the task asks it to stop; it may take its time, or ignore it: the worker ends
+        the attempt at its hard timeout all the same.
+        """
         ...

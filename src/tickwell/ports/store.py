@@ -34,6 +34,7 @@ from tickwell.ports.records import (
 #: `domain.planning.plan` with the instant and the horizon filled in.
 Planner = Callable[[Job, Cursor], Plan]
 
+
 class QueueStore(Protocol):
     """The hot path."""
 
@@ -74,8 +75,11 @@ class QueueStore(Protocol):
     async def settle(
         self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int
     ) -> list[str]:
-        """Move executions that are in one of the pending `states` to cancelled, skipped or parked,
-        or a parked one back to waiting; answer which were moved. Consequences as in `finish`."""
+        """Move executions that are in one of the pending `states`; answer which were moved.
+
+        To cancelled, skipped or parked, or a parked one back to waiting. Consequences as in
+        `finish`.
+        """
         ...
 
     async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
@@ -221,8 +225,11 @@ class Upkeep(Protocol):
         ...
 
     async def prune(self, now: int, limit: int) -> int:
-        """Delete up to `limit` ended executions past their job's retention, expired records,
-        deleted jobs without history and workers long gone; answer how many."""
+        """Delete what is old; answer how much.
+
+        Up to `limit` ended executions past their job's retention; expired records; deleted jobs
+        without history; workers long gone.
+        """
         ...
 
 
