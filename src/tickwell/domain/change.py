@@ -1,4 +1,4 @@
-"""What a person's edit, pause, resume or deletion does to a job: pure, applied atomically by stores."""
+"""What an edit, a pause, a resume or a deletion does to a job: pure, applied by stores."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from enum import StrEnum
 from tickwell.domain.execution import NewExecution, RangeSkip
 from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause
 from tickwell.domain.planning import Plan, first_cursor, plan, resumed
+from tickwell.domain.policy import HOUR
 from tickwell.errors import VersionConflict, WrongState
 
 
@@ -57,26 +58,30 @@ class Changed:
     cancelling: int = 0
 
 
+#: Further ahead than this nothing is planned: a cursor that is has seen the clock go back.
+AHEAD = HOUR
+#: How many chunks of unanswered fire times one change walks over, so that none takes long.
+CHUNKS = 10
+
+
 def edit(new: Job, expected_version: int | None = None) -> Changer:
     """Replace the definition; the version before answers for everything up to now."""
 
     def change(entry: Entry, now: int) -> Change:
-        old, cursor = entry.job, entry.cursor
+        old = entry.job
         _expect(entry, expected_version)
         answered = _answer(entry, now)
+        since = max(_since(answered, now), old.saved_at)
         job = replace(
             new,
             id=old.id,
             project=old.project,
             version=old.version + 1,
             created_at=old.created_at,
-            saved_at=now,
+            saved_at=since,
         )
-        fresh = replace(first_cursor(job, now), runs=answered.cursor.runs)
-        if cursor.state is JobState.PAUSED:
-            fresh = _paused(fresh, cursor.pause)
         return Change(
-            cursor=fresh,
+            cursor=_successor(entry, answered, job, now),
             job=job,
             pending=Pending.RESTAMP,
             executions=answered.executions,
@@ -94,9 +99,9 @@ def pause(by: str, why: str, until: int | None = None) -> Changer:
         answered = _answer(entry, now)
         noted = Pause(by=by, why=why, since=now, until=until)
         # The cursor goes back over what is withdrawn, so that an early resume plans it again.
-        cursor = replace(answered.cursor, after=min(answered.cursor.after, now))
+        after = min(answered.cursor.after, _since(answered, now))
         return Change(
-            cursor=_paused(cursor, noted),
+            cursor=_paused(replace(answered.cursor, after=after), noted),
             pending=Pending.HOLD,
             executions=answered.executions,
             skips=answered.skips,
@@ -145,14 +150,51 @@ def _expect(entry: Entry, version: int | None) -> None:
 
 def _answer(entry: Entry, now: int) -> Plan:
     """Answer what is due by the definition that was in force: no slot falls between versions."""
-    total = plan(entry.job, entry.cursor, now, 0)
-    last = total
-    while last.cursor.nudged and last.cursor.next_fire_time == now:
-        last = plan(entry.job, last.cursor, now, 0)
-        total.executions += last.executions
-        total.skips += last.skips
-        total.cursor = last.cursor
+    cursor = resumed(entry.cursor, now) if _is_paused(entry.cursor, now) else entry.cursor
+    total = plan(entry.job, cursor, now, 0)
+    for _ in range(CHUNKS - 1):
+        if not total.more:
+            break
+        further = plan(entry.job, total.cursor, now, 0)
+        total.executions += further.executions
+        total.skips += further.skips
+        total.cursor, total.more = further.cursor, further.more
     return total
+
+
+def _since(answered: Plan, now: int) -> int:
+    """From which instant on a new definition answers: now, unless the cursor is far from it.
+
+    A job that is more chunks behind than one change may walk goes on from where the walk ended.
+    """
+    after = answered.cursor.after
+    return after if answered.more or after - now > AHEAD else now
+
+
+def _successor(entry: Entry, answered: Plan, job: Job, now: int) -> Cursor:
+    """The cursor of the new definition: what was counted goes on, the fire times are its own."""
+    before = answered.cursor
+    fresh = replace(
+        first_cursor(job, job.saved_at), runs=before.runs, paused_through=before.paused_through
+    )
+    limit = job.trigger.max_runs
+    if limit is not None and fresh.runs >= limit:
+        fresh = replace(fresh, state=JobState.FINISHED, next_fire_time=None)
+    elif job.trigger.follows_finish and _is_live(entry.job, before):
+        fresh = replace(fresh, after=before.after, next_fire_time=None)
+    return _paused(fresh, entry.cursor.pause) if _is_paused(entry.cursor, now) else fresh
+
+
+def _is_live(job: Job, cursor: Cursor) -> bool:
+    """Whether the next fire time waits for the end of a run."""
+    active = cursor.state is JobState.ACTIVE
+    return active and job.trigger.follows_finish and cursor.next_fire_time is None
+
+
+def _is_paused(cursor: Cursor, now: int) -> bool:
+    """Whether the job is paused, and the pause is not over by itself."""
+    until = cursor.pause.until if cursor.pause else None
+    return cursor.state is JobState.PAUSED and (until is None or until > now)
 
 
 def _paused(cursor: Cursor, note: Pause | None) -> Cursor:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import blake2b
 from typing import Any
 
 from tickwell.errors import InvalidJob
@@ -30,6 +31,9 @@ class Overlap(StrEnum):
     ALLOW = "allow"
 
 
+#: Characters in a key, with the payload's fields filled in.
+LONGEST = 255
+
 _PLACEHOLDER = re.compile(r"\{\{\s*payload\.([A-Za-z0-9_.-]+)\s*\}\}")
 
 
@@ -42,7 +46,7 @@ class Concurrency:
     limit: int = 1
 
     def __post_init__(self) -> None:
-        if not self.key or len(self.key) > 255:
+        if not self.key or len(self.key) > LONGEST:
             raise InvalidJob("a key has 1 to 255 characters", field="concurrency.key")
         if self.limit < 1:
             raise InvalidJob(
@@ -60,4 +64,9 @@ class Concurrency:
                 value = value.get(part) if isinstance(value, dict) else None
             return "" if value is None else str(value)
 
-        return f"{project}/{_PLACEHOLDER.sub(field, self.key)}"
+        key = _PLACEHOLDER.sub(field, self.key)
+        if len(key) > LONGEST or not key.isprintable():
+            # A payload may hold anything, and stores index the name of the gate.
+            key = "#" + blake2b(key.encode(errors="replace"), digest_size=16).hexdigest()
+        # Escaped, so that no project can name a gate of another.
+        return f"{project.replace('%', '%25').replace('/', '%2F')}/{key}"

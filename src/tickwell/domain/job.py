@@ -55,7 +55,7 @@ class Job:
     tags: tuple[str, ...] = ()
     #: Counts definitions, never fires.
     version: int = 1
-    #: When this version was saved; what slots asks the version before this instant.
+    #: From this instant on this version answers, the one before up to it: when it was saved.
     saved_at: int = 0
     created_at: int = 0
 
@@ -63,6 +63,9 @@ class Job:
         for label, text in (("name", self.name), ("project", self.project), ("queue", self.queue)):
             if not text or len(text) > 255 or not text.isprintable():
                 raise InvalidJob("1 to 255 printable characters are needed", field=label)
+        for label, text in (("dedupe_key", self.dedupe_key or ""), ("app", self.app or "")):
+            if len(text) > 255:
+                raise InvalidJob("255 characters at most are possible", field=label)
         if not 1 <= self.priority <= 10:
             raise InvalidJob(f"{self.priority} is not between 1 and 10", field="priority")
         if self.ttl is not None and self.ttl <= 0:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tickwell.domain.execution import Claim, OutcomeKind, State
 from tickwell.domain.job import rank
-from tickwell.domain.policy import LOST_BUDGET, RETURN_BUDGET, Delivery
+from tickwell.domain.policy import LONGEST_WAIT, LOST_BUDGET, RETURN_BUDGET, Delivery
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Outcome:
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """What a finished attempt does to its execution; stores apply it if the attempt still stands."""
+    """What an ended attempt does to its execution; stores apply it if the attempt stands."""
 
     claim: Claim
     outcome: OutcomeKind
@@ -103,20 +103,23 @@ def _why_final(report: Report, outcome: Outcome) -> str | None:
     started = outcome.started_at is not None or kind is OutcomeKind.LOST
     if claim.job.delivery is Delivery.AT_MOST_ONCE and started:
         return "at most once: the attempt had started"
-    if kind is OutcomeKind.LOST:
-        return f"lost {report.lost} times" if report.lost >= LOST_BUDGET else None
+    if kind is OutcomeKind.LOST and report.lost >= LOST_BUDGET:
+        return f"lost {report.lost} times"
     if not outcome.retry:
         return "not to be retried"
     if report.charged >= retry.max_attempts:
         return f"{report.charged} of {retry.max_attempts} attempts"
-    if retry.max_age is not None and report.run_at - claim.fire_time > retry.max_age:
+    # What was given back before it started has not been tried yet, however late it is.
+    tried = started or kind is not OutcomeKind.RELEASED
+    if tried and retry.max_age is not None and report.run_at - claim.fire_time > retry.max_age:
         return "older than the retry policy allows"
     return None
 
 
 def _delay(claim: Claim, outcome: Outcome, report: Report) -> int:
     if outcome.delay is not None:
-        return outcome.delay
+        asked = max(outcome.delay, 0)
+        return asked if outcome.kind is OutcomeKind.SNOOZED else min(asked, LONGEST_WAIT)
     if outcome.kind is OutcomeKind.RELEASED:
         return 0
     retry = claim.job.retry

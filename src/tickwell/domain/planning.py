@@ -15,8 +15,8 @@ from tickwell.domain.policy import OnMisfire
 from tickwell.domain.trigger import OnDemand
 from tickwell.ids import execution_id, spread
 
-#: Missed fire times that one plan walks over. A second-by-second job that slept for a year has
-#: 31 million: the rest is left to the next plan, so that no step takes long.
+#: Fire times that one plan walks over. A second-by-second job that slept for a year has 31 million:
+#: the rest is left to the next plan, so that no step takes long.
 CHUNK = 10_000
 
 
@@ -27,16 +27,29 @@ class Plan:
     cursor: Cursor
     executions: list[NewExecution] = field(default_factory=list)
     skips: list[RangeSkip] = field(default_factory=list)
+    #: The chunk was full: fire times are left over that are due already.
+    more: bool = False
+    #: A pause ended by itself: what it held may run from this instant on, in the same write.
+    release_at: int | None = None
 
 
 def plan(job: Job, cursor: Cursor, now: int, horizon: int) -> Plan:
     """Answer every fire time up to the horizon that is not answered yet."""
-    cursor = _wake(cursor, now + horizon)
-    if cursor.state is not JobState.ACTIVE:
+    end = now + horizon
+    release_at = _pause_end(cursor)
+    if release_at is not None and release_at <= end:
+        cursor = resumed(cursor, end)
+    else:
+        release_at = None
+    if cursor.state is not JobState.ACTIVE or cursor.next_fire_time is None:
         return Plan(cursor)
-    walk = _walk(job, cursor, now, now + horizon)
-    chosen = _choose(job, walk, now)
-    return _record(job, cursor, walk, chosen, now)
+    limit = job.trigger.max_runs
+    if limit is not None and cursor.runs >= limit:
+        planned = Plan(_finished(cursor))
+    else:
+        planned = _record(job, cursor, _walk(job, cursor, now, end), now)
+    planned.release_at = release_at
+    return planned
 
 
 def first_cursor(job: Job, now: int) -> Cursor:
@@ -44,16 +57,37 @@ def first_cursor(job: Job, now: int) -> Cursor:
 
     A `Once` that lies in the past, but within the grace, is still to come as well.
     """
-    after = now
-    upcoming = job.trigger.after(after)
-    if upcoming is None:
-        late = job.trigger.after(now - job.misfire.grace - 1)
-        if late is not None:
+    trigger, after = job.trigger, now
+    upcoming = trigger.after(now)
+    if upcoming is None and not trigger.follows_finish:
+        late = trigger.after(now - job.misfire.grace - 1)
+        if late is not None and trigger.after(late) is None:
             after, upcoming = late - 1, late
     state = JobState.ACTIVE
-    if upcoming is None and not isinstance(job.trigger, OnDemand):
+    if upcoming is None and not isinstance(trigger, OnDemand):
         state = JobState.FINISHED
     return Cursor(state=state, next_fire_time=upcoming, after=after)
+
+
+def resumed(cursor: Cursor, now: int) -> Cursor:
+    """The cursor of a job whose pause is over by now: no outage, what it passed is skipped.
+
+    A pause with an end covers what is earlier than the end, a person's resuming all up to now.
+    """
+    until = _pause_end(cursor)
+    through = now if until is None else min(now, until - 1)
+    return replace(
+        cursor,
+        state=JobState.ACTIVE,
+        pause=None,
+        next_fire_time=now,
+        nudged=True,
+        paused_through=max(through, cursor.paused_through or through),
+    )
+
+
+def _pause_end(cursor: Cursor) -> int | None:
+    return cursor.pause.until if cursor.pause else None
 
 
 def new_execution(
@@ -82,121 +116,110 @@ def new_execution(
 class _Walk:
     """The unanswered fire times of a job, oldest first."""
 
-    #: Within the pause that has ended, or older than the grace.
+    #: Within a pause that has ended.
     paused: list[int] = field(default_factory=list)
+    #: Older than the grace.
     missed: list[int] = field(default_factory=list)
     #: Inside the grace or to come within the horizon.
     recent: list[int] = field(default_factory=list)
-    #: The first fire time beyond, if the walk got there.
+    #: The first fire time that is left over.
     upcoming: int | None = None
-    #: The chunk was full before the walk reached the grace.
+    #: The chunk was full before the walk reached the horizon.
     cut: bool = False
-
-
-def _wake(cursor: Cursor, end: int) -> Cursor:
-    """A pause whose end lies within the horizon ends by itself."""
-    if cursor.state is not JobState.PAUSED or cursor.pause is None:
-        return cursor
-    until = cursor.pause.until
-    if until is None or until > end:
-        return replace(cursor, next_fire_time=until)
-    return resumed(cursor, until)
-
-
-def resumed(cursor: Cursor, at: int) -> Cursor:
-    """The cursor of a job whose pause ends: a pause is no outage, what it passed is skipped."""
-    return replace(
-        cursor,
-        state=JobState.ACTIVE,
-        pause=None,
-        next_fire_time=at,
-        nudged=True,
-        paused_through=at,
-    )
 
 
 def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
     walk = _Walk()
     after, single = job.trigger.after, job.trigger.follows_finish
-    paused_through = cursor.paused_through if cursor.paused_through is not None else -1
+    paused_through = cursor.paused_through
     grace_start = now - job.misfire.grace
     fire = after(cursor.after) if cursor.nudged else cursor.next_fire_time
-    steps = 0
-    while fire is not None and fire <= end:
-        if fire <= paused_through:
+    for _ in range(1 if single else CHUNK):
+        if fire is None or fire > end:
+            break
+        if paused_through is not None and fire <= paused_through:
             walk.paused.append(fire)
         elif fire < grace_start:
             walk.missed.append(fire)
         else:
             walk.recent.append(fire)
-        steps += 1
-        walk.cut = steps >= CHUNK and fire < grace_start
-        if single or walk.cut:
-            break
-        fire = after(fire)
-    walk.upcoming = None if single and steps else fire
-    return walk
-
-
-def _choose(job: Job, walk: _Walk, now: int) -> list[int]:
-    """The fire times that become executions, oldest first, before `max_runs` is applied."""
-    if walk.cut:
+        # The next fire of a job that counts from the end is known when its run has ended.
+        fire = None if single else after(fire)
+    walk.upcoming = fire
+    walk.cut = fire is not None and fire <= end
+    if walk.cut and not walk.recent:
         _hold_back(job, walk)
-        return []
-    policy = job.misfire
-    if policy.policy is OnMisfire.LATEST and not any(fire <= now for fire in walk.recent):
-        caught_up = walk.missed[-1:]
-    elif policy.policy is OnMisfire.ALL:
-        since = now - policy.catchup_window
-        caught_up = [fire for fire in walk.missed[-policy.cap :] if fire >= since]
-    else:
-        caught_up = []
-    return caught_up + walk.recent
+    return walk
 
 
 def _hold_back(job: Job, walk: _Walk) -> None:
     """Of a full chunk, leave the newest to the next plan: they may be among those to catch up."""
-    keep = job.misfire.cap
-    del walk.missed[len(walk.missed) - min(keep, len(walk.missed)) :]
+    held = walk.missed[-job.misfire.cap :]
+    if held:
+        del walk.missed[-len(held) :]
+        walk.upcoming = held[0]
 
 
-def _record(job: Job, cursor: Cursor, walk: _Walk, chosen: list[int], now: int) -> Plan:
+def _choose(job: Job, walk: _Walk, now: int) -> list[int]:
+    """The fire times that become executions, oldest first, before `max_runs` is applied."""
+    policy = job.misfire
+    if walk.cut and not walk.recent:
+        return []
+    if policy.policy is OnMisfire.LATEST and not (walk.recent and walk.recent[0] <= now):
+        return walk.missed[-1:] + walk.recent
+    if policy.policy is OnMisfire.ALL:
+        since = now - policy.catchup_window
+        return [fire for fire in walk.missed[-policy.cap :] if fire >= since] + walk.recent
+    return walk.recent
+
+
+def _record(job: Job, cursor: Cursor, walk: _Walk, now: int) -> Plan:
+    chosen, missed = _choose(job, walk, now), walk.missed
     limit = job.trigger.max_runs
-    if limit is not None:
-        chosen = chosen[: max(limit - cursor.runs, 0)]
-    runs = cursor.runs + len(chosen)
-    skips = _range(job, walk.paused, Reason.PAUSED) + _misfires(job, walk.missed, chosen)
-    executions = [
-        new_execution(
-            job, fire, id=execution_id(job.id, fire), kind=Kind.FIRE, overlap=job.overlap
-        )
-        for fire in chosen
-    ]
+    is_last = limit is not None and cursor.runs + len(chosen) >= limit
+    if limit is not None and is_last:
+        chosen = chosen[: limit - cursor.runs]
+        # What comes after the last run is no fire time any more.
+        missed = [fire for fire in missed if fire < chosen[-1]]
+    skips = _range(job, walk.paused, Reason.PAUSED) + _misfires(job, missed, chosen)
     moved = replace(
         cursor,
         after=max([cursor.after, *chosen[-1:], *(skip.last for skip in skips)]),
-        runs=runs,
+        runs=cursor.runs + len(chosen),
         nudged=False,
-        paused_through=None,
+        paused_through=cursor.paused_through if walk.cut else None,
         next_fire_time=walk.upcoming,
     )
-    if walk.cut:
-        moved = replace(
-            moved, nudged=True, next_fire_time=now, paused_through=cursor.paused_through
-        )
-    elif limit is not None and runs >= limit:
-        moved = replace(moved, state=JobState.FINISHED, next_fire_time=None)
+    if is_last:
+        moved = _finished(moved)
     elif job.trigger.follows_finish and not chosen and skips:
-        # A skipped run has no end to count from: it counts from now.
-        moved = replace(moved, after=now, next_fire_time=job.trigger.after(now))
-    elif walk.upcoming is None and not _goes_on(job, chosen):
-        moved = replace(moved, state=JobState.FINISHED)
-    return Plan(moved, executions, skips)
+        # A skipped run has no end to count from: it counts from now, or from the end of the pause.
+        moved = replace(moved, after=max(moved.after, now, cursor.paused_through or now))
+        moved = _settled(job, replace(moved, next_fire_time=job.trigger.after(moved.after)))
+    elif not (job.trigger.follows_finish and chosen):
+        moved = _settled(job, moved)
+    executions = [
+        new_execution(job, fire, id=execution_id(job.id, fire), kind=Kind.FIRE, overlap=job.overlap)
+        for fire in chosen
+    ]
+    return Plan(moved, executions, skips, more=walk.cut and not is_last)
 
 
-def _goes_on(job: Job, chosen: list[int]) -> bool:
-    """Without a next fire time: by request, or from the end of the run that was just chosen."""
-    return isinstance(job.trigger, OnDemand) or (job.trigger.follows_finish and bool(chosen))
+def _settled(job: Job, cursor: Cursor) -> Cursor:
+    """Finished when nothing is to come but by request."""
+    if cursor.next_fire_time is None and not isinstance(job.trigger, OnDemand):
+        return _finished(cursor)
+    return cursor
+
+
+def _finished(cursor: Cursor) -> Cursor:
+    return replace(
+        cursor,
+        state=JobState.FINISHED,
+        next_fire_time=None,
+        nudged=False,
+        paused_through=None,
+    )
 
 
 def _misfires(job: Job, missed: list[int], chosen: list[int]) -> list[RangeSkip]:
@@ -209,7 +232,5 @@ def _range(job: Job, fires: list[int], reason: Reason) -> list[RangeSkip]:
     if not fires:
         return []
     return [
-        RangeSkip(
-            job_id=job.id, first=fires[0], last=fires[-1], count=len(fires), reason=reason
-        )
+        RangeSkip(job_id=job.id, first=fires[0], last=fires[-1], count=len(fires), reason=reason)
     ]

@@ -1,9 +1,10 @@
-"""The policies of a job besides its trigger and gates: retry, misfire, timeout, delivery, retention."""
+"""Policies of a job besides trigger and gates: retry, misfire, timeout, delivery, retention."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 
 from tickwell.errors import InvalidJob
 from tickwell.ids import spread
@@ -13,11 +14,13 @@ MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
-#: How often an attempt that was lost with its worker is made again: a budget of its own, so that
-#: a neighbour that kills the process does not eat up the failure budget of the others.
+#: How many attempts may be lost with their worker, the last one being final: a budget of its own,
+#: so that a neighbour that kills the process does not eat up the failure budget of the others.
 LOST_BUDGET = 3
 #: How often released and snoozed attempts are given back before they count like failures.
 RETURN_BUDGET = 10
+#: Nobody else than the handler itself puts the next attempt off for longer.
+LONGEST_WAIT = DAY
 
 
 class Backoff(StrEnum):
@@ -62,9 +65,9 @@ class Retry:
                 field="retry.jitter",
                 hint="0.1 moves each delay by up to a tenth",
             )
-        if self.factor < 1:
+        if not 1 <= self.factor < inf:
             raise InvalidJob(
-                f"{self.factor} would make the delays shrink", field="retry.factor", hint="Use 2"
+                f"{self.factor} is not a number from 1 on", field="retry.factor", hint="Use 2"
             )
 
     def delay_after(self, failures: int, seed: str) -> int:
@@ -75,13 +78,20 @@ class Retry:
         elif self.backoff is Backoff.LINEAR:
             delay = float(self.delay * steps)
         else:
-            # 64 doublings pass any cap; more would overflow a float
-            delay = self.delay * self.factor ** min(steps - 1, 64)
+            delay = self.delay * _power(self.factor, steps - 1)
         delay = min(delay, self.cap)
         reach = delay * self.jitter
         if reach >= 1:
             delay += spread(f"{seed}:{failures}", 2 * int(reach) + 1) - int(reach)
         return int(min(delay, self.cap))
+
+
+def _power(factor: float, steps: int) -> float:
+    try:
+        return factor**steps
+    except OverflowError:
+        # Any cap is reached long before: 64 doublings of a millisecond are 500 million years.
+        return float(1 << 64)
 
 
 class OnMisfire(StrEnum):
