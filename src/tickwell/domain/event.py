@@ -94,6 +94,16 @@ class JobPaused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessEnded:
+    """A supervised worker process ended unasked; it is started anew after a rest."""
+
+    pid: int
+    #: The exit code; negative: the signal that ended it.
+    code: int
+    rest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerFailed:
     """A subscriber raised; the others still hear everything."""
 
@@ -113,6 +123,7 @@ Event = (
     | Recovered
     | Parked
     | JobPaused
+    | ProcessEnded
     | ListenerFailed
 )
 Listener = Callable[[Event], None]

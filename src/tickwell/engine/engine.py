@@ -11,7 +11,7 @@ from tickwell import ids
 from tickwell.clock import Clock
 from tickwell.domain import worker as domain
 from tickwell.domain.event import Events, Started, Stopped
-from tickwell.engine.health import Health
+from tickwell.domain.health import Health
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import Loop, Service
 from tickwell.engine.planner import Planner

@@ -1,0 +1,5 @@
+"""`python -m tickwell`."""
+
+from tickwell.cli.main import main
+
+main()

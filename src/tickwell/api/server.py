@@ -1,0 +1,31 @@
+"""The HTTP server inside the engine's process."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+from tickwell.errors import InvalidSetting
+
+
+async def serve(application: Any, sock: socket.socket) -> None:
+    """Serve an ASGI application on a bound socket until cancelled."""
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise InvalidSetting(
+            "the HTTP listener needs the server extra",
+            field="http",
+            hint="pip install 'tickwell[server]', or pass --no-http",
+        ) from error
+
+    class Server(uvicorn.Server):
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            """Signals belong to the engine, which drains first."""
+            yield
+
+    config = uvicorn.Config(application, lifespan="off", log_level="warning", access_log=False)
+    await Server(config).serve(sockets=[sock])

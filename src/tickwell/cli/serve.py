@@ -1,0 +1,95 @@
+"""`tickwell serve`: planner, worker and HTTP listener on one store."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from tickwell.errors import InvalidSetting
+from tickwell.scheduler import Scheduler
+from tickwell.settings import Settings
+
+_DEFAULTS = Settings()
+
+
+def serve(
+    store: Annotated[
+        str | None, typer.Option(help=f"Where data lives. Default: {_DEFAULTS.store}.")
+    ] = None,
+    app: Annotated[
+        str | None,
+        typer.Option(help="The scheduler whose handlers to run, as module:name."),
+    ] = None,
+    role: Annotated[
+        str, typer.Option(help="What this process does: planner, worker, or both.")
+    ] = "planner,worker",
+    workers: Annotated[
+        int,
+        typer.Option(min=0, help="Worker processes to supervise; 0: work in this process."),
+    ] = 0,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = _DEFAULTS.host,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any free one.")
+    ] = _DEFAULTS.port,
+    http: Annotated[bool, typer.Option(help="Whether to listen at all.")] = True,
+    supervised: Annotated[bool, typer.Option(hidden=True)] = False,
+) -> None:
+    """Plan and run jobs until stopped. SIGTERM or Ctrl-C drains first."""
+    from tickwell.cli.service import Service
+
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
+    )
+    scheduler = _load(app) if app else Scheduler(store or _DEFAULTS.store)
+    if app and store:
+        scheduler.move_to(store)
+    service = Service(
+        scheduler,
+        roles=_roles(role),
+        workers=workers,
+        http=http,
+        host=host,
+        port=port,
+        supervised=supervised,
+        app=app,
+    )
+    from tickwell.wiring import loop_factory
+
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(service.run())
+
+
+def _roles(given: str) -> frozenset[str]:
+    roles = frozenset(part.strip() for part in given.split(",") if part.strip())
+    unknown = roles - {"planner", "worker"}
+    if unknown or not roles:
+        raise InvalidSetting(
+            f"{', '.join(sorted(unknown)) or 'nothing'} is no role",
+            field="role",
+            hint="Use planner, worker or planner,worker",
+        )
+    return roles
+
+
+def _load(path: str) -> Scheduler:
+    module_name, _, name = path.partition(":")
+    hint = "For example --app myproject.jobs:scheduler, run from the folder above myproject"
+    if not name:
+        raise InvalidSetting(f"{path!r} is not module:name", field="app", hint=hint)
+    sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise InvalidSetting(f"cannot import: {error}", field="app", hint=hint) from error
+    found = getattr(module, name, None)
+    if not isinstance(found, Scheduler):
+        raise InvalidSetting(
+            f"{module_name} has no Scheduler named {name!r}", field="app", hint=hint
+        )
+    return found

@@ -1,0 +1,69 @@
+"""The supervisor: keeps worker processes running, each in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+
+from tickwell.clock import Clock
+from tickwell.domain.event import Events, ProcessEnded
+from tickwell.engine.loop import backoff
+
+#: A process that lived this many seconds had a good start: its next failure counts as the first.
+GOOD_START = 10.0
+
+
+class Supervisor:
+    """Starts `count` processes of a command and starts each anew when it ends.
+
+    Their standard input is a pipe held open by this process: its end tells them that they are
+    orphaned, even when this process was killed with -9.
+    """
+
+    def __init__(
+        self, command: Sequence[str], count: int, clock: Clock, events: Events
+    ) -> None:
+        self.command = command
+        self.count = count
+        self.clock = clock
+        self.events = events
+        self.processes: dict[int, asyncio.subprocess.Process] = {}
+        self._stopping = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Start all of them."""
+        self._tasks = [asyncio.create_task(self._keep(number)) for number in range(self.count)]
+
+    async def stop(self, seconds: float) -> None:
+        """Ask all to drain, and kill what has not ended in time."""
+        self._stopping.set()
+        self._signal(signal.SIGTERM)
+        _, late = await asyncio.wait(self._tasks, timeout=seconds) if self._tasks else ((), ())
+        if late:
+            self._signal(signal.SIGKILL)
+            await asyncio.wait(late)
+
+    def _signal(self, number: signal.Signals) -> None:
+        for process in self.processes.values():
+            if process.returncode is None:
+                process.send_signal(number)
+
+    async def _keep(self, number: int) -> None:
+        failures = 0
+        while not self._stopping.is_set():
+            started = self.clock.monotonic()
+            process = await asyncio.create_subprocess_exec(
+                *self.command, stdin=asyncio.subprocess.PIPE
+            )
+            self.processes[number] = process
+            if self._stopping.is_set():
+                process.terminate()
+            code = await process.wait()
+            if self._stopping.is_set():
+                return
+            failures = 1 if self.clock.monotonic() - started > GOOD_START else failures + 1
+            rest = backoff(failures, str(number))
+            self.events.emit(ProcessEnded(pid=process.pid, code=code, rest=rest))
+            await self.clock.wait(self._stopping, rest)

@@ -1,0 +1,80 @@
+"""The composition root: settings to running objects. The only module that sees everything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from random import SystemRandom
+from typing import TYPE_CHECKING, Protocol
+
+from tickwell.clock import StoreClock
+from tickwell.domain.event import Events
+from tickwell.engine.engine import ROLES, Engine
+from tickwell.errors import InvalidSetting
+from tickwell.executors.call import CallExecutor
+from tickwell.executors.handlers import Handlers
+from tickwell.ports.notifier import Notifier
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+#: Known store URLs, for messages.
+SCHEMES = ("memory://", "sqlite:///file.db")
+
+
+class NotifyingStore(Store, Notifier, Protocol):
+    """A store that also tells of other processes' writes."""
+
+
+def make_store(url: str) -> NotifyingStore:
+    """The store that a URL names; not opened yet. A driver is imported only where it is used."""
+    scheme = url.partition("://")[0] if "://" in url else ""
+    if scheme == "memory":
+        from tickwell.stores.memory import MemoryStore
+
+        return MemoryStore()
+    if scheme == "sqlite":
+        from tickwell.stores.sqlite import SqliteStore
+
+        return SqliteStore.from_url(url)
+    raise InvalidSetting(
+        f"{url!r} names no store that Tickwell knows",
+        field="store",
+        hint=f"Known are {' and '.join(SCHEMES)}",
+    )
+
+
+def make_engine(
+    store: NotifyingStore,
+    handlers: Handlers,
+    clock: StoreClock,
+    settings: Settings,
+    *,
+    events: Events,
+    roles: Collection[str] = ROLES,
+) -> Engine:
+    """An engine on an opened store."""
+    shared = store.name.startswith("memory:")  # no second handle can see its data
+    return Engine(
+        store,
+        CallExecutor(handlers),
+        clock,
+        settings,
+        random=SystemRandom(),
+        events=events,
+        roles=roles,
+        notifier=None if shared else store,
+        open_pulse_store=None if shared else lambda: make_store(store.name),
+    )
+
+
+def loop_factory() -> Callable[[], AbstractEventLoop]:
+    """Uvloop where it is installed: a thin loop matters when thousands start at one instant."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop
+    factory: Callable[[], AbstractEventLoop] = uvloop.new_event_loop
+    return factory
