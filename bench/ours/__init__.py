@@ -1,0 +1,1 @@
+"""Tickwell, measured: each a process of its own, printing JSON."""

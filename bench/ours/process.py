@@ -1,0 +1,98 @@
+"""A process of Tickwell as it is measured: store, handlers and engine with default settings."""
+
+import asyncio
+import json
+import random
+import sys
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+import uvloop
+
+from tickwell.clock import StoreClock, wall_millis
+from tickwell.domain.execution import Kind, NewExecution
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Entry, Job
+from tickwell.domain.planning import first_cursor, new_execution
+from tickwell.domain.target import Call
+from tickwell.domain.trigger import OnDemand, Trigger
+from tickwell.engine.engine import Engine
+from tickwell.executors.call import CallExecutor
+from tickwell.executors.handlers import Handlers
+from tickwell.ids import new_id
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+from tickwell.stores.sqlite import SqliteStore
+
+#: Rows added to a store at once.
+BATCH = 1000
+PAYLOAD = {"text": "x" * 189}  # 200 bytes as JSON
+
+
+def open_store(path: str) -> Store:
+    """The store, not yet opened."""
+    return SqliteStore(path)
+
+
+def make_engine(store: Store, handlers: dict[str, Callable[..., Any]], path: str) -> Engine:
+    """Planner, worker and reaper, with a pulse in its own thread, as in production."""
+    registered = Handlers()
+    for name, function in handlers.items():
+        registered.add(name, function)
+    return Engine(
+        store,
+        CallExecutor(registered),
+        StoreClock(),
+        Settings(store=f"sqlite:///{path}"),
+        random=random.Random(),
+        notifier=store,
+        open_pulse_store=lambda: open_store(path),
+    )
+
+
+def make_job(number: int, handler: str, trigger: Trigger, now: int) -> Job:
+    """A job with default policies."""
+    return Job(
+        id=new_id(now, random.Random(number)),
+        name=f"job-{number}",
+        trigger=trigger,
+        target=Call(handler),
+        created_at=now,
+        saved_at=now,
+    )
+
+
+async def add_jobs(store: Store, jobs: Iterable[Job], now: int) -> None:
+    """Add jobs in batches."""
+    entries = [Entry(job, first_cursor(job, now)) for job in jobs]
+    for begin in range(0, len(entries), BATCH):
+        await store.add_jobs(entries[begin : begin + BATCH], now)
+
+
+async def enqueue(store: Store, count: int, handler: str = "noop") -> None:
+    """Requested runs of one job, due now, with a payload of 200 bytes each."""
+    now, seeded = wall_millis(), random.Random(0)
+    job = make_job(0, handler, OnDemand(), now)
+    await add_jobs(store, [job], now)
+    for begin in range(0, count, BATCH):
+        runs = [_run(job, now, seeded) for _ in range(min(BATCH, count - begin))]
+        await store.add_executions(runs, now, horizon=0)
+
+
+def _run(job: Job, now: int, seeded: random.Random) -> NewExecution:
+    return new_execution(
+        job,
+        now,
+        id=new_id(now, seeded),
+        kind=Kind.REQUEST,
+        overlap=Overlap.ALLOW,
+        payload=PAYLOAD,
+    )
+
+
+def run(main: Coroutine[Any, Any, Any]) -> None:
+    """Run on uvloop, as production does where it is installed; print the answer as JSON."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        answer = runner.run(main)
+    json.dump(answer, sys.stdout)
+    print()
