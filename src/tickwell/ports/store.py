@@ -42,17 +42,23 @@ class QueueStore(Protocol):
         """Plan up to `limit` jobs whose `next_fire_time` is at most now + horizon, oldest first.
 
         Atomically per job, provided it is unchanged since it was read: record the plan's
-        executions and skips, move the cursor. An execution whose id exists is left alone, except
-        that a withdrawn one is armed again. What gets its permits and is due within the horizon
-        becomes `queued`, the rest `waiting`.
+        executions and skips, move the cursor, release what a pause held if the plan says so.
+        An execution whose id exists is left alone and not counted as a run, except that a
+        withdrawn one is armed again: same id, attempt numbers go on. What gets its permits and is
+        due within the horizon becomes `queued`, the rest `waiting`; what is due and finds its
+        job's gate busy meets its overlap rule at once. `more`: call again at once, because the
+        limit was reached or a plan left something over. When a plan fails, its error is raised,
+        with the jobs before it fired and its own job still due.
         """
         ...
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
         """Move pending executions on, earliest first, up to `limit`.
 
-        `waiting`, due within the horizon, with permits to be had: `queued`. `waiting`, due now,
-        its job's gate busy: what its overlap says. Past its time to live: `skipped`.
+        `waiting`, due within the horizon, with permits to be had: `queued`; its key's gate busy:
+        `blocked`. `waiting`, due now, its job's gate busy: what its overlap says; not due yet:
+        looked at again at its instant. Past its time to live, first of all: `skipped`. Each of
+        the two has the limit; counted is where they stand when all have been looked at.
         """
         ...
 
@@ -60,7 +66,9 @@ class QueueStore(Protocol):
         """Hand over queued executions, best rank first; each is `running`, attempt + 1, owned.
 
         The deadline is the later of now and `run_at`, plus the job's hard timeout and a minute
-        for the report. No execution goes to two callers. A lost worker gets nothing.
+        for the report. No execution goes to two callers, none past its time to live to anybody.
+        A worker that is lost, or never beat, gets nothing. A repeated request gets what its
+        claim id still holds, or makes a new claim if that is nothing.
         """
         ...
 
@@ -68,7 +76,13 @@ class QueueStore(Protocol):
         """Apply each report whose execution is `running` with that attempt number; refuse others.
 
         Records the attempt, sets state and `run_at`, passes permits on, and sets off the next
-        fire of a job that counts from the end. A report that was applied before is not refused.
+        fire of a job that counts from the end, at the report's `ended_at`. A report that was
+        applied before is not refused, and answers with the failures so far as well.
+
+        When another attempt would follow: it runs by the definition now in force; of a paused
+        job it is held, of a deleted one cancelled, and so is one whose cancel was requested. A
+        fire that a change called off before it started is withdrawn, uncharged, or waits again
+        if the definition now in force fires at the same time.
         """
         ...
 
@@ -78,7 +92,7 @@ class QueueStore(Protocol):
         """Move executions that are in one of the pending `states`; answer which were moved.
 
         To cancelled, skipped or parked, or a parked one back to waiting. Consequences as in
-        `finish`.
+        `finish`; a parked one keeps its place in its job's gate, its concurrency permit not.
         """
         ...
 
@@ -91,11 +105,14 @@ class QueueStore(Protocol):
         ...
 
     async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
-        """Mark the worker lost if its beat number is still this one; say whether it is lost now."""
+        """Mark the worker lost if its beat number is still this one; say whether it is lost now.
+
+        One that the store does not know is lost.
+        """
         ...
 
     async def orphans(self, now: int, limit: int) -> list[Claim]:
-        """Running executions of lost or forgotten workers, and those past their deadline."""
+        """Running executions of lost or forgotten workers, and those past their deadline, by id."""
         ...
 
     async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
@@ -109,7 +126,8 @@ class CatalogStore(Protocol):
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
         """Add jobs, all or none. A known `dedupe_key` answers with the job that has it.
 
-        Raises `JobExists` when a name is taken. The same id again is the same job.
+        Raises `JobExists` when a name is taken. The same id again is the same job. The key that
+        a job was created with stays its own until it is pruned, whatever an edit says.
         """
         ...
 
@@ -119,19 +137,27 @@ class CatalogStore(Protocol):
         """Apply a change to each job, atomically per job, in the order given.
 
         The changer is pure and may be called again when the job moved meanwhile; None changes
-        nothing. Its error is raised, with the jobs before it changed. Raises `NotFound`.
-        A new definition leaves the one before as a record "job_version" under "<id>/<version>".
+        nothing. Its error is raised, with the jobs before it changed. Raises `NotFound`, and
+        `JobExists` when a new name is taken. A new definition leaves the one before as a record
+        "job_version" under "<id>/<version>", the version in eight digits.
+
+        What stays pending through an edit goes on by the new definition (version, queue, target,
+        priority) in the gate that it has. A fire that a worker holds for its instant is asked to
+        give up if the change would have taken it back; a deletion asks for all that is not due.
         """
         ...
 
     async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
-        """The jobs with these ids or names, in the order given; missing ones are left out."""
+        """The jobs with these ids or names, in the order given; missing ones are left out.
+
+        A deleted job is found by its id until it is pruned.
+        """
         ...
 
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
-        """Jobs by project and name."""
+        """Jobs by project and name; `search` ignores the case of ASCII letters."""
         ...
 
 
@@ -144,7 +170,8 @@ class HistoryStore(Protocol):
         """Record requested runs and backfills; answer the ids, those that exist already included.
 
         A (job, key) that exists answers with its execution. A slot of a backfill that was
-        skipped is armed again; one that ran is left alone. Raises `NotFound` for a deleted job.
+        skipped is armed again; one that ran is left alone. A backfilled fire counts as a run.
+        All or none: raises `NotFound` when one of the jobs is deleted.
         """
         ...
 
@@ -163,11 +190,15 @@ class HistoryStore(Protocol):
         ...
 
     async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
-        """Cancel what is pending, ask the worker of what is running; answer which were found."""
+        """Cancel what is pending, ask the worker of what is running; answer which were live."""
         ...
 
     async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
-        """Dead executions wait again, due now, with a new budget; answer which were revived."""
+        """Dead executions wait again, due now, with a new budget; answer which were revived.
+
+        Attempt numbers go on. One that passes its job's gate waits its turn there, and no newer
+        one takes its place. Executions of deleted jobs stay dead.
+        """
         ...
 
     async def stats(self, project: str | None = None) -> dict[State, int]:
@@ -187,7 +218,9 @@ class RecordStore(Protocol):
     ) -> bool:
         """Write it as the next version; False if the stored version is not the expected one.
 
-        Expected 0: it must not exist. Expected None: whatever is there is replaced.
+        Expected 0: it must not exist. Expected None: whatever is there is replaced. A record that
+        has expired does not exist. Repeated after a lost reply, a write that expects a version
+        answers False: read the record to learn whose it is.
         """
         ...
 
@@ -227,8 +260,9 @@ class Upkeep(Protocol):
     async def prune(self, now: int, limit: int) -> int:
         """Delete what is old; answer how much.
 
-        Up to `limit` ended executions past their job's retention; expired records; deleted jobs
-        without history; workers long gone.
+        Up to `limit` of each: ended executions past their job's retention; expired records; lost
+        workers that hold nothing and were last seen a day ago; then deleted jobs without history,
+        with their skips and versions, which do not count.
         """
         ...
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_to_document
@@ -11,7 +10,8 @@ from tickwell.domain.job import Entry, Job, JobState
 from tickwell.errors import JobExists, NotFound
 from tickwell.ports.records import JobFilter, Page, Record
 from tickwell.stores.memory.flow import Flow
-from tickwell.stores.memory.tables import Tables
+from tickwell.stores.memory.pending import PendingExecutions
+from tickwell.stores.memory.tables import Tables, own_entry
 
 
 class MemoryCatalog:
@@ -21,33 +21,31 @@ class MemoryCatalog:
     flow: Flow
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        known = [self._known(entry) for entry in entries]
-        batch: dict[tuple[str, str], Job] = {}
-        for job in (e.job for e, there in zip(entries, known, strict=True) if there is None):
-            key = job.project, job.name
-            same = batch.setdefault(key, job)
-            if key in self.tables.names or not _is_same(same, job):
-                raise JobExists(job.name)
-        return [
-            copy(there) if there else self._add(entry)
-            for entry, there in zip(entries, known, strict=True)
-        ]
+        added: list[Job] = []
+        try:
+            return [
+                own_entry(self._known(entry.job) or self._add_job(entry, added))
+                for entry in entries
+            ]
+        except JobExists:
+            for job in added:  # all or none
+                self.tables.drop_job(job.id)
+            raise
 
-    def _known(self, entry: Entry) -> Entry | None:
-        job = entry.job
+    def _known(self, job: Job) -> Entry | None:
         id = self.tables.dedupe.get((job.project, job.dedupe_key)) if job.dedupe_key else None
         return self.tables.jobs.get(id or job.id)
 
-    def _add(self, entry: Entry) -> Entry:
+    def _add_job(self, entry: Entry, added: list[Job]) -> Entry:
         job = entry.job
-        known = self._known(entry)
-        if known:  # two of the same dedupe key in one batch
-            return copy(known)
+        if (job.project, job.name) in self.tables.names:
+            raise JobExists(job.name)
+        added.append(job)
         self.tables.names[job.project, job.name] = job.id
         if job.dedupe_key:
             self.tables.dedupe[job.project, job.dedupe_key] = job.id
-        self.tables.put_entry(copy(entry))
-        return copy(entry)
+        self.tables.put_entry(own_entry(entry))
+        return entry
 
     async def change_jobs(
         self, project: str, ids: Sequence[str], change: Changer, now: int
@@ -58,21 +56,20 @@ class MemoryCatalog:
         entry = self.tables.jobs.get(id)
         if entry is None or entry.job.project != project:
             raise NotFound("job", id)
-        made = change(copy(entry), now)
+        made = change(own_entry(entry), now)
         if made is None:
-            return Changed(entry=copy(entry))
-        changed = Entry(made.job or entry.job, made.cursor)
+            return Changed(entry=own_entry(entry))
+        changed = own_entry(Entry(made.job or entry.job, made.cursor))
         if made.job is not None:
             self._rename(entry, changed)
-        if changed.cursor.state is JobState.DELETED:
-            self.tables.names.pop((project, entry.job.name), None)
+        key = project, entry.job.name
+        if changed.cursor.state is JobState.DELETED and self.tables.names.get(key) == id:
+            del self.tables.names[key]
         self.tables.put_entry(changed)
-        self.tables.skips.setdefault(id, []).extend(made.skips)
-        for new in made.executions:
-            self.flow.record(new, now, 0)
-        withdrawn, cancelling = self.flow.take_back(id, made.pending, now, changed.job.version)
+        self.flow.record_plan(id, made, now, 0)
+        withdrawn, cancelling = PendingExecutions(self.flow, changed.job).change(made.pending, now)
         return Changed(
-            entry=copy(self.tables.jobs[id]), withdrawn=withdrawn, cancelling=cancelling
+            entry=own_entry(self.tables.jobs[id]), withdrawn=withdrawn, cancelling=cancelling
         )
 
     def _rename(self, before: Entry, after: Entry) -> None:
@@ -92,7 +89,7 @@ class MemoryCatalog:
             id = self.tables.names.get((project, key), key)
             entry = self.tables.jobs.get(id)
             if entry is not None and entry.job.project == project:
-                found.append(copy(entry))
+                found.append(own_entry(entry))
         return found
 
     async def list_jobs(
@@ -103,15 +100,8 @@ class MemoryCatalog:
             key=_position,
         )
         later = [entry for entry in matching if cursor is None or _position(entry) > cursor]
-        items = [copy(entry) for entry in later[:limit]]
+        items = [own_entry(entry) for entry in later[:limit]]
         return Page(items=items, cursor=_position(items[-1]) if len(later) > limit else None)
-
-
-def _is_same(first: Job, second: Job) -> bool:
-    """Two entries of one batch that make one job: by id, or by the key that says so."""
-    if first.id == second.id:
-        return True
-    return first.dedupe_key is not None and first.dedupe_key == second.dedupe_key
 
 
 def _position(entry: Entry) -> str:

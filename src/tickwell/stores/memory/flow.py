@@ -1,11 +1,11 @@
-"""How executions move between states: admission through the gates, ends, and what follows an end."""
+"""How executions move between states: recorded, admitted through the gates, ended."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from tickwell.clock import NEVER
-from tickwell.domain.change import Pending
+from tickwell.domain.change import Change
 from tickwell.domain.execution import (
     PENDING,
     Execution,
@@ -15,8 +15,9 @@ from tickwell.domain.execution import (
     State,
 )
 from tickwell.domain.gate import Overlap
-from tickwell.domain.job import Entry, JobState, rank
-from tickwell.stores.memory.tables import Row, Tables, Waits
+from tickwell.domain.job import Entry, Job, JobState, rank
+from tickwell.domain.planning import Plan
+from tickwell.stores.memory.tables import Row, Tables, Waits, own
 
 
 class Flow:
@@ -25,15 +26,43 @@ class Flow:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
 
-    def record(self, new: NewExecution, now: int, horizon: int) -> bool:
-        """Record an execution unless its id is taken; arm a withdrawn or backfilled one again."""
+    def record_plan(self, job_id: str, plan: Plan | Change, now: int, horizon: int) -> int:
+        """Record what a plan made, whose runs its cursor counts already; how many were new."""
+        self.tables.skips.setdefault(job_id, []).extend(plan.skips)
+        recorded = 0
+        for new in plan.executions:
+            if self._is_new(new):
+                self._record(new, now, horizon)
+                recorded += 1
+        self._give_back(job_id, len(plan.executions) - recorded, now)
+        return recorded
+
+    def record(self, new: NewExecution, now: int, horizon: int) -> None:
+        """Record an execution that nobody has counted yet, unless its id is taken."""
+        if not self._is_new(new):
+            return
+        entry = self.tables.jobs[new.job.id]
+        if new.kind is Kind.FIRE and entry.job.trigger.max_runs is not None:
+            cursor = replace(entry.cursor, runs=entry.cursor.runs + 1)
+            self.tables.put_entry(Entry(entry.job, cursor))
+        self._record(new, now, horizon)
+
+    def _is_new(self, new: NewExecution) -> bool:
+        """Whether its id is free, or that of a slot to be armed again: withdrawn or backfilled."""
         existing = self.tables.rows.get(new.id)
-        if existing is not None and not _may_rearm(existing.execution, new):
+        if existing is None:
+            return True
+        if existing.execution.state is not State.SKIPPED:
             return False
-        row = self._new_row(new, existing.execution.created_at if existing else now)
+        return new.backfill or existing.execution.reason == Reason.WITHDRAWN
+
+    def _record(self, new: NewExecution, now: int, horizon: int) -> None:
+        existing = self.tables.rows.get(new.id)
+        row = self._new_row(new, now)
+        if existing is not None:
+            _inherit(row.execution, existing.execution)
         self.tables.put_row(row)
         self.admit(row, now, horizon)
-        return True
 
     def admit(self, row: Row, now: int, horizon: int) -> None:
         """Take a waiting execution as far as its instant and its gates allow."""
@@ -54,41 +83,42 @@ class Flow:
         """End an execution, pass its permits on, and let its job go on."""
         execution = row.execution
         execution.reason, execution.ended_at = reason, now
-        execution.cancel_requested = False
+        execution.cancel_requested = row.called_off = False
         self.tables.move(row, state)
         self._go_on(execution, now)
         self.release_key(row)
         self._release_job(row)
 
     def release_key(self, row: Row) -> None:
-        """Give the concurrency permit back; the best of those before the gate gets it."""
+        """Give the concurrency permit back; the best of those before the gate get what is free."""
         if not row.holds_key or row.gate is None:
             return
         row.holds_key = False
         holders = self.tables.key_gate[row.gate]
         holders.discard(row.execution.id)
-        following = self._best(self.tables.before_key.get(row.gate, set()))
-        if following is not None and len(holders) < following.limit:
+        before = self.tables.before_key.get(row.gate, set())
+        # More than one when the limit was raised: those before the gate may have another limit.
+        while (following := self._best(before)) and len(holders) < following.limit:
             self._through_key_gate(following)
 
-    def take_back(self, job_id: str, pending: Pending, now: int, version: int) -> tuple[int, int]:
-        """Carry out a change on what is pending; how many were withdrawn, how many cancelling."""
-        rows = [self.tables.rows[id] for id in sorted(self.tables.by_job.get(job_id, ()))]
-        if pending is Pending.RELEASE:
-            self._release_held(rows, now)
-        if pending in {Pending.KEEP, Pending.RELEASE}:
-            return 0, 0
-        affected = [row for row in rows if row.execution.state in PENDING]
-        withdrawn = [row for row in affected if _is_withdrawn(row.execution, pending, now)]
-        kept = [row for row in affected if row not in withdrawn]
-        for row in withdrawn:
-            # None of them may inherit the permit of another that ends in this same step.
-            self.tables.move(row, State.WAITING)
-        for row in kept:
-            self._keep(row, pending, now, version)
-        for row in withdrawn:
-            self.end(row, State.SKIPPED, Reason.WITHDRAWN, now)
-        return len(withdrawn), self._cancel_ahead(rows, now)
+    def withdraw(self, row: Row, now: int) -> None:
+        """Take a fire back; the planner may arm it again."""
+        self.end(row, State.SKIPPED, Reason.WITHDRAWN, now)
+
+    def hold(self, row: Row) -> None:
+        """Keep it waiting until its job is resumed; its place in the job's gate stays its own."""
+        row.execution.run_at = row.look_at = NEVER
+        row.execution.reason = None
+        self.tables.move(row, State.WAITING)
+        self.release_key(row)
+
+    def restamp(self, row: Row, job: Job) -> None:
+        """Let the next attempt run by the definition in force; its gate stays the one it has."""
+        execution = row.execution
+        execution.job_version, execution.queue = job.version, job.queue
+        execution.ability = job.target.ability
+        row.rank = rank(execution.run_at, job.priority)
+        self.tables.move(row, execution.state, row.waits)
 
     def _new_row(self, new: NewExecution, now: int) -> Row:
         job = new.job
@@ -104,7 +134,7 @@ class Flow:
             queue=job.queue,
             ability=job.target.ability,
             created_at=now,
-            payload=new.payload,
+            payload=own(new.payload),
             key=new.key,
             revived_from=new.revived_from,
         )
@@ -146,7 +176,11 @@ class Flow:
         self.tables.move(row, State.BLOCKED, Waits.JOB)
         if row.overlap in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
             for other in (self.tables.rows[id] for id in before):
-                if other is not row and other.execution.state is State.BLOCKED:
+                # One that a person revived waits its turn.
+                if (
+                    other.execution.state is State.BLOCKED
+                    and other.overlap is not Overlap.QUEUE_ALL
+                ):
                     self.end(other, State.SKIPPED, Reason.OVERLAP, now)
         if row.overlap is Overlap.CANCEL_RUNNING:
             self.cancel(self.tables.rows[self.tables.job_gate[row.execution.job_id]], now)
@@ -154,7 +188,7 @@ class Flow:
     def cancel(self, row: Row, now: int) -> None:
         """End what is pending; ask the worker of what is running."""
         if row.execution.state is State.RUNNING:
-            row.execution.cancel_requested = True
+            row.execution.cancel_requested, row.called_off = True, False
         elif row.execution.state in PENDING:
             self.end(row, State.CANCELLED, "cancelled", now)
 
@@ -174,60 +208,31 @@ class Flow:
 
     def _go_on(self, execution: Execution, now: int) -> None:
         """What the end of a fire does to its job's cursor."""
-        entry = self.tables.jobs[execution.job_id]
-        cursor, trigger = entry.cursor, entry.job.trigger
         if execution.kind is not Kind.FIRE:
             return
-        if trigger.follows_finish:
-            cursor = replace(cursor, after=max(cursor.after, now))
-        elif trigger.max_runs is None or execution.state is not State.SKIPPED:
-            return
-        else:
-            cursor = replace(cursor, runs=cursor.runs - 1)
-        if cursor.state in {JobState.ACTIVE, JobState.FINISHED}:
+        entry = self.tables.jobs[execution.job_id]
+        if entry.job.trigger.follows_finish:
+            cursor = replace(entry.cursor, after=max(entry.cursor.after, now))
+            self._nudge(Entry(entry.job, cursor), now)
+        if execution.state is State.SKIPPED:
+            self._give_back(execution.job_id, 1, now)
+
+    def _give_back(self, job_id: str, runs: int, now: int) -> None:
+        """Executions that did not come to be do not count: the job may fire that often again."""
+        entry = self.tables.jobs[job_id]
+        if entry.job.trigger.max_runs is not None and runs:
+            self._nudge(Entry(entry.job, replace(entry.cursor, runs=entry.cursor.runs - runs)), now)
+
+    def _nudge(self, entry: Entry, now: int) -> None:
+        """Store a cursor that moved, and let the planner look at the job unless it is at rest."""
+        cursor, limit = entry.cursor, entry.job.trigger.max_runs
+        rests = cursor.state not in {JobState.ACTIVE, JobState.FINISHED}
+        if not rests and (limit is None or cursor.runs < limit):
             cursor = replace(cursor, state=JobState.ACTIVE, next_fire_time=now, nudged=True)
         self.tables.put_entry(Entry(entry.job, cursor))
 
-    def _keep(self, row: Row, pending: Pending, now: int, version: int) -> None:
-        execution = row.execution
-        if pending is Pending.RESTAMP:
-            execution.job_version = version
-        elif pending is Pending.END:
-            self.end(row, State.CANCELLED, "job deleted", now)
-        else:
-            execution.run_at = row.look_at = NEVER
-            self.tables.move(row, State.WAITING)
-            self.release_key(row)
 
-    def _release_held(self, rows: list[Row], now: int) -> None:
-        for row in rows:
-            execution = row.execution
-            if execution.state is State.WAITING and execution.run_at == NEVER:
-                job = self.tables.jobs[execution.job_id].job
-                execution.run_at = row.look_at = max(now, execution.fire_time)
-                row.rank = rank(execution.run_at, job.priority)
-                self.tables.move(row, State.WAITING)
-
-    def _cancel_ahead(self, rows: list[Row], now: int) -> int:
-        ahead = [
-            row.execution
-            for row in rows
-            if row.execution.state is State.RUNNING
-            and row.execution.kind is Kind.FIRE
-            and row.execution.run_at > now
-        ]
-        for execution in ahead:
-            execution.cancel_requested = True
-        return len(ahead)
-
-
-def _is_withdrawn(execution: Execution, pending: Pending, now: int) -> bool:
-    if execution.kind is not Kind.FIRE or execution.attempt > 0:
-        return False
-    return pending is not Pending.RESTAMP or execution.fire_time > now
-
-
-def _may_rearm(execution: Execution, new: NewExecution) -> bool:
-    if execution.state is not State.SKIPPED:
-        return False
-    return new.backfill or execution.reason == Reason.WITHDRAWN
+def _inherit(execution: Execution, before: Execution) -> None:
+    """A slot that is armed again goes on under its id: the attempt number never falls."""
+    execution.created_at = before.created_at
+    execution.attempt, execution.attempts = before.attempt, before.attempts

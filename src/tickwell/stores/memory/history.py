@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy, deepcopy
+from dataclasses import replace
 
 from tickwell.domain.execution import (
     LIVE,
     Execution,
-    Kind,
     NewExecution,
     RangeSkip,
     State,
@@ -19,7 +19,7 @@ from tickwell.domain.job import JobState, rank
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.stores.memory.flow import Flow
-from tickwell.stores.memory.tables import Row, Tables
+from tickwell.stores.memory.tables import Row, Tables, own
 
 
 class MemoryHistory:
@@ -35,9 +35,9 @@ class MemoryHistory:
             entry = self.tables.jobs.get(one.job.id)
             if entry is None or entry.cursor.state is JobState.DELETED:
                 raise NotFound("job", one.job.name)
-        return [self._add(one, now, horizon) for one in new]
+        return [self._add_execution(one, now, horizon) for one in new]
 
-    def _add(self, new: NewExecution, now: int, horizon: int) -> str:
+    def _add_execution(self, new: NewExecution, now: int, horizon: int) -> str:
         if new.key is not None:
             known = self.tables.keys.get((new.job.id, new.key))
             if known is not None:
@@ -62,9 +62,12 @@ class MemoryHistory:
             ),
             reverse=True,
         )
-        items = [copy(self.tables.rows[id].execution) for id in matching[:limit]]
+        items = [
+            replace(row.execution, attempts=[], payload=own(row.execution.payload))
+            for row in (self.tables.rows[id] for id in matching[:limit])
+        ]
         for item in items:
-            item.attempts = []
+            item.result = own(item.result)
         return Page(items=items, cursor=items[-1].id if len(matching) > limit else None)
 
     async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
@@ -79,9 +82,7 @@ class MemoryHistory:
         return [row.execution.id for row in found]
 
     async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
-        dead = [
-            row for row in self._in_project(project, ids) if row.execution.state is State.DEAD
-        ]
+        dead = [row for row in self._in_project(project, ids) if self._may_revive(row)]
         for row in dead:
             execution = row.execution
             execution.charged = execution.lost = execution.returned = 0
@@ -94,8 +95,12 @@ class MemoryHistory:
             self.flow.admit(row, now, 0)
         return [row.execution.id for row in dead]
 
+    def _may_revive(self, row: Row) -> bool:
+        job_state = self.tables.jobs[row.execution.job_id].cursor.state
+        return row.execution.state is State.DEAD and job_state is not JobState.DELETED
+
     def _in_project(self, project: str, ids: Sequence[str]) -> list[Row]:
-        rows = (self.tables.rows.get(id) for id in ids)
+        rows = (self.tables.rows.get(id) for id in dict.fromkeys(ids))
         return [row for row in rows if row is not None and row.execution.project == project]
 
     async def stats(self, project: str | None = None) -> dict[State, int]:

@@ -6,7 +6,7 @@ from copy import copy
 
 from tickwell.domain.execution import Claim
 from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
-from tickwell.stores.memory.tables import Row, Tables
+from tickwell.stores.memory.tables import Row, Tables, own
 
 
 class MemoryLiveness:
@@ -71,7 +71,7 @@ class MemoryLiveness:
             returned=execution.returned,
             fire_time=execution.fire_time,
             run_at=execution.run_at,
-            payload=job.payload if execution.payload is None else execution.payload,
+            payload=own(job.payload if execution.payload is None else execution.payload),
             deadline=execution.deadline or 0,
             worker=execution.worker or "",
             claim_id=row.claim_id,

@@ -3,70 +3,77 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 
-from tickwell.domain.execution import PENDING, Attempt, Claim, Reason, State
-from tickwell.domain.job import Entry
-from tickwell.domain.outcome import Report
+from tickwell.clock import NEVER
+from tickwell.domain.execution import PENDING, Claim, Reason, State
+from tickwell.domain.job import Entry, Job
+from tickwell.domain.planning import Plan
 from tickwell.domain.policy import MINUTE
-from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted, Wakeup
+from tickwell.ports.records import ClaimRequest, Fired, Promoted, Wakeup
 from tickwell.ports.store import Planner
-from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.liveness import MemoryLiveness
+from tickwell.stores.memory.pending import PendingExecutions
+from tickwell.stores.memory.reports import MemoryReports
 from tickwell.stores.memory.tables import Row
 
 
-class MemoryQueue(MemoryLiveness):
+class MemoryQueue(MemoryReports, MemoryLiveness):
     """`ports.store.QueueStore`. No method awaits anything, so each is atomic in its event loop."""
-
-    flow: Flow
 
     async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
         fired = Fired()
-        for job_id in self._due_jobs(now + horizon, limit):
-            entry = self.tables.jobs[job_id]
+        for entry in self._due_jobs(now + horizon, limit):
             planned = plan(entry.job, entry.cursor)
-            self.tables.put_entry(Entry(entry.job, planned.cursor))
-            self.tables.skips.setdefault(job_id, []).extend(planned.skips)
-            fired.jobs += 1
-            fired.executions += sum(
-                self.flow.record(new, now, horizon) for new in planned.executions
-            )
-            fired.skipped += sum(skip.count for skip in planned.skips)
-        fired.more = fired.jobs == limit
+            self._fire(entry.job, planned, fired, now, horizon)
+            fired.more = fired.more or planned.more
+        fired.more = fired.more or fired.jobs == limit
         return fired
 
-    def _due_jobs(self, end: int, limit: int) -> list[str]:
-        heap, due = self.tables.due_jobs, dict[str, None]()
+    def _fire(self, job: Job, planned: Plan, fired: Fired, now: int, horizon: int) -> None:
+        self.tables.put_entry(Entry(job, planned.cursor))
+        recorded = self.flow.record_plan(job.id, planned, now, horizon)
+        if planned.release_at is not None:
+            PendingExecutions(self.flow, job).release(max(now, planned.release_at))
+        fired.jobs += 1
+        fired.executions += recorded
+        fired.skipped += sum(skip.count for skip in planned.skips)
+
+    def _due_jobs(self, end: int, limit: int) -> list[Entry]:
+        heap, due = self.tables.due_jobs, dict[str, int]()
         while heap and heap[0][0] <= end and len(due) < limit:
             at, id = heapq.heappop(heap)
             if self._is_due_job(at, id):
-                due[id] = None
-        return list(due)
+                due[id] = at
+        for id, at in due.items():  # should a plan fail, the job is still due
+            heapq.heappush(heap, (at, id))
+        return [self.tables.jobs[id] for id in due]
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
-        promoted = Promoted()
-        for row in self._expired(now, limit):
+        expired = self._expired(now, limit)
+        for row in expired:
             self.flow.end(row, State.SKIPPED, Reason.TTL, now)
-            promoted.skipped += 1
-        looked_at = self._waiting(now + horizon, limit)
-        for row in looked_at:
-            self.flow.admit(row, now, horizon)
-            state = row.execution.state
-            promoted.queued += state is State.QUEUED
-            promoted.blocked += state is State.BLOCKED
-            promoted.skipped += state is State.SKIPPED
-        promoted.more = len(looked_at) == limit
-        return promoted
+        waiting = self._waiting(now + horizon, limit)
+        for row in waiting:
+            # One that is looked at earlier may have cancelled it, or passed its permit on to it.
+            if row.execution.state is State.WAITING:
+                self.flow.admit(row, now, horizon)
+        states = Counter(row.execution.state for row in waiting)
+        return Promoted(
+            queued=states[State.QUEUED],
+            blocked=states[State.BLOCKED],
+            skipped=states[State.SKIPPED] + len(expired),
+            more=limit in {len(expired), len(waiting)},
+        )
 
-    def _expired(self, now: int, limit: int) -> Iterator[Row]:
-        heap, left = self.tables.expiring, limit
-        while heap and heap[0][0] <= now and left:
+    def _expired(self, now: int, limit: int) -> list[Row]:
+        heap, expired = self.tables.expiring, dict[str, Row]()
+        while heap and heap[0][0] <= now and len(expired) < limit:
             at, id = heapq.heappop(heap)
             if self._is_expiring(at, id):
-                left -= 1
-                yield self.tables.rows[id]
+                expired[id] = self.tables.rows[id]
+        return list(expired.values())
 
     def _waiting(self, end: int, limit: int) -> list[Row]:
         heap, due = self.tables.due_rows, dict[str, Row]()
@@ -81,7 +88,8 @@ class MemoryQueue(MemoryLiveness):
         if liveness is None or liveness.lost:
             return []
         if request.repeated:
-            held = [row for row in self.running() if row.claim_id == request.claim_id]
+            mine = (row for row in self.running() if row.execution.worker == request.worker)
+            held = [row for row in mine if row.claim_id == request.claim_id]
             if held:
                 return [self.claim_of(row) for row in held]
         rows = heapq.nsmallest(
@@ -92,21 +100,28 @@ class MemoryQueue(MemoryLiveness):
         return [self._hand_over(row, request) for row in rows]
 
     def _claimable(self, request: ClaimRequest) -> Iterator[Row]:
-        for queue in request.queues:
-            kept = []
+        for queue in dict.fromkeys(request.queues):
+            # By rank and id, each once: what was queued, parked and queued again is there twice.
+            seen = dict[tuple[int, str], None]()
             heap = self.tables.queues.get(queue, [])
             found = 0
             while heap and found < request.limit:
                 entry = heapq.heappop(heap)
-                row = self.tables.rows.get(entry[1])
-                if not row or row.execution.state is not State.QUEUED or row.rank != entry[0]:
+                row = self._queued(queue, *entry)
+                if row is None or entry in seen:
                     continue
-                kept.append(entry)
+                seen[entry] = None
                 if _is_claimable(row, request):
                     found += 1
                     yield row
-            for entry in kept:
+            for entry in seen:
                 heapq.heappush(heap, entry)
+
+    def _queued(self, queue: str, rank: int, id: str) -> Row | None:
+        row = self.tables.rows.get(id)
+        if row is None or row.execution.state is not State.QUEUED:
+            return None
+        return row if row.rank == rank and row.execution.queue == queue else None
 
     def _hand_over(self, row: Row, request: ClaimRequest) -> Claim:
         execution = row.execution
@@ -119,65 +134,15 @@ class MemoryQueue(MemoryLiveness):
         self.tables.move(row, State.RUNNING)
         return self.claim_of(row)
 
-    async def finish(self, reports: Sequence[Report], now: int) -> Finished:
-        finished = Finished()
-        for report in reports:
-            row = self.tables.rows.get(report.claim.id)
-            if row is None or not self._stands(row, report):
-                if row is None or not _was_applied(row, report):
-                    finished.refused.append(report)
-                continue
-            self._apply(row, report, now)
-            self._count_failures(report, finished)
-        return finished
-
-    def _stands(self, row: Row, report: Report) -> bool:
-        execution = row.execution
-        return execution.state is State.RUNNING and execution.attempt == report.claim.attempt
-
-    def _apply(self, row: Row, report: Report, now: int) -> None:
-        execution = row.execution
-        execution.attempts.append(
-            Attempt(
-                number=execution.attempt,
-                outcome=report.outcome,
-                worker=execution.worker,
-                started_at=report.started_at,
-                ended_at=report.ended_at,
-                error=report.error,
-            )
-        )
-        execution.charged, execution.lost = report.charged, report.lost
-        execution.returned = report.returned
-        execution.started_at, execution.error = report.started_at, report.error
-        execution.result, execution.deadline = report.result, None
-        if report.state is not State.WAITING:
-            self.flow.end(row, report.state, report.reason, report.ended_at)
-            return
-        execution.worker, execution.cancel_requested = None, False
-        execution.run_at = row.look_at = report.run_at
-        row.rank = report.rank
-        self.tables.move(row, State.WAITING)
-        self.flow.release_key(row)
-        if report.run_at <= now:
-            self.flow.admit(row, now, 0)
-
-    def _count_failures(self, report: Report, finished: Finished) -> None:
-        job = report.claim.job
-        if job.pause_after is None or report.state not in {State.DEAD, State.SUCCEEDED}:
-            return
-        entry = self.tables.jobs[job.id]
-        failures = entry.cursor.failures + 1 if report.state is State.DEAD else 0
-        finished.failures[job.id] = failures
-        self.tables.put_entry(Entry(entry.job, replace(entry.cursor, failures=failures)))
-
     async def settle(
         self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int
     ) -> list[str]:
+        # Only what is parked can be told to wait again: the rest would lose its place.
+        allowed = {State.PARKED} if to is State.WAITING else PENDING - {to}
         moved = []
         for id in ids:
             row = self.tables.rows.get(id)
-            if row is None or row.execution.state not in PENDING.intersection(states):
+            if row is None or row.execution.state not in allowed.intersection(states):
                 continue
             moved.append(id)
             if to in PENDING:
@@ -201,14 +166,11 @@ class MemoryQueue(MemoryLiveness):
             if queues is not None and queue not in queues:
                 continue
             for rank, id in heap:
-                row = self.tables.rows.get(id)
-                if row and row.execution.state is State.QUEUED and row.rank == rank:
-                    if row.execution.run_at > now:
-                        yield row.execution.run_at
+                row = self._queued(queue, rank, id)
+                if row is not None and row.execution.run_at > now:
+                    yield row.execution.run_at
 
-    def _top(
-        self, heap: list[tuple[int, str]], is_valid: Callable[[int, str], bool]
-    ) -> int | None:
+    def _top(self, heap: list[tuple[int, str]], is_valid: Callable[[int, str], bool]) -> int | None:
         while heap and not is_valid(*heap[0]):
             heapq.heappop(heap)
         return heap[0][0] if heap else None
@@ -219,7 +181,9 @@ class MemoryQueue(MemoryLiveness):
 
     def _is_waiting(self, at: int, id: str) -> bool:
         row = self.tables.rows.get(id)
-        return row is not None and row.execution.state is State.WAITING and row.look_at == at
+        if row is None or row.execution.state is not State.WAITING:
+            return False
+        return row.look_at == at != NEVER
 
     def _is_expiring(self, at: int, id: str) -> bool:
         row = self.tables.rows.get(id)
@@ -235,13 +199,3 @@ def _is_claimable(row: Row, request: ClaimRequest) -> bool:
     if request.ids is not None and execution.id not in request.ids:
         return False
     return execution.ability in request.abilities
-
-
-def _was_applied(row: Row, report: Report) -> bool:
-    """The reply to the same report was lost: its attempt is on record, ended at that instant."""
-    return any(
-        attempt.number == report.claim.attempt
-        and attempt.ended_at == report.ended_at
-        and attempt.outcome is report.outcome
-        for attempt in row.execution.attempts
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tickwell.ports.records import Record
-from tickwell.stores.memory.tables import Tables
+from tickwell.stores.memory.tables import Tables, own
 
 
 class MemoryRecords:
@@ -21,12 +21,14 @@ class MemoryRecords:
         if expected_version is not None and expected_version != version:
             return False
         key = record.kind, record.project, record.key
-        self.tables.records[key] = replace(record, version=version + 1)
+        self.tables.records[key] = replace(
+            record, document=own(record.document), version=version + 1
+        )
         return True
 
     async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
         record = self.tables.records.get((kind, project, key))
-        return replace(record) if record and not _is_expired(record, now) else None
+        return _copy(record) if record and not _is_expired(record, now) else None
 
     async def list_records(
         self, kind: str, project: str, prefix: str, now: int, limit: int = 1000
@@ -38,10 +40,14 @@ class MemoryRecords:
             and key[2].startswith(prefix)
             and not _is_expired(record, now)
         )
-        return [replace(self.tables.records[key]) for key in keys[:limit]]
+        return [_copy(self.tables.records[key]) for key in keys[:limit]]
 
     async def delete_record(self, kind: str, project: str, key: str) -> bool:
         return self.tables.records.pop((kind, project, key), None) is not None
+
+
+def _copy(record: Record) -> Record:
+    return replace(record, document=own(record.document))
 
 
 def _is_expired(record: Record, now: int) -> bool:

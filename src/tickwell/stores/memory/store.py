@@ -49,7 +49,8 @@ class MemoryStore(MemoryQueue, MemoryCatalog, MemoryHistory, MemoryRecords):
         old = [id for job_id in self.tables.by_job for id in self._old(job_id, now)][:limit]
         for id in old:
             self.tables.drop_row(id)
-        return len(old) + self._prune_records(now) + self._prune_jobs() + self._prune_workers(now)
+        more = self._prune_records(now, limit) + self._prune_workers(now, limit)
+        return len(old) + more + self._prune_jobs(limit)
 
     def _old(self, job_id: str, now: int) -> list[str]:
         retention = self.tables.jobs[job_id].job.retention
@@ -73,40 +74,35 @@ class MemoryStore(MemoryQueue, MemoryCatalog, MemoryHistory, MemoryRecords):
                 kept += not dead
         return old
 
-    def _prune_records(self, now: int) -> int:
+    def _prune_records(self, now: int, limit: int) -> int:
         expired = [
             key
             for key, record in self.tables.records.items()
             if record.expires_at is not None and record.expires_at <= now
-        ]
+        ][:limit]
         for key in expired:
             del self.tables.records[key]
         return len(expired)
 
-    def _prune_jobs(self) -> int:
+    def _prune_jobs(self, limit: int) -> int:
         gone = [
             id
             for id, entry in self.tables.jobs.items()
             if entry.cursor.state is JobState.DELETED and not self.tables.by_job.get(id)
-        ]
+        ][:limit]
         for id in gone:
-            job = self.tables.jobs.pop(id).job
-            self.tables.skips.pop(id, None)
-            if job.dedupe_key:
-                self.tables.dedupe.pop((job.project, job.dedupe_key), None)
+            self.tables.drop_job(id)
         return len(gone)
 
-    def _prune_workers(self, now: int) -> int:
+    def _prune_workers(self, now: int, limit: int) -> int:
         holding = {
-            row.execution.worker
-            for row in self.tables.rows.values()
-            if row.execution.state in LIVE
+            row.execution.worker for row in self.tables.rows.values() if row.execution.state in LIVE
         }
         gone = [
             id
             for id, liveness in self.tables.workers.items()
             if liveness.lost and liveness.seen_at + DAY <= now and id not in holding
-        ]
+        ][:limit]
         for id in gone:
             del self.tables.workers[id]
         return len(gone)

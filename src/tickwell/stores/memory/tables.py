@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from tickwell.domain.execution import Execution, RangeSkip, State
 from tickwell.domain.gate import Overlap
@@ -36,6 +38,21 @@ class Row:
     holds_job: bool = False
     holds_key: bool = False
     claim_id: str = ""
+    #: A change of its job took it back while a worker held it for its instant.
+    called_off: bool = False
+
+
+def own(value: Any) -> Any:
+    """The value as the store's own, or the caller's: JSON that nobody else can change."""
+    return deepcopy(value) if isinstance(value, dict | list) else value
+
+
+def own_entry(entry: Entry) -> Entry:
+    """The same for a job with its cursor; both are frozen but for what the payload holds."""
+    job = entry.job
+    if isinstance(job.payload, dict | list):
+        job = replace(job, payload=deepcopy(job.payload))
+    return Entry(job, entry.cursor)
 
 
 @dataclass(slots=True)
@@ -103,6 +120,19 @@ class Tables:
         if row.waits is Waits.KEY and row.gate is not None:
             return self.before_key.setdefault(row.gate, set())
         return set()
+
+    def drop_job(self, job_id: str) -> None:
+        """Forget a job that has no executions, and all that belongs to it."""
+        job = self.jobs.pop(job_id).job
+        self.skips.pop(job_id, None)
+        self.by_job.pop(job_id, None)
+        # The key that it was created with, whatever an edit made of it since.
+        for names in (self.names, self.dedupe):
+            for key in [key for key, id in names.items() if id == job_id]:
+                del names[key]
+        for record in list(self.records):
+            if record[:2] == ("job_version", job.project) and record[2].startswith(f"{job_id}/"):
+                del self.records[record]
 
     def drop_row(self, execution_id: str) -> None:
         """Forget an execution that has ended."""

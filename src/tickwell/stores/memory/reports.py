@@ -1,0 +1,114 @@
+"""The ends of attempts in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tickwell.domain.execution import Attempt, State
+from tickwell.domain.job import Entry, JobState
+from tickwell.domain.outcome import Report
+from tickwell.ports.records import Finished
+from tickwell.stores.memory.flow import Flow
+from tickwell.stores.memory.tables import Row, Tables, own
+
+
+class MemoryReports:
+    """The part of `ports.store.QueueStore` that ends attempts."""
+
+    tables: Tables
+    flow: Flow
+
+    async def finish(self, reports: Sequence[Report], now: int) -> Finished:
+        finished = Finished()
+        for report in reports:
+            row = self.tables.rows.get(report.claim.id)
+            if row is not None and _stands(row, report):
+                self._apply(row, report, now)
+                self._count_failures(report)
+            elif row is None or not _was_applied(row, report):
+                finished.refused.append(report)
+                continue
+            if report.claim.job.pause_after is not None:
+                failures = self.tables.jobs[report.claim.job.id].cursor.failures
+                finished.failures[report.claim.job.id] = failures
+        return finished
+
+    def _apply(self, row: Row, report: Report, now: int) -> None:
+        execution = row.execution
+        execution.attempts.append(
+            Attempt(
+                number=execution.attempt,
+                outcome=report.outcome,
+                worker=execution.worker,
+                started_at=report.started_at,
+                ended_at=report.ended_at,
+                error=report.error,
+            )
+        )
+        execution.charged, execution.lost = report.charged, report.lost
+        execution.returned = report.returned
+        execution.started_at, execution.error = report.started_at, report.error
+        execution.result, execution.deadline = own(report.result), None
+        gave_up = report.state in {State.WAITING, State.CANCELLED}
+        if gave_up and row.called_off and report.started_at is None:
+            self._call_off(row, report, now)
+        elif report.state is not State.WAITING:
+            self.flow.end(row, report.state, report.reason, report.ended_at)
+        elif execution.cancel_requested:
+            # Nobody wants what would follow, whatever became of the attempt itself.
+            self.flow.end(row, State.CANCELLED, "cancelled", report.ended_at)
+        else:
+            self._try_again(row, report.run_at, report.rank, now)
+
+    def _call_off(self, row: Row, report: Report, now: int) -> None:
+        """A change of the job took it back after it was claimed and before it started.
+
+        It is withdrawn, unless the definition now in force wants the same fire time.
+        """
+        execution, entry = row.execution, self.tables.jobs[row.execution.job_id]
+        execution.charged = report.claim.charged - 1
+        fires = entry.job.trigger.after(execution.fire_time - 1) == execution.fire_time
+        if fires and entry.cursor.state in {JobState.ACTIVE, JobState.FINISHED}:
+            self._try_again(row, execution.run_at, row.rank, now)
+        else:
+            self.flow.withdraw(row, report.ended_at)
+
+    def _try_again(self, row: Row, run_at: int, rank: int, now: int) -> None:
+        execution, entry = row.execution, self.tables.jobs[row.execution.job_id]
+        execution.worker, execution.cancel_requested = None, False
+        execution.run_at = row.look_at = run_at
+        row.rank, row.called_off = rank, False
+        self.tables.move(row, State.WAITING)
+        if execution.job_version != entry.job.version:
+            self.flow.restamp(row, entry.job)
+        self.flow.release_key(row)
+        if entry.cursor.state is JobState.DELETED:
+            self.flow.end(row, State.CANCELLED, "job deleted", now)
+        elif entry.cursor.state is JobState.PAUSED:
+            self.flow.hold(row)
+        elif run_at <= now:
+            self.flow.admit(row, now, 0)
+
+    def _count_failures(self, report: Report) -> None:
+        job = report.claim.job
+        if job.pause_after is None or report.state not in {State.DEAD, State.SUCCEEDED}:
+            return
+        entry = self.tables.jobs[job.id]
+        failures = entry.cursor.failures + 1 if report.state is State.DEAD else 0
+        self.tables.put_entry(Entry(entry.job, replace(entry.cursor, failures=failures)))
+
+
+def _stands(row: Row, report: Report) -> bool:
+    execution = row.execution
+    return execution.state is State.RUNNING and execution.attempt == report.claim.attempt
+
+
+def _was_applied(row: Row, report: Report) -> bool:
+    """The reply to the same report was lost: its attempt is on record, ended at that instant."""
+    return any(
+        attempt.number == report.claim.attempt
+        and attempt.ended_at == report.ended_at
+        and attempt.outcome is report.outcome
+        for attempt in row.execution.attempts
+    )
