@@ -1,0 +1,212 @@
+"""What the end of an attempt does to its execution."""
+
+from itertools import product
+
+import pytest
+
+from tickwell.domain.execution import ENDED, Claim, Kind, OutcomeKind, State
+from tickwell.domain.job import Job, rank
+from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.policy import (
+    DAY,
+    HOUR,
+    LOST_BUDGET,
+    MINUTE,
+    RETURN_BUDGET,
+    SECOND,
+    Backoff,
+    Delivery,
+    Retry,
+)
+from tickwell.domain.target import Call
+from tickwell.domain.trigger import OnDemand
+
+NOW = 1_781_517_600_000
+FIXED = Retry(max_attempts=3, backoff=Backoff.FIXED, delay=5 * SECOND, jitter=0)
+FAILING = [OutcomeKind.FAILED, OutcomeKind.TIMED_OUT]
+RETURNING = [OutcomeKind.RELEASED, OutcomeKind.SNOOZED]
+
+
+def make_claim(*, delivery=Delivery.AT_LEAST_ONCE, retry=FIXED, **fields):
+    job = Job(
+        id="job",
+        name="report",
+        trigger=OnDemand(),
+        target=Call("report"),
+        delivery=delivery,
+        retry=retry,
+    )
+    counts = {"attempt": 1, "charged": 1, "lost": 0, "returned": 0} | fields
+    return Claim(
+        id="execution",
+        job=job,
+        kind=Kind.FIRE,
+        fire_time=NOW - MINUTE,
+        run_at=NOW - MINUTE,
+        payload=None,
+        deadline=NOW + HOUR,
+        worker="worker",
+        claim_id="claim",
+        **counts,
+    )
+
+
+def ended(kind, claim=None, *, started=True, **fields):
+    outcome = Outcome(kind=kind, started_at=NOW - SECOND if started else None, **fields)
+    return decide(claim or make_claim(), outcome, NOW)
+
+
+class TestEnds:
+    def test_success_keeps_its_result(self):
+        report = ended(OutcomeKind.SUCCEEDED, result={"rows": 3})
+        assert (report.state, report.reason, report.result) == (
+            State.SUCCEEDED,
+            None,
+            {"rows": 3},
+        )
+        assert (report.ended_at, report.started_at) == (NOW, NOW - SECOND)
+
+    def test_a_cancelled_attempt_is_not_repeated(self):
+        report = ended(OutcomeKind.CANCELLED)
+        assert (report.state, report.reason) == (State.CANCELLED, "cancelled")
+
+    @pytest.mark.parametrize("kind", FAILING)
+    def test_a_failure_is_tried_again_after_the_delay(self, kind):
+        report = ended(kind, error="boom")
+        assert (report.state, report.run_at) == (State.WAITING, NOW + 5 * SECOND)
+        assert report.rank == rank(report.run_at, 5)
+        assert (report.charged, report.lost, report.returned) == (1, 0, 0)
+        assert report.error == "boom"
+
+    @pytest.mark.parametrize("kind", FAILING)
+    def test_the_last_attempt_makes_a_dead_letter(self, kind):
+        report = ended(kind, make_claim(charged=3))
+        assert (report.state, report.reason) == (State.DEAD, "3 of 3 attempts")
+
+    def test_a_failure_that_is_not_to_be_retried_is_final(self):
+        report = ended(OutcomeKind.FAILED, retry=False, pause="410 Gone")
+        assert (report.state, report.pause) == (State.DEAD, "410 Gone")
+
+
+class TestDelay:
+    @pytest.mark.parametrize("delay", [0, SECOND, 2 * HOUR])
+    def test_what_the_target_asks_for_wins_over_the_backoff(self, delay):
+        assert ended(OutcomeKind.FAILED, delay=delay).run_at == NOW + delay
+
+    def test_nobody_puts_an_attempt_off_for_years(self):
+        assert ended(OutcomeKind.FAILED, delay=3650 * DAY).run_at == NOW + DAY
+
+    def test_a_snooze_lasts_as_long_as_the_handler_says(self):
+        assert ended(OutcomeKind.SNOOZED, delay=3 * DAY).run_at == NOW + 3 * DAY
+
+    def test_nothing_is_put_into_the_past(self):
+        assert ended(OutcomeKind.FAILED, delay=-SECOND).run_at == NOW
+
+    def test_a_released_attempt_is_tried_at_once(self):
+        assert ended(OutcomeKind.RELEASED).run_at == NOW
+
+
+class TestMaxAge:
+    RETRY = Retry(backoff=Backoff.FIXED, delay=5 * SECOND, jitter=0, max_age=MINUTE + 5 * SECOND)
+
+    def test_the_edge_is_still_tried(self):
+        assert ended(OutcomeKind.FAILED, make_claim(retry=self.RETRY)).state is State.WAITING
+
+    @pytest.mark.parametrize("kind", [*FAILING, *RETURNING, OutcomeKind.LOST])
+    def test_nothing_is_tried_again_later(self, kind):
+        report = ended(kind, make_claim(retry=self.RETRY), delay=5 * SECOND + 1)
+        assert (report.state, report.run_at) == (State.DEAD, NOW)
+
+    def test_what_never_started_has_not_been_tried(self):
+        report = ended(
+            OutcomeKind.RELEASED, make_claim(retry=self.RETRY), delay=HOUR, started=False
+        )
+        assert report.state is State.WAITING
+
+
+class TestLost:
+    def test_a_lost_attempt_is_not_charged_and_runs_at_once(self):
+        report = ended(OutcomeKind.LOST, started=False)
+        assert (report.state, report.run_at) == (State.WAITING, NOW)
+        assert (report.charged, report.lost) == (0, 1)
+
+    def test_the_second_waits(self):
+        report = ended(OutcomeKind.LOST, make_claim(lost=1))
+        assert (report.run_at, report.lost) == (NOW + 5 * SECOND, 2)
+
+    def test_the_budget_is_its_own(self):
+        report = ended(OutcomeKind.LOST, make_claim(lost=LOST_BUDGET - 1))
+        assert (report.state, report.reason) == (State.DEAD, "lost 3 times")
+        assert ended(OutcomeKind.LOST, make_claim(charged=3)).state is State.WAITING
+
+
+class TestReturned:
+    @pytest.mark.parametrize("kind", RETURNING)
+    def test_it_is_given_back(self, kind):
+        report = ended(kind, make_claim(charged=3))
+        assert (report.state, report.charged, report.returned) == (State.WAITING, 2, 1)
+
+    @pytest.mark.parametrize("kind", RETURNING)
+    def test_from_the_eleventh_on_it_counts(self, kind):
+        last = ended(kind, make_claim(returned=RETURN_BUDGET - 1))
+        assert (last.charged, last.returned) == (0, RETURN_BUDGET)
+        report = ended(kind, make_claim(returned=RETURN_BUDGET, charged=3))
+        assert (report.state, report.charged) == (State.DEAD, 3)
+
+
+class TestAtMostOnce:
+    @pytest.mark.parametrize("kind", [*FAILING, *RETURNING, OutcomeKind.LOST])
+    def test_once_started_any_outcome_is_final(self, kind):
+        report = ended(kind, make_claim(delivery=Delivery.AT_MOST_ONCE))
+        assert (report.state, report.reason) == (
+            State.DEAD,
+            "at most once: the attempt had started",
+        )
+
+    def test_what_never_started_may_go_to_another_worker(self):
+        claim = make_claim(delivery=Delivery.AT_MOST_ONCE)
+        assert ended(OutcomeKind.RELEASED, claim, started=False).state is State.WAITING
+
+    def test_a_lost_attempt_may_have_started(self):
+        claim = make_claim(delivery=Delivery.AT_MOST_ONCE)
+        assert ended(OutcomeKind.LOST, claim, started=False).state is State.DEAD
+
+
+def test_every_outcome_has_a_consequence_within_the_budgets():
+    flags = [True, False]
+    for kind, delivery, charged, lost, returned, started, retry, delay in product(
+        OutcomeKind, Delivery, range(1, 4), range(3), [0, 9, 10], flags, flags, [None, 0, DAY]
+    ):
+        claim = make_claim(
+            delivery=delivery, charged=charged, lost=lost, returned=returned, attempt=7
+        )
+        outcome = Outcome(kind=kind, started_at=NOW if started else None, retry=retry, delay=delay)
+        report = decide(claim, outcome, NOW)
+        assert report.claim.attempt == 7
+        assert report.state in ENDED | {State.WAITING}
+        assert report.state is not State.SKIPPED
+        assert report.run_at >= NOW
+        assert 0 <= report.charged <= charged
+        assert report.lost <= LOST_BUDGET
+        assert report.returned <= RETURN_BUDGET
+        assert charged - report.charged == report.lost - lost + report.returned - returned
+        assert bool(report.reason) is (report.state in {State.DEAD, State.CANCELLED})
+        assert report == decide(claim, outcome, NOW)
+
+
+def test_every_execution_ends_whatever_its_attempts_do():
+    longest = FIXED.max_attempts + LOST_BUDGET + RETURN_BUDGET
+    for kinds in product(set(OutcomeKind) - {OutcomeKind.SUCCEEDED}, repeat=2):
+        claim, attempts = make_claim(), 0
+        while True:
+            report = ended(kinds[attempts % 2], claim)
+            attempts += 1
+            if report.state is not State.WAITING:
+                break
+            claim = make_claim(
+                attempt=attempts + 1,
+                charged=report.charged + 1,
+                lost=report.lost,
+                returned=report.returned,
+            )
+        assert attempts <= longest

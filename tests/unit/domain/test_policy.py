@@ -1,0 +1,67 @@
+"""Policies refuse what makes no sense, and say where."""
+
+import pytest
+
+from tickwell.domain.policy import (
+    HOUR,
+    SECOND,
+    Backoff,
+    Misfire,
+    Retention,
+    Retry,
+    Timeout,
+)
+from tickwell.errors import InvalidJob
+
+
+@pytest.mark.parametrize(
+    ("backoff", "delays"),
+    [
+        (Backoff.FIXED, [5, 5, 5, 5]),
+        (Backoff.LINEAR, [5, 10, 15, 20]),
+        (Backoff.EXPONENTIAL, [5, 15, 45, 60]),
+    ],
+)
+def test_delays_grow_as_named_up_to_the_cap(backoff, delays):
+    retry = Retry(backoff=backoff, delay=5 * SECOND, factor=3, cap=60 * SECOND, jitter=0)
+    assert [retry.delay_after(n, "x") for n in range(1, 5)] == [d * SECOND for d in delays]
+
+
+def test_the_jitter_belongs_to_the_execution():
+    retry = Retry(delay=HOUR, cap=10 * HOUR)
+    assert retry.delay_after(1, "a") == retry.delay_after(1, "a")
+    assert len({retry.delay_after(1, str(n)) for n in range(20)}) > 10
+
+
+def test_a_steep_factor_reaches_the_cap_instead_of_overflowing():
+    retry = Retry(factor=1e300, cap=HOUR, jitter=0, max_attempts=100)
+    assert retry.delay_after(99, "x") == HOUR
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda: Retry(max_attempts=0), "retry.max_attempts"),
+        (lambda: Retry(max_attempts=101), "retry.max_attempts"),
+        (lambda: Retry(delay=-1), "retry"),
+        (lambda: Retry(cap=-1), "retry"),
+        (lambda: Retry(max_age=0), "retry"),
+        (lambda: Retry(jitter=1.1), "retry.jitter"),
+        (lambda: Retry(jitter=float("nan")), "retry.jitter"),
+        (lambda: Retry(factor=0.5), "retry.factor"),
+        (lambda: Retry(factor=float("nan")), "retry.factor"),
+        (lambda: Retry(factor=float("inf")), "retry.factor"),
+        (lambda: Misfire(grace=-1), "misfire"),
+        (lambda: Misfire(catchup_window=-1), "misfire"),
+        (lambda: Misfire(cap=0), "misfire.cap"),
+        (lambda: Misfire(cap=1001), "misfire.cap"),
+        (lambda: Timeout(soft=0), "timeout"),
+        (lambda: Timeout(soft=2, hard=1), "timeout"),
+        (lambda: Retention(age=-1), "retention"),
+        (lambda: Retention(count=-1), "retention"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_its_place(make, field):
+    with pytest.raises(InvalidJob) as caught:
+        make()
+    assert caught.value.field == field
