@@ -31,7 +31,7 @@ class Days:
         return self._day_bits == (1 << 31) - 1 and self._week_bits == 0x7F
 
     def mask(self, length: int, first: int) -> int:
-        """The matching days of a month of a length, by the weekday of its first; bit 0 is the 1st."""
+        """The matching days of a month by its length and the weekday of its 1st, which is bit 0."""
         days = self._day_bits
         for item in self._day_items:
             days |= _day_bit(item, length, first)

@@ -36,16 +36,18 @@ def _search(rule: WallRule, second: int, wall: Wall) -> int | None:
     # The span is that of the last second gone by: what a gap shifts belongs to the span before it.
     second = max(second, FIRST_SECOND)
     span = wall.span(second)
-    found = rule.at_or_after(max(second + span.offset + 1, span.low))
-    while found is not None:
+    begin = max(second + span.offset + 1, span.low)
+    while (found := rule.at_or_after(begin)) is not None:
         if found < span.high:
             return found - span.offset
         if found < span.gap_end:
             return span.end
-        # No offset is off by more than the margin, so nothing is passed over.
-        second = max(span.end, found - span.offset - MARGIN)
+        second = span.end
+        # Over the years, but never over a fold that would repeat what lies before `begin`.
+        if begin < span.high - MARGIN:
+            second = max(second, found - span.offset - MARGIN)
         if second > LAST_SECOND:
             return None
         span = wall.span(second)
-        found = rule.at_or_after(max(second + span.offset, span.low))
+        begin = max(second + span.offset, span.low)
     return None

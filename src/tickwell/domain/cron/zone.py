@@ -38,7 +38,8 @@ def check_zone(name: object, field: str = "tz") -> str:
     if not isinstance(name, str):
         reason, hint = "a time zone is given by name", "For example: Europe/Rome"
         raise InvalidTrigger(reason, field=field, hint=hint)
-    if not _exists(name):
+    # by length first, so that no long name is kept in the cache
+    if len(name) > 64 or not _exists(name):
         shown = name if len(name) <= 64 else f"{name[:64]}…"
         raise InvalidTrigger(f"no time zone {shown!r}", field=field, hint=_suggest(name))
     return name
@@ -46,7 +47,7 @@ def check_zone(name: object, field: str = "tz") -> str:
 
 @lru_cache(maxsize=1024)
 def _exists(name: str) -> bool:
-    if len(name) > 64 or not _NAME.fullmatch(name) or name.startswith(_UNSTABLE):
+    if not _NAME.fullmatch(name) or name.startswith(_UNSTABLE):
         return False
     try:
         ZoneInfo(name)

@@ -65,7 +65,7 @@ class Union(Trigger):
                 yield instant, reason
             last = instant
 
-    def bound(self, seed: str) -> Trigger:
+    def bound(self, seed: str) -> Union:
         """The same with every member bound."""
         members = tuple(member.bound(seed) for member in self.members)
         if all(new is old for new, old in zip(members, self.members, strict=True)):

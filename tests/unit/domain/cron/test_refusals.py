@@ -1,0 +1,121 @@
+"""What is refused, with the field, the reason and an example."""
+
+import pytest
+
+from tickwell.domain.cron import parse
+from tickwell.domain.trigger import Cron
+from tickwell.errors import InvalidTrigger
+
+
+@pytest.mark.parametrize(
+    ("expr", "field", "reason"),
+    [
+        ("", "cron", "empty"),
+        ("   ", "cron", "empty"),
+        ("* * *", "cron", "3 fields"),
+        ("* * * * * * *", "cron", "7 fields"),
+        ("61 * * * *", "cron.minute", "61 is outside 0-59"),
+        ("* 24 * * *", "cron.hour", "24 is outside 0-23"),
+        ("* * 0 * *", "cron.day-of-month", "0 is outside 1-31"),
+        ("* * * 13 *", "cron.month", "13 is outside 1-12"),
+        ("* * * * 8", "cron.day-of-week", "8 is outside 0-7"),
+        ("60 * * * * *", "cron.second", "60 is outside 0-59"),
+        ("*/61 * * * *", "cron.minute", "step 61"),
+        ("*/0 * * * *", "cron.minute", "step 0"),
+        ("*/x * * * *", "cron.minute", "not a whole number"),
+        ("* 5-1 * * *", "cron.hour", "5-1 runs backwards"),
+        ("* * * * fri-mon", "cron.day-of-week", "fri-mon runs backwards"),
+        ("* * * foo *", "cron.month", "'foo'"),
+        ("* * * * monday", "cron.day-of-week", "'monday'"),
+        ("1,,2 * * * *", "cron.minute", "empty entry"),
+        ("1- * * * *", "cron.minute", "missing"),
+        ("-1 * * * *", "cron.minute", "missing"),
+        ("1.5 * * * *", "cron.minute", "'1.5'"),
+        ("? * * * *", "cron.minute", "'?'"),
+        ("* * ?/2 * *", "cron.day-of-month", "'?'"),
+        ("0 0 * * L", "cron.day-of-week", "weekday before it"),
+        ("0 0 * * 1#6", "cron.day-of-week", "6. week"),
+        ("0 0 * * 1#0", "cron.day-of-week", "0. week"),
+        ("0 0 * * 9L", "cron.day-of-week", "9 is outside"),
+        ("0 0 32W * *", "cron.day-of-month", "32 is outside"),
+        ("0 0 L-31 * *", "cron.day-of-month", "31 days before"),
+        ("0 0 L/2 * *", "cron.day-of-month", "'l'"),
+        ("0 0 30 2 *", "cron.day-of-month", "no month in '2'"),
+        ("0 0 31 4,6 *", "cron.day-of-month", "no month"),
+        ("0 0 31W 2 *", "cron.day-of-month", "no month"),
+        ("0 0 */30 2 1#2", "cron.day-of-month", "no month"),
+        ("@every 5m", "cron", "interval"),
+        ("@reboot", "cron", "not a known alias"),
+        ("@daily *", "cron", "not a known alias"),
+        ("* * * *\x00 *", "cron", "control"),
+        ("* * * *\n*", "cron", "control"),
+        ("\u0661 * * * *", "cron", "non-ASCII"),
+        ("\ud800 * * * *", "cron", "non-ASCII"),
+        ("H(5-1) * * * *", "cron.minute", "runs backwards"),
+        ("H(5) * * * *", "cron.minute", "without a range"),
+        ("H/61 * * * *", "cron.minute", "step '61'"),
+        ("H(0-9)/11 * * * *", "cron.minute", "step '11'"),
+        ("H(0-60) * * * *", "cron.minute", "60 is outside"),
+    ],
+)
+def test_refused_with_field_and_reason(expr, field, reason):
+    with pytest.raises(InvalidTrigger) as caught:
+        Cron(expr)
+    assert caught.value.field == field
+    assert reason in caught.value.reason
+    assert caught.value.hint
+
+
+def test_an_interval_is_sent_to_every():
+    with pytest.raises(InvalidTrigger, match="Use Every"):
+        Cron("@every 5m")
+
+
+@pytest.mark.parametrize("text", ["* " * 600_000, "1," * 200 + "1 * * * *", "9" * 257, "(" * 10**6])
+def test_an_oversized_expression_is_not_even_read(text, monkeypatch):
+    monkeypatch.setattr("tickwell.domain.cron.item.read_items", None)
+    with pytest.raises(InvalidTrigger, match="256 at most"):
+        Cron(text)
+
+
+@pytest.mark.parametrize("given", [None, 5, b"* * * * *", ["*"]])
+def test_only_a_string_is_an_expression(given):
+    with pytest.raises(InvalidTrigger, match="is a string"):
+        Cron(given)
+
+
+@pytest.mark.parametrize(
+    "zone",
+    [
+        *("", "Nowhere", "Europe", "../etc/passwd", "/etc/localtime", "localtime", "right/UTC"),
+        *("posix/UTC", "Europe/Rome\x00", "x" * 10**6, "Europe/Rome/", "europe/rome", None, 5),
+    ],
+)
+def test_an_unknown_zone_is_refused(zone):
+    with pytest.raises(InvalidTrigger) as caught:
+        Cron("* * * * *", zone)
+    assert caught.value.field == "tz"
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("europe/rome", "Europe/Rome"), ("rome", "Rome"), ("New York", "America/New_York")],
+)
+def test_a_zone_misspelt_is_suggested(typed, meant):
+    with pytest.raises(InvalidTrigger, match=f"Did you mean .*{meant}"):
+        Cron("* * * * *", typed)
+
+
+def test_words_for_the_clock_changes_are_checked():
+    with pytest.raises(
+        InvalidTrigger, match=r"dst_gap: cannot be 'run'\. Choose one of shift, skip"
+    ):
+        Cron("* * * * *", dst_gap="run")  # type: ignore[arg-type]
+    with pytest.raises(InvalidTrigger, match="dst_fold"):
+        Cron("* * * * *", dst_fold="twice")  # type: ignore[arg-type]
+
+
+def test_equal_expressions_share_one_parsed_object():
+    assert parse("0  9 * * mon-fri") is parse("0 9 * * mon-fri")
+    assert Cron("0 9 * * *", "Europe/Rome")._rule is Cron("0 9 * * *")._rule
