@@ -12,12 +12,30 @@ from tickwell.engine.lane import Lane
 class Attempt:
     """A claim from the moment it is handed over until its outcome is with the reporter."""
 
-    __slots__ = ("claim", "lane", "started", "started_at", "stop", "task", "tick", "told")
+    __slots__ = (
+        "claim",
+        "entered",
+        "lane",
+        "seated",
+        "started",
+        "started_at",
+        "stop",
+        "task",
+        "tick",
+        "told",
+        "turn",
+    )
 
     def __init__(self, claim: Claim, lane: Lane) -> None:
         self.claim = claim
         self.lane = lane
         self.task: asyncio.Task[None] | None = None
+        #: The task has begun: a task that is cancelled before that runs none of its own code.
+        self.entered = False
+        #: Set when a slot came free for a task that was prepared.
+        self.turn: asyncio.Future[None] | None = None
+        #: It takes one of the lane's slots.
+        self.seated = False
         #: Why it was asked to end, if it was.
         self.stop: OutcomeKind | None = None
         #: Monotonic and store time of the start; None while it is held or ready.
@@ -32,7 +50,7 @@ class Attempt:
         """Cancel the task; the first reason given stands."""
         if self.stop is None:
             self.stop = why
-        if self.task is not None:
+        if self.task is not None and self.entered:
             self.task.cancel()
 
     def interrupted(self) -> Outcome:

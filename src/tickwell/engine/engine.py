@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 from collections.abc import Callable, Collection
@@ -22,12 +23,16 @@ from tickwell.engine.reporter import Reporter
 from tickwell.engine.runner import Runner
 from tickwell.engine.watcher import Watcher
 from tickwell.engine.worker import Worker
+from tickwell.errors import TickwellError
 from tickwell.ports.executor import Executor, Sort
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
 ROLES = frozenset({"planner", "worker"})
+#: Seconds that a store call under way gets to end, and unwritten reports, when the engine stops.
+GOODBYE = 2.0
+FLUSH = 10.0
 
 
 class Engine:
@@ -55,7 +60,7 @@ class Engine:
         self.roles = roles
         self.running = False
         self._loops: dict[str, Loop] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: dict[str, asyncio.Task[None]] = {}
         self._build(notifier, open_pulse_store)
 
     def _build(
@@ -126,10 +131,10 @@ class Engine:
         await self.pulse.step()  # a worker claims only what it is known to be alive for
         if self.pulse_thread is not None:
             await self.pulse_thread.start()
-        self._tasks = [
-            asyncio.create_task(loop.run(), name=f"tickwell-{name}")
+        self._tasks = {
+            name: asyncio.create_task(loop.run(), name=f"tickwell-{name}")
             for name, loop in self._loops.items()
-        ]
+        }
         self.running = True
         self.events.emit(Started(worker=self.worker.id))
 
@@ -138,24 +143,32 @@ class Engine:
         if not self.running:
             return
         self.running = False
-        self._stop("planner", "watcher", "reaper")
+        self._stop("worker", "planner", "watcher", "reaper")
+        if "worker" in self._tasks:
+            # A claim under way ends first: what it hands over is drained like the rest.
+            await asyncio.wait([self._tasks["worker"]], timeout=GOODBYE)
         released = await self.worker.drain(self.settings.drain_timeout)
         await self._flush()
         self._stop(*self._loops)
+        tasks = list(self._tasks.values())
+        await asyncio.wait(tasks, timeout=GOODBYE)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._say_goodbye()
+        self.events.emit(Stopped(released=released))
+
+    async def _say_goodbye(self) -> None:
         if self.pulse_thread is not None:
             await self.pulse_thread.stop()
-        await asyncio.wait(self._tasks, timeout=2)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self.pulse_thread is None:
+            return
+        with contextlib.suppress(TickwellError):  # a store that is away learns it by the silence
             await self.pulse.leave()
-        self.events.emit(Stopped(released=released))
 
     async def _flush(self) -> None:
         """Reports are the last thing to be given up: a store that is away gets a while."""
         waited, nobody = self.clock.monotonic(), asyncio.Event()
-        while self.reporter.backlog and self.clock.monotonic() - waited < 10:
+        while self.reporter.backlog and self.clock.monotonic() - waited < FLUSH:
             self.reporter.wake()
             await self.clock.wait(nobody, 0.01)
 
@@ -204,10 +217,10 @@ class Engine:
 
     def health(self) -> Health:
         """What is wrong now, if anything."""
-        failing = [name for name, loop in self._loops.items() if loop.failures]
-        if self.pulse_thread is not None and self.pulse_thread.failures:
-            failing.append("pulse")
-        problems = [f"the {name} cannot reach the store" for name in failing]
+        errors = {name: loop.error for name, loop in self._loops.items()}
+        if self.pulse_thread is not None:
+            errors["pulse"] = self.pulse_thread.error
+        problems = [f"{name}: {error}" for name, error in errors.items() if error is not None]
         if not self.running:
             problems.append("the engine is not running")
         return Health(

@@ -33,37 +33,39 @@ class Loop:
         self.events = events
         self.wake = asyncio.Event()
         self.failures = 0
-        self._stopping = False
+        self.error: Exception | None = None
+        self._stopped = asyncio.Event()
 
     def stop(self) -> None:
         """End after the step under way."""
-        self._stopping = True
+        self._stopped.set()
         self.wake.set()
 
     async def run(self) -> None:
         """Step and rest until stopped."""
-        while not self._stopping:
+        while not self._stopped.is_set():
             self.wake.clear()  # before the step, so that no wake-up is lost
             rest = await self._step()
-            if not self._stopping:
-                await self.clock.wait(self.wake, rest)
+            if not self._stopped.is_set():
+                # Wake-ups do not cut the rest of a failing service short: the store is away.
+                await self.clock.wait(self._stopped if self.failures else self.wake, rest)
 
     async def _step(self) -> float:
         try:
             rest = await self.service.step()
         except Exception as error:  # noqa: BLE001 - a loop outlives whatever its service raises
             self.failures += 1
+            self.error = error
             rest = backoff(self.failures, self.service.name)
             self.events.emit(
                 StepFailed(
                     service=self.service.name, error=error, failures=self.failures, rest=rest
                 )
             )
-            self.wake.clear()  # a wake-up does not cut the rest of a failing service short
             return rest
         if self.failures:
             self.events.emit(StepRecovered(service=self.service.name, failures=self.failures))
-            self.failures = 0
+            self.failures, self.error = 0, None
         return rest
 
 

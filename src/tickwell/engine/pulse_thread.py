@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
 
@@ -10,11 +11,14 @@ from tickwell.clock import Clock
 from tickwell.domain.event import Event, Events
 from tickwell.engine.loop import Loop
 from tickwell.engine.pulse import Pulse
+from tickwell.errors import TickwellError
 from tickwell.ports.store import Store
 
 
 class PulseThread:
     """Beats while the main loop is blocked: a blocking handler makes a worker late, not lost."""
+
+    name = "pulse"
 
     def __init__(self, pulse: Pulse, open_store: Callable[[], Store], events: Events) -> None:
         self.pulse = pulse
@@ -23,6 +27,7 @@ class PulseThread:
         self.clock: Clock = pulse.clock
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._main, name="tickwell-pulse", daemon=True)
+        self._store: Store | None = None
         self._home: asyncio.AbstractEventLoop | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._service_loop: Loop | None = None
@@ -30,9 +35,17 @@ class PulseThread:
         pulse.deliver = lambda answer, sent: self._at_home(lambda: deliver(answer, sent))
 
     @property
-    def failures(self) -> int:
-        """How often in a row the pulse failed."""
-        return self._service_loop.failures if self._service_loop else 0
+    def error(self) -> Exception | None:
+        """Why the last beat failed, if it did."""
+        return self._service_loop.error if self._service_loop else None
+
+    async def step(self) -> float:
+        """Open the store, in this thread, when it is not open yet; then beat."""
+        if self._store is None:
+            store = self.open_store()
+            await store.open()
+            self._store = self.pulse.store = store
+        return await self.pulse.step()
 
     async def start(self) -> None:
         """Begin to beat."""
@@ -58,16 +71,13 @@ class PulseThread:
         self._loop = asyncio.get_running_loop()
         forwarding = Events()
         forwarding.subscribe(self._forward)
-        self._service_loop = Loop(self.pulse, self.clock, forwarding)
-        store = self.pulse.store = self.open_store()
-        try:
-            await store.open()
-            self._ready.set()
-            await self._service_loop.run()
-            await self.pulse.leave()
-        finally:
-            self._ready.set()
-            await store.close()
+        self._service_loop = Loop(self, self.clock, forwarding)
+        self._ready.set()
+        await self._service_loop.run()
+        if self._store is not None:
+            with contextlib.suppress(TickwellError):  # the silence will tell it as well
+                await self.pulse.leave()
+            await self._store.close()
 
     def _forward(self, event: Event) -> None:
         self._at_home(lambda: self.events.emit(event))

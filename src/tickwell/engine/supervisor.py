@@ -21,9 +21,7 @@ class Supervisor:
     orphaned, even when this process was killed with -9.
     """
 
-    def __init__(
-        self, command: Sequence[str], count: int, clock: Clock, events: Events
-    ) -> None:
+    def __init__(self, command: Sequence[str], count: int, clock: Clock, events: Events) -> None:
         self.command = command
         self.count = count
         self.clock = clock
