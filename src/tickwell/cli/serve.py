@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tickwell.errors import InvalidSetting
+from tickwell.observe.logs import log_event
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
@@ -19,6 +20,7 @@ _DEFAULTS = Settings()
 
 
 def serve(
+    *,
     store: Annotated[
         str | None, typer.Option(help=f"Where data lives. Default: {_DEFAULTS.store}.")
     ] = None,
@@ -49,6 +51,7 @@ def serve(
     scheduler = _load(app) if app else Scheduler(store or _DEFAULTS.store)
     if app and store:
         scheduler.move_to(store)
+    scheduler.subscribe(log_event)
     service = Service(
         scheduler,
         roles=_roles(role),
@@ -82,7 +85,7 @@ def _load(path: str) -> Scheduler:
     hint = "For example --app myproject.jobs:scheduler, run from the folder above myproject"
     if not name:
         raise InvalidSetting(f"{path!r} is not module:name", field="app", hint=hint)
-    sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, str(Path.cwd()))
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:

@@ -51,6 +51,8 @@ class Job:
     retention: Retention = field(default_factory=Retention)
     #: The application whose code declares the job, if any.
     app: str | None = None
+    #: A hash of the definition as that code gave it: tells a change of the code from an edit.
+    declared: str | None = None
     description: str = ""
     tags: tuple[str, ...] = ()
     #: Counts definitions, never fires.

@@ -3,66 +3,64 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import Any
 
-from tickwell.domain.event import (
-    AttemptsFenced,
-    AttemptsFinished,
-    Event,
-    JobPaused,
-    ListenerFailed,
-    Parked,
-    ProcessEnded,
-    Recovered,
-    StepFailed,
-    StepRecovered,
-    Stopped,
-    WorkerLost,
-)
+from tickwell.domain import event as events
 from tickwell.domain.execution import State
+from tickwell.domain.outcome import Report
 
 logger = logging.getLogger("tickwell")
 
-
-def log_event(event: Event) -> None:
-    """Say what an operator has to know. Successes make no line: there are thousands a second."""
-    match event:
-        case StepFailed(service=service, error=error, failures=failures, rest=rest):
-            level = logging.WARNING if failures > 1 else logging.INFO
-            logger.log(
-                level, "%s failed (%d in a row), next try in %.1f s: %s",
-                service, failures, rest, error,
-            )
-        case StepRecovered(service=service, failures=failures):
-            logger.info("%s works again after %d failures", service, failures)
-        case AttemptsFinished(reports=reports):
-            for report in reports:
-                if report.state is State.DEAD:
-                    claim = report.claim
-                    logger.warning(
-                        "%s died (%s): execution %s: %s",
-                        claim.job.name, report.reason, claim.id, _last_line(report.error),
-                    )
-        case AttemptsFenced(reports=reports):
-            logger.warning("%d stale reports refused: taken over elsewhere", len(reports))
-        case WorkerLost(worker=worker):
-            logger.warning("worker %s is lost; recovering what it ran", worker)
-        case Recovered(executions=executions):
-            logger.warning("recovered %d executions", len(executions))
-        case Parked(ability=ability, executions=count):
-            logger.warning("parked %d executions: no live worker can run %s", count, ability)
-        case JobPaused(job=job, why=why):
-            logger.warning("paused job %s: %s", job, why)
-        case ProcessEnded(pid=pid, code=code, rest=rest):
-            logger.warning(
-                "worker process %d ended with %d, a new one starts in %.1f s", pid, code, rest
-            )
-        case ListenerFailed(listener=listener, error=error):
-            logger.error("listener %s raised %r", listener, error)
-        case Stopped(released=released):
-            logger.info("stopped, %d attempts given back", released)
-        case _:
-            logger.debug("%s", event)
+#: Level and words for each event that an operator has to know of. A success makes no line: there
+#: are thousands a second.
+_WORDS: dict[type, tuple[int, Callable[[Any], str]]] = {
+    events.StepFailed: (
+        logging.WARNING,
+        lambda e: (
+            f"{e.service} failed ({e.failures} in a row), next try in {e.rest:.1f} s: {e.error}"
+        ),
+    ),
+    events.StepRecovered: (
+        logging.INFO,
+        lambda e: f"{e.service} works again after {e.failures} failures",
+    ),
+    events.AttemptsFenced: (
+        logging.WARNING,
+        lambda e: f"{len(e.reports)} stale reports refused: their attempts were taken over",
+    ),
+    events.WorkerLost: (
+        logging.WARNING,
+        lambda e: f"worker {e.worker} is lost; recovering what it ran",
+    ),
+    events.Recovered: (logging.WARNING, lambda e: f"recovered {len(e.executions)} executions"),
+    events.Parked: (
+        logging.WARNING,
+        lambda e: f"parked {e.executions} executions: no live worker can run {e.ability}",
+    ),
+    events.JobPaused: (logging.WARNING, lambda e: f"paused job {e.job}: {e.why}"),
+    events.ProcessEnded: (
+        logging.WARNING,
+        lambda e: f"worker process {e.pid} ended with {e.code}, another starts in {e.rest:.1f} s",
+    ),
+    events.ListenerFailed: (logging.ERROR, lambda e: f"listener {e.listener} raised {e.error!r}"),
+    events.Stopped: (logging.INFO, lambda e: f"stopped, {e.released} attempts given back"),
+}
 
 
-def _last_line(error: str | None) -> str:
-    return error.strip().splitlines()[-1] if error and error.strip() else "no error text"
+def log_event(event: events.Event) -> None:
+    """Write the line of an event, if it has one."""
+    if isinstance(event, events.AttemptsFinished):
+        for report in event.reports:
+            if report.state is State.DEAD:
+                logger.warning(_died(report))
+        return
+    level, words = _WORDS.get(type(event), (logging.DEBUG, repr))
+    if logger.isEnabledFor(level):
+        logger.log(level, words(event))
+
+
+def _died(report: Report) -> str:
+    claim, error = report.claim, (report.error or "").strip()
+    last = error.splitlines()[-1] if error else "no error text"
+    return f"{claim.job.name} died ({report.reason}), execution {claim.id}: {last}"

@@ -97,6 +97,7 @@ _JOB = Shape(
         "dedupe_key": Field(optional(TEXT), "order-4711"),
         "retention": Field(_RETENTION.as_value(), {"age": "30d", "count": 1000}),
         "app": Field(optional(TEXT), "billing"),
+        "declared": Field(optional(TEXT), "5f2b"),
         "description": Field(TEXT, "Sends the report"),
         "tags": Field(TEXTS, ["reports"]),
         "version": Field(WHOLE, 1),
