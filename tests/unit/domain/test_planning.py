@@ -132,10 +132,9 @@ class TestBoundedWork:
     def test_many_missed_are_caught_up_across_chunks(self):
         job = make_job(Every("1s"), misfire=Misfire(policy=OnMisfire.ALL, cap=1000, grace=0))
         now = TEN + 2 * CHUNK * SECOND
-        cursor, plans = first_cursor(job, TEN), []
-        while not plans or plans[-1].more:
-            plans.append(plan(job, cursor, now, 0))
-            cursor = plans[-1].cursor
+        plans = [plan(job, first_cursor(job, TEN), now, 0)]
+        while plans[-1].more:
+            plans.append(plan(job, plans[-1].cursor, now, 0))
         caught_up = [fire for each in plans for fire in fires(each)]
         assert caught_up == list(range(now - 1000 * SECOND, now + 1, SECOND))
         assert sum(skip.count for each in plans for skip in each.skips) == 2 * CHUNK - 1001
@@ -254,7 +253,7 @@ class TestPause:
 
 class TestNewExecution:
     def test_jitter_delays_the_start_and_never_the_fire_time(self):
-        job = make_job(Cron("* * * * *", jitter="30s"))
+        job = make_job(Cron("* * * * *", jitter=30_000))
         made = [
             new_execution(job, fire, id=f"{fire}", kind=Kind.FIRE, overlap=Overlap.SKIP)
             for fire in range(TEN, TEN + 50)
@@ -264,7 +263,7 @@ class TestNewExecution:
         assert all(new.rank == rank(new.run_at, job.priority) for new in made)
 
     def test_a_requested_run_has_no_jitter(self):
-        job = make_job(Cron("* * * * *", jitter="30s"))
+        job = make_job(Cron("* * * * *", jitter=30_000))
         new = new_execution(job, TEN, id="x", kind=Kind.REQUEST, overlap=Overlap.ALLOW)
         assert new.run_at == TEN
 
