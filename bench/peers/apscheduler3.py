@@ -7,8 +7,8 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.schedulers.asyncio import AsyncIOScheduler  # type: ignore[import-not-found]
+from apscheduler.schedulers.background import BackgroundScheduler  # type: ignore[import-not-found]
 
 #: Seconds from the start of this process's loop to the first instant: adding jobs takes a while.
 AHEAD = 5
@@ -58,9 +58,7 @@ async def main() -> None:
         "cron": (AsyncIOScheduler, starts.note),
         "date": (BackgroundScheduler, starts.note_in_thread),
     }[asked.kind]
-    scheduler = make(
-        timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": False}
-    )
+    scheduler = make(timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": False})
     first = int(time.time()) + AHEAD + asked.jobs // 2500
     for job in range(asked.jobs):
         scheduler.add_job(note, args=[job], **options(asked.kind, first, asked.seconds))

@@ -1,0 +1,63 @@
+"""`python -m bench [names...]`: measure, print one table, exit 1 if a bar is missed."""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+
+from bench.cases import cron, drain, idle, lateness, processes, scale
+from bench.child import ChildFailed
+from bench.figure import Figure
+from bench.options import Options
+from bench.table import render
+
+CASES: dict[str, Callable[[Options], list[Figure]]] = {
+    "cron": cron.measure,
+    "drain": drain.measure,
+    "processes": processes.measure,
+    "lateness": lateness.measure,
+    "scale": scale.measure,
+    "idle": idle.measure,
+}
+
+
+def main() -> int:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}; all")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="N times the rounds")
+    parser.add_argument("--json", action="store_true", help="print figures with all details")
+    parser.add_argument(
+        "--profile", action="store_true", help="instead: CPU per execution of a drain, by part"
+    )
+    asked = parser.parse_args()
+    unknown = set(asked.names) - set(CASES)
+    if unknown:
+        parser.error(f"no such case: {', '.join(sorted(unknown))}")
+    if asked.profile:
+        drain.profile()
+        return 0
+    figures = _measure(asked.names or list(CASES), Options(repeat=max(asked.repeat, 1)))
+    if asked.json:
+        print(json.dumps([figure.as_json() for figure in figures], indent=2))
+    else:
+        print(render(figures))
+    return 0 if all(figure.passed for figure in figures) else 1
+
+
+def _measure(names: list[str], options: Options) -> list[Figure]:
+    figures = []
+    for name in names:
+        begin = time.monotonic()
+        print(f"bench: {name}", end="", file=sys.stderr, flush=True)
+        try:
+            figures += CASES[name](options)
+        except ChildFailed as error:
+            figures.append(Figure(name=name, ours="", against="", faults=[str(error)]))
+        print(f" {time.monotonic() - begin:.0f} s", file=sys.stderr)
+    return figures
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""One, two and four worker processes draining one SQLite file: throughput, and who did how much."""
+
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench.cases.drain import enqueued
+from bench.child import answer_of, start_module
+from bench.figure import Figure
+from bench.options import Options
+from bench.place import copy_database, scratch
+
+COUNT = 20_000
+CREWS = (2, 4)
+
+
+def measure(options: Options) -> list[Figure]:
+    """Informative: SQLite has one writer at a time, so that the question is what company costs."""
+    with scratch() as folder:
+        full = enqueued(folder, COUNT)
+        rounds = [{size: _drain(full, size) for size in (1, *CREWS)} for _ in range(options.repeat)]
+    return [_figure(rounds, size) for size in CREWS]
+
+
+def _drain(full: Path, size: int) -> dict[str, Any]:
+    with scratch() as place:
+        path = copy_database(full, place / "crew.db")
+        crew = [start_module("bench.ours.drain", path, 0) for _ in range(size)]
+        answers = [answer_of(each) for each in crew]
+    begin = min(each["begin"] for each in answers)
+    end = max(each["end"] for each in answers if each["written"])
+    return {
+        "rate": COUNT / (end - begin),
+        "written": [each["written"] for each in answers],
+    }
+
+
+def _figure(rounds: list[dict[int, dict[str, Any]]], size: int) -> Figure:
+    alone, crew = ([each[n] for each in rounds] for n in (1, size))
+    rates = [each["rate"] for each in crew]
+    shares = sorted((100 * n / COUNT for n in crew[-1]["written"]), reverse=True)
+    wrong = [sum(each["written"]) for each in crew if sum(each["written"]) != COUNT]
+    return Figure(
+        name=f"processes: {size} draining one file",
+        ours=f"{median(rates):,.0f}/s, shares {' '.join(f'{each:.0f} %' for each in shares)}",
+        against=f"one {median(each['rate'] for each in alone):,.0f}/s",
+        ratios=[rate / one["rate"] for rate, one in zip(rates, alone, strict=True)],
+        faults=[f"{total:,} of {COUNT:,} written" for total in wrong],
+        details={"alone": alone, "crew": crew},
+    )

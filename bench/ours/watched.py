@@ -1,0 +1,43 @@
+"""A store that notes when reports were written."""
+
+import asyncio
+import time
+from typing import Any
+
+from tickwell.domain.outcome import Report
+from tickwell.ports.records import Finished
+from tickwell.ports.store import Store
+
+#: Seconds without a report after which the queue is taken to be empty, or the engine to be stuck.
+QUIET = 2.0
+STUCK = 30.0
+
+
+class Watched:
+    """Everything but `finish` goes straight to the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._moved = asyncio.Event()
+        self.written = 0
+        self.last = time.time()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def finish(self, reports: list[Report], now: int) -> Finished:
+        finished = await self._store.finish(reports, now)
+        self.written += len(reports) - len(finished.refused)
+        self.last = time.time()
+        self._moved.set()
+        return finished
+
+    async def until(self, count: int) -> None:
+        """Until so many are written; 0: until no more come, since others take their share."""
+        while self.written < count or not count:
+            self._moved.clear()
+            try:
+                async with asyncio.timeout(STUCK if count else QUIET):
+                    await self._moved.wait()
+            except TimeoutError:
+                return
