@@ -1,0 +1,149 @@
+"""A process under test: an engine on a SQLite file that tells its events on standard output.
+
+    python -m tests.processes.agent '{"store": "…", "journal": "…", …}'
+
+Ends by SIGTERM, after a drain, as `tickwell serve` does.
+"""
+
+import asyncio
+import json
+import random
+import signal
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.processes.faulty_store import (
+    Counted,
+    DropReplies,
+    Faults,
+    FaultyStore,
+    Outage,
+    ShiftedClock,
+    StopSelf,
+)
+from tests.processes.handlers import RecordingHandlers
+from tests.processes.journal import Journal
+from tickwell.clock import StoreClock
+from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Event, StepFailed
+from tickwell.engine.engine import Engine
+from tickwell.executors.call import CallExecutor
+from tickwell.settings import Settings
+from tickwell.wiring import loop_factory, make_store
+
+
+@dataclass
+class Orders:
+    """What the process is told."""
+
+    store: str
+    journal: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    roles: list[str] = field(default_factory=lambda: ["planner", "worker"])
+    #: Answers that are lost after the commit: method and number.
+    drop_replies: dict[str, int] = field(default_factory=dict)
+    #: The process stands still before the first call of this method.
+    stop_before: str | None = None
+    #: While this file exists, the store is away.
+    outage: str | None = None
+    #: Holds the milliseconds by which the store's clock is off.
+    clock: str | None = None
+    #: Tell health, store calls and memory every so many seconds.
+    report_every: float = 0.0
+
+
+class Agent:
+    """The engine, and what is said about it."""
+
+    def __init__(self, orders: Orders) -> None:
+        self.orders = orders
+        self.clock = StoreClock()
+        self.counted = Counted()
+        self.faults: list[Faults] = [self.counted]
+        self.faults += [DropReplies(*each) for each in orders.drop_replies.items()]
+        self.outage = Outage(Path(orders.outage)) if orders.outage else None
+        if self.outage:
+            self.faults.append(self.outage)
+        if orders.stop_before:
+            self.faults.append(StopSelf(orders.stop_before))
+        if orders.clock:
+            self.faults.append(ShiftedClock(Path(orders.clock)))
+
+    async def run(self) -> None:
+        stopping = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, stopping.set)
+        store = self._store()
+        await store.open()
+        engine = self._engine(store)
+        engine.events.subscribe(self._on_event)
+        await engine.start()
+        reporting = asyncio.create_task(self._report(engine))
+        await stopping.wait()
+        say("Stopping")
+        reporting.cancel()
+        await engine.stop()
+        await store.close()
+
+    def _store(self) -> Any:
+        return FaultyStore(make_store(self.orders.store), *self.faults)
+
+    def _engine(self, store: Any) -> Engine:
+        orders = self.orders
+        handlers = RecordingHandlers(Journal(Path(orders.journal)), self.clock)
+        return Engine(
+            store,
+            CallExecutor(handlers.registered()),
+            self.clock,
+            Settings(store=orders.store, **orders.settings),
+            random=random.SystemRandom(),
+            roles=orders.roles,
+            notifier=store,
+            open_pulse_store=self._store,
+        )
+
+    async def _report(self, engine: Engine) -> None:
+        while self.orders.report_every:
+            health = engine.health()
+            say(
+                "Report",
+                ok=health.ok,
+                problems=health.problems,
+                calls=sum(self.counted.calls.values()),
+                refused=self.outage.refused if self.outage else 0,
+                tasks=len(asyncio.all_tasks()),
+            )
+            await asyncio.sleep(self.orders.report_every)
+
+    def _on_event(self, event: Event) -> None:
+        details: dict[str, Any] = {}
+        if isinstance(event, AttemptsFinished):
+            return  # thousands a second, and the store has them
+        if isinstance(event, AttemptsFenced):
+            details["reports"] = [[each.claim.id, each.claim.attempt] for each in event.reports]
+        elif isinstance(event, StepFailed):
+            details = {"service": event.service, "error": repr(event.error)}
+        else:
+            details = {
+                name: getattr(event, name)
+                for name in type(event).__slots__
+                if isinstance(getattr(event, name), str | int | float | list)
+            }
+        say(type(event).__name__, **details)
+
+
+def say(event: str, **details: Any) -> None:
+    sys.stdout.write(json.dumps({"event": event, **details}) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    orders = Orders(**json.loads(sys.argv[1]))
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(Agent(orders).run())
+    say("Gone")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Handlers that say outside the store that they were called, and then behave or misbehave."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.processes.journal import Journal
+from tickwell.clock import StoreClock, wall_millis
+from tickwell.executors.handlers import Handlers
+from tickwell.executors.run import Run
+
+#: No handler outlives a test by more than this.
+LONGEST = 60.0
+
+
+class RecordingHandlers:
+    """The handlers of a process under test."""
+
+    def __init__(self, journal: Journal, clock: StoreClock) -> None:
+        self.journal = journal
+        self.clock = clock
+
+    def registered(self) -> Handlers:
+        handlers = Handlers()
+        for function in (
+            self.count,
+            self.nap,
+            self.hold,
+            self.fail_first,
+            self.poison,
+            self.quit,
+            self.quit_in_thread,
+            self.spin,
+            self.stubborn,
+        ):
+            handlers.add(function.__name__, function)
+        return handlers
+
+    def note(self, what: str, run: Run) -> None:
+        # Store time runs in whole milliseconds: what is under way counts as gone.
+        slack = int(self.clock.error() * 1000) + 1
+        self.journal.write(what, run.id, run.attempt, run.job, at=wall_millis(), slack=slack)
+
+    async def count(self, run: Run) -> None:
+        self.note("begin", run)
+
+    async def nap(self, seconds: float, run: Run) -> None:
+        self.note("begin", run)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self.note("end", run)
+
+    async def hold(self, until: str, run: Run) -> str:
+        """Until a file is there."""
+        self.note("begin", run)
+        await _until(Path(until).exists)
+        self.note("end", run)
+        return str(os.getpid())
+
+    async def fail_first(self, times: int, run: Run) -> None:
+        self.note("begin", run)
+        if run.attempt <= times:
+            raise RuntimeError(f"attempt {run.attempt} fails as planned")
+
+    async def poison(self, run: Run) -> None:
+        self.note("begin", run)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    async def quit(self, run: Run) -> None:
+        self.note("begin", run)
+        sys.exit(3)
+
+    def quit_in_thread(self, run: Run) -> None:
+        self.note("begin", run)
+        sys.exit(3)
+
+    def spin(self, run: Run) -> None:
+        """A sync loop that heeds nothing."""
+        self.note("begin", run)
+        end = time.monotonic() + LONGEST
+        while time.monotonic() < end:
+            pass
+
+    async def stubborn(self, until: str, run: Run) -> None:
+        """Swallows every cancellation."""
+        self.note("begin", run)
+        there = Path(until).exists
+        while not there():
+            try:
+                await _until(there)
+            except asyncio.CancelledError:
+                continue
+
+
+async def _until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONGEST
+    while not happened():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)

@@ -1,0 +1,106 @@
+"""The place of a fault run: a store file, a journal of calls, and what ought to have happened."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tests.faults.checker import check, summary
+from tests.faults.history import History
+from tests.processes import journal
+from tests.processes.agent import Orders
+from tests.processes.child import PATIENCE, until
+from tests.processes.jobs import add_jobs
+from tests.processes.reading import all_executions, is_quiet, read_history
+from tickwell.clock import wall_millis
+from tickwell.domain.execution import Execution
+from tickwell.domain.job import Job
+from tickwell.ports.records import ExecutionFilter
+from tickwell.wiring import make_store
+
+T = TypeVar("T")
+
+#: Leases of a second and a half, so that a loss is seen while somebody waits.
+FAST = {"ttl": 1.5, "beat": 0.4, "sweep": 0.3, "poll": 0.5, "drain_timeout": 5.0}
+
+
+class Site:
+    """Everything that a test knows besides its processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = f"sqlite:///{folder / 'jobs.db'}"
+        self.calls = folder / "calls"
+        self.fires: dict[str, list[int]] = {}
+        self.requests: tuple[str, ...] = ()
+
+    @property
+    def expected(self) -> int:
+        """Fire times and requests in all."""
+        return sum(map(len, self.fires.values())) + len(self.requests)
+
+    def orders(self, **more: Any) -> Orders:
+        settings = FAST | more.pop("settings", {})
+        return Orders(self.store, str(self.calls), settings=settings, **more)
+
+    def ask(self, question: Callable[[Any], Awaitable[T]]) -> T:
+        """Ask the store something, as yet another process would."""
+
+        async def answer() -> T:
+            store = make_store(self.store)
+            await store.open()
+            try:
+                return await question(store)
+            finally:
+                await store.close()
+
+        return asyncio.run(answer())
+
+    def add(self, *jobs: Job, fires: dict[str, list[int]]) -> None:
+        """Jobs, and the fire times that they must be found to have had."""
+        now = wall_millis()
+        self.fires |= fires
+        self.ask(lambda store: add_jobs(store, jobs, now))
+
+    def begun(self) -> list[journal.Line]:
+        return [line for line in journal.read(self.calls) if line.what == "begin"]
+
+    def wait_for_calls(self, count: int, seconds: float = PATIENCE) -> None:
+        until(lambda: len(self.begun()) >= count, seconds, f"{count} calls, {len(self.begun())}")
+
+    def wait_until_quiet(self, seconds: float = PATIENCE, expected: int | None = None) -> None:
+        """Until every execution has ended; the deadline is a bound on liveness."""
+        wanted = self.expected if expected is None else expected
+
+        async def quiet(store: Any) -> None:
+            end = time.monotonic() + seconds
+            while not await is_quiet(store, wanted):
+                stats = await store.stats()
+                assert time.monotonic() < end, f"not quiet after {seconds} s: {stats}"
+                await asyncio.sleep(0.05)
+
+        self.ask(quiet)
+
+    def history(self) -> History:
+        return self.ask(lambda store: read_history(store, self.fires, self.calls, self.requests))
+
+    def judge(self) -> History:
+        """The history, if nothing is wrong with it."""
+        history = self.history()
+        violations = check(history)
+        assert not violations, summary(violations)
+        return history
+
+    def executions(self, job: str | None = None) -> list[Execution]:
+        return self.ask(lambda store: all_executions(store, ExecutionFilter(job_id=job)))
+
+    def execution(self, job: str) -> Execution:
+        """The only execution of a job, with its attempts."""
+
+        async def read(store: Any) -> Execution:
+            [found] = await all_executions(store, ExecutionFilter(job_id=job))
+            whole: Execution = await store.get_execution(found.project, found.id)
+            return whole
+
+        return self.ask(read)

@@ -1,0 +1,175 @@
+"""The kill sweep: the scenario is cut off at each of its store calls, in three places each.
+
+    python -m tests.processes.sweep FOLDER kill|reset
+
+A child of this small process, which has no threads, is cut; then a survivor with a clock past the
+ttl takes over. In between nothing is waited for. Prints one JSON document.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.faults.checker import check
+from tests.processes.faulty_store import Counted, Faults
+from tests.processes.reading import read_history
+from tests.processes.scenario import BEGIN, FIRES, REQUESTS, Scenario
+from tickwell.errors import StoreUnavailable
+from tickwell.wiring import make_store
+
+#: When the survivor begins: the lease of whoever began at BEGIN is long over.
+LATER = BEGIN + 60_000
+#: Cuts under way at once.
+TOGETHER = 2
+
+KILLS = ("kill before", "kill after", "kill with reply")
+RESETS = ("reset before", "reset after")
+
+
+class Cut(Faults):
+    """Ends the process, or the connection, at the nth call."""
+
+    def __init__(self, where: str, nth: int) -> None:
+        self.where = where
+        self.left = nth
+        self.method = ""
+
+    async def before(self, method: str) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.method = method
+            if self.where == "kill before":
+                kill()
+            if self.where == "reset before":
+                raise StoreUnavailable("the connection was reset before the call")
+
+    async def after(self, method: str, answer: Any) -> Any:
+        if self.left == 0 and self.method == method:
+            self.left = -1
+            if self.where == "kill after":
+                kill()
+            if self.where == "reset after":
+                raise StoreUnavailable("the connection was reset before the answer")
+            if self.where == "kill with reply":
+                # The caller gets the answer and goes as far as it can without waiting.
+                asyncio.get_running_loop().call_soon(kill)
+        return answer
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass
+class Place:
+    """Where one run of the scenario leaves its traces."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir()
+        self.store = f"sqlite:///{self.folder / 'jobs.db'}"
+        self.calls = self.folder / "calls"
+
+    async def work(self, name: str, *faults: Faults, begin: int = BEGIN) -> None:
+        store = make_store(self.store)
+        await store.open()
+        scenario = Scenario(store, self.calls, name, *faults, begin=begin)
+        scenario.stride = 0.5 if begin == BEGIN else 2.5
+        await scenario.run()
+        await store.close()
+
+    async def judge(self) -> list[str]:
+        store = make_store(self.store)
+        await store.open()
+        history = await read_history(store, FIRES, self.calls, REQUESTS)
+        await store.close()
+        return [str(violation) for violation in check(history)]
+
+    def called(self) -> list[str]:
+        """Which attempts were called, to compare runs by."""
+        lines = [json.loads(line) for line in self.calls.read_text().splitlines()]
+        return sorted(f"{line['execution']} {line['attempt']}" for line in lines)
+
+
+def fork(work: Any) -> int:
+    """Do this in a child; its process id."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it ends the child only
+            sys.stderr.write(f"{type(error).__name__}: {error}\n")
+            os._exit(1)
+        os._exit(0)
+    return pid
+
+
+def cut_off(place: Place, where: str, nth: int, clean: list[str]) -> None:
+    """One cut, its consequences, and the verdict into a file."""
+    found: list[str] = []
+    cut = Cut(where, nth)
+    if where in KILLS:
+        _, status = os.waitpid(fork(lambda: asyncio.run(place.work("victim", cut))), 0)
+        if os.waitstatus_to_exitcode(status) != -signal.SIGKILL:
+            found.append(f"the victim was not cut: status {status}")
+        asyncio.run(place.work("survivor", begin=LATER))
+    else:
+        asyncio.run(place.work("victim", cut))
+        if cut.left > 0:
+            found.append("the connection was not cut")
+        if (called := place.called()) != clean:
+            # A lost answer costs nobody an attempt: the same call is made again.
+            found.append(f"called {called} instead of {clean}")
+    found += asyncio.run(place.judge())
+    (place.folder / "verdict").write_text(json.dumps(found))
+
+
+def rehearse(folder: Path) -> tuple[int, list[str], list[str]]:
+    """The scenario without a cut: how many calls it makes, and what it calls."""
+    place, counted = Place(folder / "clean"), Counted()
+
+    def work() -> None:
+        asyncio.run(place.work("victim", counted))
+        found = asyncio.run(place.judge())
+        (place.folder / "verdict").write_text(json.dumps([sum(counted.calls.values()), found]))
+
+    os.waitpid(fork(work), 0)
+    calls, found = json.loads((place.folder / "verdict").read_text())
+    return calls, place.called(), found
+
+
+def sweep(folder: Path, modes: tuple[str, ...]) -> dict[str, Any]:
+    """Every cut; what was found, by cut."""
+    calls, clean, found = rehearse(folder)
+    places: dict[int, tuple[str, Place]] = {}
+    verdicts = {"clean": found}
+
+    def reap() -> None:
+        pid, _ = os.wait()
+        name, place = places.pop(pid)
+        verdict = place.folder / "verdict"
+        written = verdict.exists()
+        verdicts[name] = json.loads(verdict.read_text()) if written else ["no verdict"]
+
+    for nth in range(1, calls + 1):
+        for where in modes:
+            place = Place(folder / f"{where.replace(' ', '-')}-{nth}")
+            pid = fork(lambda place=place, where=where, nth=nth: cut_off(place, where, nth, clean))
+            places[pid] = f"{where} call {nth}", place
+            if len(places) >= TOGETHER:
+                reap()
+    while places:
+        reap()
+    wrong = {name: verdict for name, verdict in verdicts.items() if verdict}
+    return {"calls": calls, "cuts": len(verdicts) - 1, "wrong": wrong}
+
+
+if __name__ == "__main__":
+    modes = KILLS if sys.argv[2] == "kill" else RESETS
+    json.dump(sweep(Path(sys.argv[1]), modes), sys.stdout)
