@@ -1,6 +1,7 @@
 """Where measurements keep files: beside the sources, since /tmp may be memory and never flush."""
 
 import contextlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -30,4 +31,7 @@ def scratch() -> Iterator[Path]:
 def copy_database(source: Path, target: Path) -> Path:
     """A closed SQLite file, copied; an open one would have a journal beside it."""
     shutil.copyfile(source, target)
+    # Else the first commit that is measured would wait for the copy to reach the disk.
+    with target.open("rb") as file:
+        os.fsync(file.fileno())
     return target

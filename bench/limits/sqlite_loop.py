@@ -10,16 +10,19 @@ import sqlite3
 import sys
 import time
 
-CLAIM = """
-    DELETE FROM queue WHERE key IN (
-        SELECT key FROM queue WHERE state = 2 AND queue = 'default' AND ability = 'call:noop'
-            AND run_at <= ? ORDER BY rank, id LIMIT 500)
-    RETURNING key, job, run_at, rank"""
+PICK = """
+    SELECT key FROM queue WHERE state = 2 AND queue = 'default' AND ability = 'call:noop'
+        AND run_at <= ? ORDER BY rank, id LIMIT 500"""
 HOLD = """
     INSERT INTO running (key, job, attempt, charged, lost, returned, run_at, rank, worker, claim_id,
-        deadline, holds_job) VALUES (?, ?, 1, 1, 0, 0, ?, ?, 'bare', ?, ?, 0)"""
-READ = "SELECT payload FROM execution WHERE key = ?"
-LET_GO = "DELETE FROM running WHERE key = ? AND attempt = 1"
+        deadline, holds_job)
+    SELECT queue.key, job, 1, 1, 0, 0, run_at, rank, 'bare', ?, ?, 0
+    FROM json_each(?) AS picked CROSS JOIN queue ON queue.key = picked.value"""
+DROP = "DELETE FROM queue WHERE key IN (SELECT value FROM json_each(?))"
+READ = """
+    SELECT payload FROM json_each(?) AS picked CROSS JOIN execution
+    ON execution.key = picked.value"""
+LET_GO = "DELETE FROM running WHERE attempt = 1 AND key IN (SELECT value FROM json_each(?))"
 END = """
     UPDATE execution SET state = 5, attempt = 1, charged = 1, outcome = 0, worker = 'bare',
         started_at = ?, ended_at = ?, prune_at = ? WHERE key = ?"""
@@ -30,22 +33,21 @@ MONTH = 30 * 86_400_000
 
 
 def drain(db: sqlite3.Connection) -> int:
-    done = 0
-    while True:
+    done, now = 0, time.time_ns() // 1_000_000
+    while keys := [key for (key,) in db.execute(PICK, (now,))]:
+        picked = json.dumps(keys)
+        db.execute("BEGIN IMMEDIATE")
+        db.execute(HOLD, (f"claim-{now}", now + 360_000, picked))
+        db.execute(DROP, (picked,))
+        done += len(db.execute(READ, (picked,)).fetchall())
+        db.execute("COMMIT")
         now = time.time_ns() // 1_000_000
         db.execute("BEGIN IMMEDIATE")
-        rows = db.execute(CLAIM, (now,)).fetchall()
-        db.executemany(HOLD, [(*row, f"claim-{now}", now + 360_000) for row in rows])
-        payloads = [db.execute(READ, (key,)).fetchone() for key, *_ in rows]
+        db.execute(LET_GO, (picked,))
+        db.executemany(END, [(now, now, now + MONTH, key) for key in keys])
+        db.execute(COUNT, (len(keys),))
         db.execute("COMMIT")
-        if not payloads:
-            return done
-        db.execute("BEGIN IMMEDIATE")
-        db.executemany(LET_GO, [(key,) for key, *_ in rows])
-        db.executemany(END, [(now, now, now + MONTH, key) for key, *_ in rows])
-        db.execute(COUNT, (len(rows),))
-        db.execute("COMMIT")
-        done += len(rows)
+    return done
 
 
 if __name__ == "__main__":

@@ -70,20 +70,21 @@ async def add_jobs(store: Store, jobs: Iterable[Job], now: int) -> None:
 
 
 async def enqueue(store: Store, count: int, handler: str = "noop") -> None:
-    """Requested runs of one job, due now, with a payload of 200 bytes each."""
+    """Requested runs of one job with a payload of 200 bytes each, one a millisecond until now."""
     now, seeded = wall_millis(), random.Random(0)
     job = make_job(0, handler, OnDemand(), now)
     await add_jobs(store, [job], now)
+    asked_at = range(now - count, now)
     for begin in range(0, count, BATCH):
-        runs = [_run(job, now, seeded) for _ in range(min(BATCH, count - begin))]
+        runs = [_run(job, at, seeded) for at in asked_at[begin : begin + BATCH]]
         await store.add_executions(runs, now, horizon=0)
 
 
-def _run(job: Job, now: int, seeded: random.Random) -> NewExecution:
+def _run(job: Job, asked_at: int, seeded: random.Random) -> NewExecution:
     return new_execution(
         job,
-        now,
-        id=new_id(now, seeded),
+        asked_at,
+        id=new_id(asked_at, seeded),
         kind=Kind.REQUEST,
         overlap=Overlap.ALLOW,
         payload=PAYLOAD,
