@@ -23,8 +23,8 @@ def a_window(random: Random) -> Window:
     opens = opens % 1440
     if opens == closes:
         closes = 1440 - opens or 720
-    times = (f"{each // 60:02}:{each % 60:02}" for each in (opens, closes))
-    return Window(",".join(chosen), *times, tz=random.choice(ZONES))
+    opens_at, closes_at = (f"{each // 60:02}:{each % 60:02}" for each in (opens, closes))
+    return Window(",".join(chosen), opens_at, closes_at, random.choice(ZONES))
 
 
 def a_calendar(random: Random, around: date) -> Calendar:

@@ -63,7 +63,8 @@ def split(text: object) -> list[str]:
     if len(text) > LONGEST:
         reason = f"the expression has {len(text)} characters, {LONGEST} at most are taken"
         raise InvalidTrigger(reason, field="cron", hint="Split it into several with any_of")
-    if not all(" " <= character <= "~" or character == "\t" for character in text):
+    text = text.replace("\t", " ")
+    if not (text.isascii() and text.isprintable()):
         reason = "the expression holds a control or non-ASCII character"
         raise InvalidTrigger(reason, field="cron", hint=_EXAMPLE)
     fields = text.split()

@@ -8,7 +8,7 @@ from typing import NoReturn
 from tickwell.errors import InvalidTrigger
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Field:
     """One field: its bounds, its names, and an example for whoever got it wrong."""
 

@@ -18,7 +18,9 @@ _CHOICES = 64
 
 def has_hash(text: str) -> bool:
     """Whether any entry of any field is an `H`."""
-    return any(_HASH.fullmatch(term) for part in split(text) for term in part.split(","))
+    return ("h" in text or "H" in text) and any(
+        _HASH.fullmatch(term) for part in split(text) for term in part.split(",")
+    )
 
 
 def bind(text: str, seed: str) -> str:

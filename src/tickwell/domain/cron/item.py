@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 from tickwell.domain.cron.field import DAY, WEEKDAY, Field
@@ -30,7 +31,9 @@ class Item(NamedTuple):
 
     def mask(self) -> int:
         """A range's values as bits."""
-        return sum(1 << value for value in range(self.low, self.high + 1, self.step))
+        length = (self.high - self.low) // self.step * self.step + self.step
+        # 0b11111111 // 0b11 is 0b01010101: a bit every step
+        return ((1 << length) - 1) // ((1 << self.step) - 1) << self.low
 
 
 _LAST_DAY = re.compile(r"l(?:-([0-9]{1,2}))?")
@@ -39,6 +42,7 @@ _LAST_OF = re.compile(r"([0-9]|[a-z]{3})l")
 _NTH = re.compile(r"([0-9]|[a-z]{3})#([0-9]+)")
 
 
+@lru_cache(maxsize=2048)
 def read_items(field: Field, text: str) -> tuple[Item, ...]:
     """All items of one field, in the order written."""
     return tuple(_read_item(field, term) for term in text.lower().split(","))

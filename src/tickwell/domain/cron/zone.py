@@ -57,7 +57,7 @@ def _exists(name: str) -> bool:
 
 
 def _suggest(name: str) -> str:
-    known = _spellings().get(name.lower()[:64].replace(" ", "_"))
+    known = _spellings().get(name[:64].lower().replace(" ", "_"))
     return f"Did you mean {known}?" if known else "For example: Europe/Rome"
 
 

@@ -12,7 +12,7 @@ from tickwell.errors import InvalidTrigger
 
 _DAY = 86_400
 _EPOCH = 719_163
-LONGEST = 10_000
+LONGEST = 2_000
 
 Dates = Iterable[date | str]
 Ranges = Iterable[tuple[date | str, date | str]]

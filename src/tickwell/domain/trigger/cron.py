@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from tickwell.domain.cron import (
     Rule,
@@ -20,42 +21,72 @@ from tickwell.domain.cron import (
 from tickwell.domain.cron.expression import split
 from tickwell.domain.cron.wall import Fold, Gap
 from tickwell.domain.cron.zone import FIRST_SECOND, LAST_SECOND
+from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.moment import naive
-from tickwell.domain.trigger.trigger import Trigger
+from tickwell.domain.trigger.trigger import Trigger, fill
+from tickwell.domain.trigger.window import Window
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _from_seconds = datetime.fromtimestamp
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Cron(Trigger):
     """Five fields, or six with seconds first, read as Debian's cron reads them."""
 
     expr: str
-    tz: str = "UTC"
+    tz: str
     #: A time of day that is missing when clocks go forward: at the first instant after, or not.
-    dst_gap: Gap = field(default="shift", kw_only=True)
+    dst_gap: Gap
     #: A time of day that happens twice when clocks go back: which of the two.
-    dst_fold: Fold = field(default="first", kw_only=True)
+    dst_fold: Fold
     _rule: Rule = field(init=False, repr=False, compare=False)
     _wall: Wall = field(init=False, repr=False, compare=False)
     _beat: tuple[int, int] | None = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        split(self.expr)
-        object.__setattr__(self, "expr", " ".join(self.expr.split()))
-        check_zone(self.tz)
+    def __init__(
+        self,
+        expr: str,
+        tz: str = "UTC",
+        *,
+        dst_gap: Gap = "shift",
+        dst_fold: Fold = "first",
+        start: datetime | None = None,
+        until: datetime | None = None,
+        max_runs: int | None = None,
+        within: Sequence[Window] = (),
+        exclude: Sequence[Calendar] = (),
+        jitter: str | timedelta | int = 0,
+    ) -> None:
+        # written out because jitter and lists are taken in more forms than they are kept in
+        split(expr)
+        fill(
+            self,
+            expr=" ".join(expr.split()),
+            tz=check_zone(tz),
+            dst_gap=dst_gap,
+            dst_fold=dst_fold,
+            start=start,
+            until=until,
+            max_runs=max_runs,
+            within=within,
+            exclude=exclude,
+            jitter=jitter,
+            _limits=None,
+        )
+        self._prepare()
+        Trigger.__post_init__(self)
+
+    def _prepare(self) -> None:
         check_choice(self.dst_gap, ("shift", "skip"), "dst_gap")
         check_choice(self.dst_fold, ("first", "last", "both"), "dst_fold")
         rule = parse(bind(self.expr, ""))
-        fixed = rule.expression.fixed_time
-        object.__setattr__(self, "_rule", rule)
-        zone = wall(self.tz, self.dst_gap, self.dst_fold) if fixed else wall(self.tz)
-        object.__setattr__(self, "_wall", zone)
+        zone = wall(self.tz)
+        if rule.expression.fixed_time:
+            zone = wall(self.tz, self.dst_gap, self.dst_fold)
         steady = rule.beat is not None and (self.tz == "UTC" or rule.beat[0] == 1)
-        object.__setattr__(self, "_beat", rule.beat if steady else None)
-        Trigger.__post_init__(self)
+        fill(self, _rule=rule, _wall=zone, _beat=rule.beat if steady else None)
 
     @property
     def _zone(self) -> str:

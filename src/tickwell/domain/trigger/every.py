@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -10,7 +11,7 @@ from tickwell.clock import NEVER
 from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.duration import parse_duration, say_duration
-from tickwell.domain.trigger.trigger import Trigger
+from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
 from tickwell.errors import InvalidTrigger
 
@@ -38,27 +39,24 @@ class Every(Trigger):
         start: datetime | None = None,
         until: datetime | None = None,
         max_runs: int | None = None,
-        within: tuple[Window, ...] = (),
-        exclude: tuple[Calendar, ...] = (),
+        within: Sequence[Window] = (),
+        exclude: Sequence[Calendar] = (),
         jitter: str | timedelta | int = 0,
     ) -> None:
         # written out because `after` is a method, and so cannot be a dataclass field
-        own = {
-            "period": parse_duration(period, field="every"),
-            "phase": parse_duration(phase, field="phase"),
-            "counts_from": counts_from if after is None else after,
-        }
-        common = {
-            "start": start,
-            "until": until,
-            "max_runs": max_runs,
-            "within": within,
-            "exclude": exclude,
-            "jitter": jitter,
-            "_limits": None,
-        }
-        for name, value in (own | common).items():
-            object.__setattr__(self, name, value)
+        fill(
+            self,
+            period=parse_duration(period, field="every"),
+            phase=parse_duration(phase, field="phase"),
+            counts_from=counts_from if after is None else after,
+            start=start,
+            until=until,
+            max_runs=max_runs,
+            within=within,
+            exclude=exclude,
+            jitter=jitter,
+            _limits=None,
+        )
         self._check()
         Trigger.__post_init__(self)
 

@@ -23,7 +23,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 #: 1 January 2024: from here a trigger without `start` is tried when it is made.
 _TRIED_FROM = 1_704_067_200_000
-_MOST = 64
+_MOST = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +167,12 @@ class Trigger:
         from tickwell.domain.trigger.union import Union  # noqa: PLC0415  # a trigger itself
 
         return Union(self, other) if isinstance(other, Trigger) else NotImplemented
+
+
+def fill(trigger: Trigger, **fields: object) -> None:
+    """Set fields of a frozen trigger that is being made."""
+    for name, value in fields.items():
+        object.__setattr__(trigger, name, value)
 
 
 def _tuple(given: object, kind: type, name: str) -> tuple[object, ...]:

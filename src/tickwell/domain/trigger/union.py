@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from tickwell.domain.trigger.calendar import Calendar
-from tickwell.domain.trigger.trigger import Trigger
+from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
 from tickwell.errors import InvalidTrigger
 
@@ -28,23 +28,22 @@ class Union(Trigger):
         start: datetime | None = None,
         until: datetime | None = None,
         max_runs: int | None = None,
-        within: tuple[Window, ...] = (),
-        exclude: tuple[Calendar, ...] = (),
+        within: Sequence[Window] = (),
+        exclude: Sequence[Calendar] = (),
         jitter: str | timedelta | int = 0,
     ) -> None:
         # written out because members are given one by one
-        given = {
-            "members": _flat((*triggers, *members)),
-            "start": start,
-            "until": until,
-            "max_runs": max_runs,
-            "within": within,
-            "exclude": exclude,
-            "jitter": jitter,
-            "_limits": None,
-        }
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
+        fill(
+            self,
+            members=_flat((*triggers, *members)),
+            start=start,
+            until=until,
+            max_runs=max_runs,
+            within=within,
+            exclude=exclude,
+            jitter=jitter,
+            _limits=None,
+        )
         Trigger.__post_init__(self)
 
     @property
@@ -70,15 +69,7 @@ class Union(Trigger):
         members = tuple(member.bound(seed) for member in self.members)
         if all(new is old for new, old in zip(members, self.members, strict=True)):
             return self
-        return Union(
-            *members,
-            start=self.start,
-            until=self.until,
-            max_runs=self.max_runs,
-            within=self.within,
-            exclude=self.exclude,
-            jitter=self.jitter,
-        )
+        return replace(self, members=members)
 
     def _rule_in_words(self) -> str:
         return ", or ".join(member.explain() for member in self.members)

@@ -126,7 +126,7 @@ def test_all_are_values(trigger):
         ({"within": "mon-fri"}, "within"),
         ({"within": [Calendar("x", ["2026-01-01"])]}, "within"),
         ({"exclude": (Window("*"),)}, "exclude"),
-        ({"within": (Window("mon"),) * 65}, "within"),
+        ({"within": (Window("mon"),) * 17}, "within"),
     ],
 )
 def test_confines_are_checked(given, field):
@@ -141,9 +141,9 @@ def test_one_window_or_calendar_needs_no_tuple():
     trigger = Cron("* * * * *", within=window, exclude=days)  # type: ignore[arg-type]
     assert trigger.within == (window,)
     assert trigger.exclude == (days,)
-    assert Cron("* * * * *", within=[window]) == Cron("* * * * *", within=(window,))  # type: ignore[arg-type]
+    assert Cron("* * * * *", within=[window]) == Cron("* * * * *", within=(window,))
 
 
 def test_jitter_is_kept_as_milliseconds():
     for jitter in ("30s", timedelta(seconds=30), 30_000):
-        assert Cron("* * * * *", jitter=jitter).jitter == 30_000  # type: ignore[arg-type]
+        assert Cron("* * * * *", jitter=jitter).jitter == 30_000
