@@ -1,0 +1,37 @@
+"""Runs the Python of one page, block after block, as one script in which `await` is allowed.
+
+`python -m tests.docs.page PATH`. A block that ends with `scheduler.run()` is run up to there, and
+then the scheduler until it is told to stop; it says when it has started.
+"""
+
+import ast
+import asyncio
+import inspect
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+from tests.docs.pages import blocks
+
+
+async def run(text: str, names: dict[str, Any]) -> None:
+    for block in blocks(text, "python"):
+        code = compile(block, "page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        # As a module would: handlers are looked at by their annotations.
+        result = types.FunctionType(code, names)()
+        if inspect.iscoroutine(result):
+            await result
+
+
+def main() -> None:
+    text = Path(sys.argv[1]).read_text("utf-8")
+    names: dict[str, Any] = {"__name__": "page"}
+    asyncio.run(run(text, names))
+    if "scheduler.run()" in text:
+        names["scheduler"].subscribe(lambda event: print(type(event).__name__, flush=True))  # noqa: T201
+        names["scheduler"].run()
+
+
+if __name__ == "__main__":
+    main()

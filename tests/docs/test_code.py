@@ -1,0 +1,74 @@
+"""Code in the documentation runs."""
+
+import doctest
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from tests.docs import pages
+
+#: Seconds; every example ends by itself long before.
+DEADLINE = 60
+WITH_SESSIONS = [page for page in pages.PAGES if pages.blocks(page.read_text("utf-8"), "pycon")]
+WITH_PYTHON = [page for page in pages.PAGES if pages.blocks(page.read_text("utf-8"), "python")]
+
+
+def run_script(path, folder):
+    """Its output, once it has ended by itself."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", path],
+        cwd=folder,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", WITH_SESSIONS, ids=pages.name)
+def test_sessions_answer_what_the_page_says(page):
+    session = "\n".join(pages.blocks(page.read_text("utf-8"), "pycon"))
+    test = doctest.DocTestParser().get_doctest(session, {}, page.name, str(page), 0)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(test, out=report.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=pages.name)
+def test_python_on_pages_runs(page, tmp_path):
+    text = page.read_text("utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-m", "tests.docs.page", page],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(pages.ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    guard = threading.Timer(DEADLINE, process.kill)
+    guard.start()
+    assert process.stdout is not None
+    printed = []
+    for line in process.stdout:
+        printed.append(line)
+        if line == "Started\n" and "scheduler.run()" in text:
+            process.send_signal(signal.SIGTERM)
+    guard.cancel()
+    assert process.wait(DEADLINE) == 0, "".join(printed)
+    assert ("Stopped\n" in printed) == ("scheduler.run()" in text)
+
+
+@pytest.mark.parametrize("example", pages.EXAMPLES, ids=pages.name)
+def test_examples_run(example, tmp_path):
+    expected = example.read_text("utf-8").partition('"""\n')[0].rpartition("It prints:\n")[2]
+    printed = run_script(example, tmp_path)
+    for line in filter(None, (line.strip() for line in expected.splitlines())):
+        assert line in printed

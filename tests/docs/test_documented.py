@@ -1,0 +1,145 @@
+"""What is public is documented."""
+
+import re
+from dataclasses import fields
+from typing import get_args
+
+import click
+import pytest
+import typer
+
+import tickwell
+from tests.docs import pages
+from tickwell import errors
+from tickwell.cli.main import app
+from tickwell.domain import event, execution, outcome, policy, trigger
+from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.job import Job
+from tickwell.settings import Settings
+
+ERRORS = sorted(
+    (each for each in vars(errors).values() if isinstance(each, type)), key=lambda e: e.__name__
+)
+EVENTS = get_args(event.Event)
+#: Known to the engine only, or set by the store.
+OWN_FIELDS = {
+    *("id", "name", "trigger", "target", "project", "app", "declared"),
+    *("version", "saved_at", "created_at"),
+}
+COMMAND = typer.main.get_command(app)
+assert isinstance(COMMAND, click.Group)
+
+
+def word_in(word, text):
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+
+
+def test_every_setting_has_its_row_with_its_default():
+    known = {cells[0]: cells[1] for cells in pages.rows(pages.text_of("settings"))}
+    for field in fields(Settings):
+        default = str(field.default).replace("'", '"')
+        if isinstance(field.default, str):
+            default = f'"{default}"'
+        assert known.get(f"`{field.name}`") == f"`{default}`", field.name
+
+
+def test_no_setting_is_documented_that_does_not_exist():
+    documented = {cells[0].strip("`") for cells in pages.rows(pages.text_of("settings"))}
+    assert documented - {"setting", "---"} == {field.name for field in fields(Settings)}
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_every_error_has_its_paragraph(error):
+    assert error.__name__ in pages.headings(pages.text_of("errors"))
+
+
+def test_the_tree_of_errors_is_the_one_in_the_code():
+    assert errors.__doc__ is not None
+    tree = errors.__doc__[errors.__doc__.index("TickwellError") : errors.__doc__.index("A message")]
+    assert tree.strip() in pages.text_of("errors")
+
+
+@pytest.mark.parametrize("kind", EVENTS)
+def test_every_event_has_its_paragraph_and_its_fields(kind):
+    text = pages.text_of("events")
+    assert kind.__name__ in pages.headings(text)
+    row = next(cells for cells in pages.rows(text) if cells[0].startswith(f"[`{kind.__name__}`]"))
+    assert row[1] == ", ".join(f"`{field.name}`" for field in fields(kind))
+
+
+def test_no_event_is_documented_that_does_not_exist():
+    documented = set(pages.headings(pages.text_of("events"))) - {"Events"}
+    assert documented == {kind.__name__ for kind in EVENTS}
+
+
+@pytest.mark.parametrize("public", tickwell.__all__)
+def test_every_public_name_is_documented(public):
+    assert any(word_in(public, page.read_text("utf-8")) for page in pages.DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("public", [name for name in trigger.__all__ if name[0].isupper()])
+def test_every_trigger_is_on_its_page(public):
+    assert word_in(public, pages.text_of("triggers"))
+
+
+@pytest.mark.parametrize("field", {field.name for field in fields(Job)} - OWN_FIELDS)
+def test_every_policy_is_on_its_page(field):
+    spans = pages.spans(pages.text_of("policies"))
+    assert any(word_in(field, span) for span in spans)
+
+
+@pytest.mark.parametrize(
+    "record", [policy.Retry, policy.Misfire, policy.Timeout, policy.Retention, Concurrency]
+)
+def test_every_field_of_a_policy_is_on_its_page(record):
+    text = pages.text_of("policies")
+    signature = next(span for span in pages.spans(text) if span.startswith(f"{record.__name__}("))
+    missing = [field.name for field in fields(record) if not word_in(field.name, signature)]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [Overlap, policy.OnMisfire, policy.Delivery, policy.Backoff],
+    ids=lambda c: c.__name__,
+)
+def test_every_choice_is_on_its_page(choices):
+    text = pages.text_of("policies")
+    assert [choice.name for choice in choices if not word_in(choice.name, text)] == []
+
+
+@pytest.mark.parametrize("choices", [execution.State, execution.Reason], ids=lambda c: c.__name__)
+def test_every_state_and_reason_is_explained(choices):
+    spans = pages.spans(pages.text_of("concepts"))
+    assert {str(choice.value) for choice in choices} - spans == set()
+
+
+def test_every_outcome_is_in_the_glossary():
+    text = pages.text_of("glossary")
+    assert [kind for kind in outcome.OutcomeKind if not word_in(kind.value, text)] == []
+
+
+@pytest.mark.parametrize("command", COMMAND.commands)
+def test_every_command_has_its_chapter(command):
+    assert f"tickwell {command}" in pages.headings(pages.text_of("command-line"))
+
+
+def options():
+    for name, command in COMMAND.commands.items():
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                for option in (*parameter.opts, *parameter.secondary_opts):
+                    yield name, option
+
+
+@pytest.mark.parametrize(("command", "option"), options())
+def test_every_option_is_documented(command, option):
+    text = pages.text_of("command-line")
+    chapter = text[text.index(f"## tickwell {command}") :]
+    assert word_in(option, chapter)
+
+
+@pytest.mark.parametrize("example", pages.EXAMPLES, ids=pages.name)
+def test_every_example_says_what_it_shows(example):
+    assert example.read_text("utf-8").startswith('"""')
+    assert example.name in pages.text_of("library")
