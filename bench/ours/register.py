@@ -1,24 +1,61 @@
-"""Registers jobs that are not due for months: `python -m bench.ours.register PATH COUNT`."""
+"""Registers jobs that are not due for months: `python -m bench.ours.register PATH COUNT`.
+
+The first thousand through the store's own door; the others are copies of their rows, which takes
+a fifth of the time.
+"""
 
 import random
+import sqlite3
 import sys
 from datetime import UTC, datetime, timedelta
 
-from bench.ours.process import BATCH, add_jobs, make_job, open_store, run
+from bench.ours.process import add_jobs, make_job, open_store, run
 from tickwell.clock import wall_millis
 from tickwell.domain.trigger import Cron
 
+TEMPLATES = 1_000
+
+#: Copy n of a job: its own id and name, also in its document.
+COPY_JOBS = """
+    WITH RECURSIVE copy (n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM copy WHERE n < ?2 - 1)
+    INSERT INTO job (key, id, project, name, folded, queue, app, tags, auto_remove, version,
+        document)
+    SELECT copy.n + 1, substr(id, 1, 24) || printf('%012x', copy.n), project, 'job-' || copy.n,
+        'job-' || copy.n, queue, app, tags, auto_remove, version,
+        replace(replace(document, id, substr(id, 1, 24) || printf('%012x', copy.n)),
+                '"' || name || '"', '"job-' || copy.n || '"')
+    FROM copy CROSS JOIN job ON job.key = 1 + copy.n % ?1"""
+COPY_CURSORS = """
+    INSERT INTO cursor (job, id, version, state, next_fire_time, after, runs, failures, nudged,
+        hard, keep)
+    SELECT job.key, job.id, job.version, cursor.state, next_fire_time, after, runs, failures,
+        nudged, hard, keep
+    FROM job CROSS JOIN cursor ON cursor.job = 1 + (job.key - 1) % ?1 WHERE job.key > ?1"""
+
 
 async def register(path: str, count: int) -> dict[str, int]:
-    """Through the store's own door, in batches."""
+    """Make the store and fill it."""
     store = open_store(path)
     await store.open()
     now, seeded = wall_millis(), random.Random(0)
-    for begin in range(0, count, BATCH):
-        numbers = range(begin, min(begin + BATCH, count))
-        await add_jobs(store, (make_job(n, "noop", _some_day(seeded), now) for n in numbers), now)
+    first = range(min(count, TEMPLATES))
+    await add_jobs(store, (make_job(n, "noop", _some_day(seeded), now) for n in first), now)
     await store.close()
+    if count > TEMPLATES:
+        _copy(path, count)
     return {"registered": count}
+
+
+def _copy(path: str, count: int) -> None:
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA synchronous = off")
+    database.execute("PRAGMA cache_size = -1000000")
+    database.execute(COPY_JOBS, (TEMPLATES, count))
+    database.execute(COPY_CURSORS, (TEMPLATES,))
+    database.commit()
+    # What an engine would find after a night: nothing left in the log.
+    database.execute("PRAGMA wal_checkpoint(truncate)")
+    database.close()
 
 
 def _some_day(seeded: random.Random) -> Cron:
