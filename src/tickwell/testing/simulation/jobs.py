@@ -1,0 +1,92 @@
+"""The jobs of a simulated run: every trigger, policy and gate, mixed by the seed."""
+
+from __future__ import annotations
+
+from random import Random
+
+from tickwell.clock import to_datetime
+from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.job import Job
+from tickwell.domain.policy import Backoff, Delivery, Misfire, OnMisfire, Retry, Timeout
+from tickwell.domain.target import Call
+from tickwell.domain.trigger import Cron, Every, Once, OnDemand, Trigger
+from tickwell.testing.simulation.handlers import TASKS, THREADS
+from tickwell.testing.simulation.scenario import Fault, Scenario
+
+
+def make_jobs(scenario: Scenario, now: int) -> list[Job]:
+    """The jobs that are there from the beginning; the first is plain, so that something fires."""
+    random = Random(f"{scenario.seed}:jobs")
+    # A year is a long walk: jobs that fire each second would take all the time there is.
+    periods = (120, 600) if Fault.YEAR in scenario.faults else (1, 15)
+    jobs = [make_job(random, number, now, periods) for number in range(scenario.jobs)]
+    plain = Job(
+        id="j-plain",
+        name="plain",
+        trigger=Every(random.randint(*periods) * 1000),
+        target=Call("quick"),
+        overlap=Overlap.ALLOW,
+        created_at=now,
+        saved_at=now,
+    )
+    return [plain, *jobs]
+
+
+def make_job(random: Random, number: int, now: int, periods: tuple[int, int]) -> Job:
+    """One job of any kind."""
+    soft = random.randint(1, 5) * 1000
+    keyed = random.random() < 0.35
+    return Job(
+        id=f"j{number}",
+        name=f"j{number}",
+        trigger=make_trigger(random, now, periods),
+        target=Call(random.choice(TASKS + THREADS)),
+        priority=random.randint(1, 10),
+        retry=_retry(random),
+        misfire=_misfire(random),
+        overlap=random.choice(list(Overlap)),
+        concurrency=Concurrency(random.choice("ab"), 2) if keyed else None,
+        delivery=Delivery.AT_MOST_ONCE if random.random() < 0.15 else Delivery.AT_LEAST_ONCE,
+        timeout=Timeout(soft=soft, hard=soft + random.choice((0, 500, 3000))),
+        ttl=random.randint(1, 20) * 1000 if random.random() < 0.2 else None,
+        pause_after=random.randint(1, 4) if random.random() < 0.15 else None,
+        created_at=now,
+        saved_at=now,
+    )
+
+
+def make_trigger(random: Random, now: int, periods: tuple[int, int]) -> Trigger:
+    """Any rule; none fires more often than once a second."""
+    seconds = random.randint(*periods)
+    max_runs = random.randint(1, 12) if random.random() < 0.15 else None
+    jitter = random.randint(1, 1500) if random.random() < 0.2 else 0
+    roll = random.random()
+    if roll < 0.08:
+        return Once(to_datetime(now + seconds * 1000))
+    if roll < 0.16:
+        return OnDemand()
+    if roll < 0.3:
+        return Every(seconds * 1000, after="finish", max_runs=max_runs)
+    if roll < 0.45 and periods[0] == 1:
+        return Cron(f"*/{seconds} * * * * *", jitter=jitter, max_runs=max_runs)
+    phase = random.randrange(seconds * 1000)
+    return Every(seconds * 1000, phase=phase, jitter=jitter, max_runs=max_runs)
+
+
+def _retry(random: Random) -> Retry:
+    return Retry(
+        max_attempts=random.randint(1, 4),
+        backoff=random.choice(list(Backoff)),
+        delay=random.choice((0, 200, 1000, 4000)),
+        cap=8000,
+        max_age=random.choice((None, None, 20_000)),
+    )
+
+
+def _misfire(random: Random) -> Misfire:
+    return Misfire(
+        policy=random.choice(list(OnMisfire)),
+        grace=random.choice((0, 1000, 10_000)),
+        catchup_window=random.choice((10_000, 86_400_000)),
+        cap=random.choice((1, 5, 20)),
+    )

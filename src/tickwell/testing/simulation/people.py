@@ -1,0 +1,119 @@
+"""Those who use the system meanwhile: requests, and, where the scenario says so, changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tickwell import ids
+from tickwell.domain.change import Changer, delete, edit, pause, resume
+from tickwell.domain.execution import Kind, State
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Entry, Job, JobState
+from tickwell.domain.planning import first_cursor, new_execution
+from tickwell.errors import TickwellError
+from tickwell.testing.simulation.jobs import make_job, make_jobs, make_trigger
+from tickwell.testing.simulation.loop import Process
+from tickwell.testing.simulation.network import Line, NodeStore
+from tickwell.testing.simulation.scenario import Fault
+from tickwell.testing.simulation.watch import Watch
+from tickwell.testing.simulation.world import World
+
+_CHANGES = ("pause", "resume", "resume", "edit", "cancel", "revive", "delete", "add")
+
+
+class People:
+    """They know the store's time, and try again when a call fails."""
+
+    def __init__(self, world: World, watch: Watch) -> None:
+        self.world = world
+        self.store = NodeStore(Line(world, watch, Process("people")))
+        self.random = world.random("people")
+        year = Fault.YEAR in world.scenario.faults
+        self.periods = (120, 600) if year else (1, 15)
+        self._added = 0
+
+    async def begin(self) -> None:
+        """Add the jobs of the scenario."""
+        now = self.world.store_time()
+        entries = [
+            Entry(job, first_cursor(job, now)) for job in make_jobs(self.world.scenario, now)
+        ]
+        await self._try("add_jobs", entries, now)
+
+    async def run(self) -> None:
+        """Until the time for faults is over."""
+        while self.world.loop.time() < self.world.scenario.duration:
+            await self.world.sleep(self.random.expovariate(1 / 4))
+            await self.request()
+            if Fault.PEOPLE in self.world.scenario.faults:
+                await self.change(self.random.choice(_CHANGES))
+
+    async def request(self) -> None:
+        """Ask for a run now."""
+        job = self._any()
+        now = self.world.store_time()
+        overlap = Overlap.ALLOW if self.random.random() < 0.7 else job.overlap
+        new = new_execution(
+            job, now, id=ids.new_id(now, self.random), kind=Kind.REQUEST, overlap=overlap
+        )
+        await self._try("add_executions", [new], now, 0)
+
+    async def change(self, what: str) -> None:
+        """One change to one job or execution."""
+        job, now, random = self._any(), self.world.store_time(), self.random
+        self.world.note("people", f"{what} {job.id}")
+        if what == "pause":
+            until = now + random.randint(0, 30_000) if random.random() < 0.5 else None
+            await self._change(job, pause("somebody", "to see", until))
+        elif what == "resume":
+            await self._change(job, resume())
+        elif what == "edit":
+            trigger = make_trigger(random, now, self.periods)
+            await self._change(job, edit(replace(job, trigger=trigger)))
+        elif what == "add":
+            await self._add(now)
+        elif what == "delete" and random.random() < 0.3:
+            await self._change(job, delete())
+        elif what == "cancel":
+            await self._try("request_cancel", job.project, self._executions(job, None), now)
+        elif what == "revive":
+            dead = self._executions(job, State.DEAD)
+            await self._try("revive", job.project, dead, now)
+
+    async def resume_all(self) -> None:
+        """What a person paused fires again."""
+        for entry in list(self.world.store.tables.jobs.values()):
+            if entry.cursor.state is JobState.PAUSED:
+                await self._change(entry.job, resume())
+
+    async def _add(self, now: int) -> None:
+        self._added += 1
+        job = make_job(self.random, 100 + self._added, now, self.periods)
+        await self._try("add_jobs", [Entry(job, first_cursor(job, now))], now)
+
+    def _any(self) -> Job:
+        jobs = self.world.store.tables.jobs
+        return jobs[self.random.choice(sorted(jobs))].job
+
+    def _executions(self, job: Job, state: State | None) -> list[str]:
+        rows = self.world.store.tables.rows
+        found = sorted(self.world.store.tables.by_job.get(job.id, ()))
+        return [id for id in found if state is None or rows[id].execution.state is state][-2:]
+
+    async def _change(self, job: Job, change: Changer) -> None:
+        await self._try("change_jobs", job.project, [job.id], change, self.world.store_time())
+
+    async def _try(self, method: str, *args: object) -> None:
+        for _ in range(20):
+            try:
+                await getattr(self.store, method)(*args)
+            except TickwellError as error:
+                if not _may_pass(error):
+                    return
+                await self.world.sleep(2.0)
+            else:
+                return
+
+
+def _may_pass(error: TickwellError) -> bool:
+    return "lost" in str(error)

@@ -1,0 +1,155 @@
+"""Promises about executions: one per fire time, attempts without holes, ends, gates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from tickwell.domain.execution import (
+    ENDED,
+    PENDING,
+    Claim,
+    Execution,
+    Kind,
+    OutcomeKind,
+    Reason,
+    State,
+)
+from tickwell.domain.gate import Overlap
+from tickwell.domain.policy import LOST_BUDGET
+from tickwell.stores.memory.tables import Row
+from tickwell.testing.simulation.world import World
+
+_HELD = frozenset({State.QUEUED, State.RUNNING})
+_FAILURES = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMED_OUT})
+
+
+@dataclass(slots=True)
+class Seen:
+    """An execution as it was after the call before."""
+
+    job_id: str
+    kind: Kind
+    fire_time: int
+    state: State
+    attempt: int
+    ended: int
+    reason: str | None
+    #: How many attempts it had when a person revived it, the last time.
+    revived: int | None = None
+
+
+class Rows:
+    """All executions that ever were, pruned ones included."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.seen: dict[str, Seen] = {}
+        self._slots: dict[tuple[str, int], str] = {}
+
+    def stands(self, claim: Claim) -> bool:
+        """Whether the store still holds this attempt to be the one that runs."""
+        row = self.world.store.tables.rows.get(claim.id)
+        return (
+            row is not None
+            and row.execution.state is State.RUNNING
+            and row.execution.attempt == claim.attempt
+        )
+
+    def is_ended(self, claim: Claim) -> bool:
+        """Whether this attempt is on record."""
+        row = self.world.store.tables.rows.get(claim.id)
+        return row is not None and len(row.execution.attempts) >= claim.attempt
+
+    def look(self, method: str) -> None:
+        """Compare everything with how it was."""
+        jobs: Counter[str] = Counter()
+        gates: Counter[str] = Counter()
+        for id, row in self.world.store.tables.rows.items():
+            one, seen = row.execution, self.seen.get(id)
+            if seen is None:
+                seen = self._new(id, one)
+            elif (
+                one.state is not seen.state
+                or one.attempt != seen.attempt
+                or len(one.attempts) != seen.ended
+            ):
+                self._changed(one, seen, method)
+            if one.state in ENDED:
+                continue
+            if row.overlap is not Overlap.ALLOW and _is_live(one, seen):
+                jobs[one.job_id] += 1
+            if row.gate is not None and one.state in _HELD:
+                gates[row.gate] += 1
+                self._within(row, gates[row.gate])
+        for job_id, count in jobs.items():
+            if count > 1:
+                raise self.world.fail(f"{count} executions of {job_id} are live at once")
+
+    def _within(self, row: Row, count: int) -> None:
+        if count > row.limit:
+            raise self.world.fail(f"{count} hold a place in {row.gate}, {row.limit} may")
+
+    def _new(self, id: str, one: Execution) -> Seen:
+        slot = one.job_id, one.fire_time
+        if one.kind is Kind.FIRE:
+            other = self._slots.setdefault(slot, id)
+            if other != id:
+                raise self.world.fail(f"two executions of {slot}: {other} and {id}")
+        if one.attempt or one.state in {State.RUNNING, State.SUCCEEDED, State.DEAD}:
+            raise self.world.fail(f"{id} was born {one.state} with attempt {one.attempt}")
+        seen = self.seen[id] = Seen(
+            one.job_id, one.kind, one.fire_time, one.state, one.attempt, 0, one.reason
+        )
+        return seen
+
+    def _changed(self, one: Execution, seen: Seen, method: str) -> None:
+        self._transition(one, seen, method)
+        self._numbers(one, seen, method)
+        if method == "revive" and seen.state is State.DEAD:
+            seen.revived = len(one.attempts)
+        self._budget(one, seen)
+        seen.state, seen.attempt, seen.reason = one.state, one.attempt, one.reason
+        seen.ended = len(one.attempts)
+
+    def _transition(self, one: Execution, seen: Seen, method: str) -> None:
+        before, after = seen.state, one.state
+        if before is after:
+            return
+        if before in ENDED:
+            revived = before is State.DEAD and method == "revive"
+            armed = before is State.SKIPPED and seen.reason == Reason.WITHDRAWN
+            if not (revived or armed):
+                raise self.world.fail(f"{one.id} was {before} and is {after} by {method}")
+        if after is State.RUNNING and method != "claim":
+            raise self.world.fail(f"{one.id} is running by {method}")
+        if before is State.RUNNING and method != "finish":
+            raise self.world.fail(f"{one.id} stopped running by {method}")
+
+    def _numbers(self, one: Execution, seen: Seen, method: str) -> None:
+        """Attempts are 1, 2, 3 …: the number rises at each claim by one and never falls."""
+        risen = one.attempt - seen.attempt
+        if risen and not (method == "claim" and risen == 1 and one.state is State.RUNNING):
+            raise self.world.fail(f"{one.id}: attempt {seen.attempt} to {one.attempt} by {method}")
+        ended = one.attempt - (one.state is State.RUNNING)
+        if [attempt.number for attempt in one.attempts] != list(range(1, ended + 1)):
+            numbers = [attempt.number for attempt in one.attempts]
+            raise self.world.fail(f"{one.id}: attempts {numbers} of {one.attempt}, {one.state}")
+
+    def _budget(self, one: Execution, seen: Seen) -> None:
+        """Failures never exceed the budget; a dead letter has spent it, or says why not."""
+        outcomes = Counter(attempt.outcome for attempt in one.attempts[seen.revived or 0 :])
+        failures = sum(outcomes[kind] for kind in _FAILURES)
+        entry = self.world.store.tables.jobs.get(one.job_id)
+        most = entry.job.retry.max_attempts if entry else failures
+        if failures > most or outcomes[OutcomeKind.LOST] > LOST_BUDGET or one.charged < 0:
+            raise self.world.fail(f"{one.id}: {dict(outcomes)}, {one.charged} charged of {most}")
+        if one.state is State.DEAD and not one.reason:
+            raise self.world.fail(f"{one.id} died without a reason")
+
+
+def _is_live(one: Execution, seen: Seen) -> bool:
+    """Holds its job's gate: from queued to the end, retries included."""
+    if one.state in _HELD:
+        return True
+    return seen.revived is None and one.attempt > 0 and one.state in PENDING

@@ -1,0 +1,105 @@
+"""What a seed stands for: the shape of the system and the faults that befall it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from random import Random
+
+from tickwell.settings import Settings
+
+
+class Fault(StrEnum):
+    """What may go wrong."""
+
+    #: A process is killed; another incarnation starts later.
+    CRASH = "crash"
+    #: A process is asked to stop, and started again.
+    RESTART = "restart"
+    #: A process stands still, often for longer than its lease, and goes on as if nothing was.
+    PAUSE = "pause"
+    #: The store answers nobody.
+    OUTAGE = "outage"
+    #: The store does not answer one process.
+    CUT = "cut"
+    #: All calls take long for a while.
+    SLOWNESS = "slowness"
+    #: The store's clock is set by two hours, to and fro.
+    JUMP = "jump"
+    #: The store's clock is set ahead by a year.
+    YEAR = "year"
+    #: Requests and replies are lost now and then.
+    LOSS = "loss"
+    #: People pause, edit, cancel, revive, trigger and delete meanwhile.
+    PEOPLE = "people"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """Everything that is chosen before the first step."""
+
+    seed: int
+    nodes: int
+    settings: Settings
+    faults: frozenset[Fault]
+    #: Virtual seconds with faults, and then without, on a healthy core.
+    duration: float = 150.0
+    recovery: float = 240.0
+    jobs: int = 8
+    #: Shares of calls.
+    errors_before: float = 0.0
+    errors_after: float = 0.0
+    slow_calls: float = 0.0
+    #: How far the clocks of the processes run apart, as a share.
+    drift: float = 0.0
+    #: Seconds between faults, on average.
+    calm: float = 12.0
+    #: Handlers that one process only can run.
+    exclusive: bool = False
+    #: Lets tests and variants add jobs of their own choice.
+    kinds: tuple[str, ...] = field(default=())
+
+
+def scenario_of(seed: int, *, faults: frozenset[Fault] | None = None) -> Scenario:
+    """Swarm: each seed has some of the faults, not all, so that none hides another."""
+    random = Random(f"{seed}:scenario")
+    rare = {Fault.YEAR: 0.1}
+    chosen = frozenset(fault for fault in Fault if random.random() < rare.get(fault, 0.45))
+    if random.random() < 0.08:
+        chosen = frozenset()
+    chosen = chosen if faults is None else faults
+    loss = 0.03 if Fault.LOSS in chosen else 0.0
+    return Scenario(
+        seed=seed,
+        nodes=random.choice((1, 2, 2, 3, 3, 4)),
+        settings=_settings(random),
+        faults=chosen,
+        duration=random.choice((60.0, 120.0, 180.0)),
+        jobs=random.randint(4, 10),
+        errors_before=loss * random.random(),
+        errors_after=loss * random.random(),
+        slow_calls=random.choice((0.0, 0.01, 0.03)),
+        drift=random.choice((0.0, 0.0, 0.01)),
+        calm=random.choice((4.0, 10.0, 25.0)),
+        exclusive=random.random() < 0.2,
+    )
+
+
+def _settings(random: Random) -> Settings:
+    beat = random.choice((1.0, 2.0, 4.0))
+    horizon = random.choice((0.3, 1.0, 2.0, 5.0))
+    lead = random.choice((0.0, 0.1, 0.5, 2.0))
+    return Settings(
+        store="memory://",
+        slots=random.choice((1, 2, 5, 100)),
+        threads=random.choice((1, 3, 10)),
+        horizon=horizon,
+        lead=min(lead, horizon),
+        batch=random.choice((1, 3, 20, 500)),
+        poll=random.choice((1.0, 5.0)),
+        ttl=beat * random.choice((3, 4, 6)),
+        beat=beat,
+        sweep=random.choice((1.0, 3.0)),
+        drain_timeout=random.choice((0.5, 5.0)),
+        prune_every=60.0,
+    )
