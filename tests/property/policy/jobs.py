@@ -27,7 +27,7 @@ misfires = st.builds(
     Misfire,
     policy=st.sampled_from(OnMisfire),
     grace=st.sampled_from([0, 1, 10 * SECOND, 5 * MINUTE, HOUR]),
-    catchup_window=st.sampled_from([0, MINUTE, 30 * MINUTE, 24 * HOUR]),
+    catchup_window=st.sampled_from([24 * HOUR, 30 * MINUTE, 24 * HOUR, MINUTE, 0]),
     cap=st.integers(1, 8),
 )
 
@@ -65,7 +65,7 @@ def draw_trigger(draw):
     if kind == "cron":
         expr = draw(st.sampled_from(["* * * * *", "*/7 * * * *", "*/20 * * * * *", "5,35 * * * *"]))
         return Cron(expr, draw(st.sampled_from(["UTC", "Europe/Berlin"])), **more)
-    period = timedelta(milliseconds=draw(st.integers(15 * SECOND, 40 * MINUTE)))
+    period = timedelta(milliseconds=draw(st.integers(15 * SECOND, 8 * MINUTE)))
     if kind == "every":
         return Every(period, **more)
     return Union(Every(period), Cron("*/15 * * * *"), **more)
