@@ -20,9 +20,12 @@ LONGEST = 60.0
 class RecordingHandlers:
     """The handlers of a process under test."""
 
-    def __init__(self, journal: Journal, clock: StoreClock) -> None:
+    def __init__(
+        self, journal: Journal, clock: StoreClock, time: Callable[[], int] = wall_millis
+    ) -> None:
         self.journal = journal
         self.clock = clock
+        self.time = time
 
     def registered(self) -> Handlers:
         handlers = Handlers()
@@ -43,7 +46,7 @@ class RecordingHandlers:
     def note(self, what: str, run: Run) -> None:
         # Store time runs in whole milliseconds: what is under way counts as gone.
         slack = int(self.clock.error() * 1000) + 1
-        self.journal.write(what, run.id, run.attempt, run.job, at=wall_millis(), slack=slack)
+        self.journal.write(what, run.id, run.attempt, run.job, at=self.time(), slack=slack)
 
     async def count(self, run: Run) -> None:
         self.note("begin", run)

@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 #: Leases of a second and a half, so that a loss is seen while somebody waits.
 FAST = {"ttl": 1.5, "beat": 0.4, "sweep": 0.3, "poll": 0.5, "drain_timeout": 5.0}
+#: Leases as in production, where a busy machine and no loss is the point.
+STEADY = {"ttl": 30.0, "beat": 10.0, "sweep": 5.0, "poll": 5.0}
 
 
 class Site:

@@ -1,0 +1,81 @@
+"""The long proofs: `./run prove [--minutes N] [--seed S] [--only NAME]`.
+
+The report for people goes to standard error, one JSON document to standard output; the exit code
+is 1 when a promise was refuted.
+"""
+
+import argparse
+import json
+import secrets
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.processes.child import family
+from tests.processes.site import Site
+from tests.prove.crew import Crew
+from tests.prove.proofs import PROOFS
+from tests.prove.verdict import Verdict
+
+#: Seconds in which everything ends once the faults are over.
+HEALING = 120.0
+
+
+def prove(name: str, seconds: float, seed: int) -> Verdict:
+    """One proof: faults, healing, quiet, then the history is read."""
+    proof, _ = PROOFS[name]
+    verdict, began = Verdict(name, seed), time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix=f"tickwell-prove-{name}-"))
+    site = Site(folder)
+    with family() as processes:
+        crew = Crew(site, processes, seed)
+        try:
+            proof(site, crew, verdict, seconds)
+            verdict.faults = crew.faults
+            _heal(site, verdict)
+        finally:
+            crew.close()
+    verdict.judge(site)
+    verdict.seconds = time.monotonic() - began
+    if verdict.ok:
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+    else:
+        verdict.violations.append(f"all that is left of it: {folder}")
+    return verdict
+
+
+def _heal(site: Site, verdict: Verdict) -> None:
+    last = max(fires[-1] for fires in site.fires.values() if fires) / 1000
+    time.sleep(max(last - time.time(), 0))
+    try:
+        site.wait_until_quiet(HEALING, expected=len(site.fires))
+    except AssertionError as error:
+        verdict.violations.append(str(error))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./run prove", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60.0, help="how long in all")
+    parser.add_argument("--seed", type=int, default=None, help="repeat the faults of a run")
+    parser.add_argument("--only", choices=sorted(PROOFS), help="one proof, with all the time")
+    given = parser.parse_args()
+    seed = secrets.randbelow(1 << 32) if given.seed is None else given.seed
+    chosen = [given.only] if given.only else list(PROOFS)
+    whole = sum(PROOFS[name][1] for name in chosen)
+    verdicts = []
+    for name in chosen:
+        seconds = given.minutes * 60 * PROOFS[name][1] / whole
+        verdicts.append(prove(name, seconds, seed))
+        sys.stderr.write(verdicts[-1].in_words() + "\n")
+    ok = all(verdict.ok for verdict in verdicts)
+    json.dump({"ok": ok, "seed": seed, "proofs": [asdict(each) for each in verdicts]}, sys.stdout)
+    sys.stdout.write("\n")
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""The proofs: each does something bad to processes for as long as it is told to."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+
+from tests.processes.site import Site
+from tests.prove.crew import Crew
+from tests.prove.load import add_load
+from tests.prove.resources import Resources
+from tests.prove.verdict import Verdict
+
+Proof = Callable[[Site, Crew, Verdict, float], None]
+
+
+def random_kills(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """One of three is killed every 0.5 to 3 seconds, and comes back after 0 to 2."""
+    add_load(site, seconds)
+    end = time.monotonic() + seconds
+    back: dict[int, float] = {}
+    strike = time.monotonic() + 2
+    while (now := time.monotonic()) < end:
+        for number in [number for number, at in back.items() if at <= now]:
+            del back[number]
+            crew.replace(number)
+        if now >= strike:
+            alive = [number for number in range(len(crew.members)) if number not in back]
+            if alive:
+                number = crew.random.choice(alive)
+                crew.kill(number)
+                back[number] = now + crew.random.uniform(0, 2)
+            strike = now + crew.random.uniform(0.5, 3)
+        time.sleep(0.02)
+    for number in back:
+        crew.replace(number)
+
+
+def kill_all(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """All at once, up to twenty times; they come back in any order."""
+    add_load(site, seconds)
+    times = max(3, min(20, int(seconds / 6)))
+    for _ in range(times):
+        time.sleep(max(seconds / times - 1, 1))
+        for number in range(len(crew.members)):
+            crew.kill(number)
+        order = list(range(len(crew.members)))
+        crew.random.shuffle(order)
+        for number in order:
+            crew.replace(number)
+            time.sleep(crew.random.uniform(0, 0.3))
+
+
+def freeze(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """Everything stands still, as on a closed laptop; nobody was lost by it."""
+    add_load(site, seconds)
+    for member in crew.members:
+        member.wait_for("Started")
+    time.sleep(2)
+    crew.freeze(seconds * 0.6)
+    time.sleep(seconds * 0.2)
+
+
+def rolling_restart(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """One is asked to stop every five seconds: nothing is lost, and no attempt either."""
+    add_load(site, seconds)
+    end, number = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        time.sleep(min(5.0, max(end - time.monotonic(), 0)))
+        code = crew.stop(number % len(crew.members))
+        if code != 0:
+            verdict.violations.append(f"a process that was asked to stop ended with {code}")
+        crew.replace(number % len(crew.members))
+        number += 1
+
+
+def busy_storm(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """Another program writes to the file all the time and keeps the lock for up to 0.3 s."""
+    add_load(site, seconds)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        lock = sqlite3.connect(site.folder / "jobs.db", isolation_level=None, timeout=30)
+        lock.execute("BEGIN IMMEDIATE")
+        time.sleep(crew.random.uniform(0, 0.3))
+        lock.execute("ROLLBACK")
+        lock.close()
+        crew.faults += 1
+        time.sleep(crew.random.uniform(0, 0.05))
+
+
+def soak(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """A hundred fires a second, a tenth of which fail at first: memory, files and tasks stay."""
+    add_load(site, seconds, jobs=100)
+    resources = Resources(crew)
+    done = threading.Event()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done.wait(min(1.0, seconds / 60))
+        resources.look()
+    verdict.figures |= resources.slopes()
+    verdict.violations += resources.violations()
+
+
+PROOFS: dict[str, tuple[Proof, float]] = {
+    "random-kills": (random_kills, 0.25),
+    "kill-all": (kill_all, 0.15),
+    "freeze": (freeze, 0.1),
+    "rolling-restart": (rolling_restart, 0.15),
+    "busy-storm": (busy_storm, 0.1),
+    "soak": (soak, 0.25),
+}
