@@ -94,10 +94,16 @@ class Flow:
         if not row.holds_key or row.gate is None:
             return
         row.holds_key = False
-        holders = self.tables.key_gate[row.gate]
-        holders.discard(row.execution.id)
-        before = self.tables.before_key.get(row.gate, set())
-        # More than one when the limit was raised: those before the gate may have another limit.
+        self.tables.key_gate[row.gate].discard(row.execution.id)
+        self.let_in(row.gate)
+
+    def let_in(self, gate: str) -> None:
+        """Let the best of those before a concurrency gate through, as many as there is room for.
+
+        More than one only where limits differ: each execution brings its own.
+        """
+        holders = self.tables.key_gate.setdefault(gate, set())
+        before = self.tables.before_key.get(gate, set())
         while (following := self._best(before)) and len(holders) < following.limit:
             self._through_key_gate(following)
 
@@ -114,7 +120,10 @@ class Flow:
 
     def restamp(self, row: Row, job: Job) -> None:
         """Let the next attempt run by the definition in force; its gate stays the one it has."""
-        execution = row.execution
+        execution, limits = row.execution, job.concurrency
+        payload = job.payload if execution.payload is None else execution.payload
+        if limits is not None and limits.gate(job.project, payload) == row.gate:
+            row.limit = limits.limit
         execution.job_version, execution.queue = job.version, job.queue
         execution.ability = job.target.ability
         row.rank = rank(execution.run_at, job.priority)

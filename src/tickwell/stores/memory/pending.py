@@ -35,6 +35,8 @@ class PendingExecutions:
             self._keep(row, pending, now)
         for row in withdrawn:
             self.flow.withdraw(row, now)
+        for gate in sorted({row.gate for row in kept if row.gate is not None}):
+            self.flow.let_in(gate)  # an edit may have raised the limit
         return len(withdrawn), self._call_off(pending, now)
 
     def release(self, at: int) -> None:

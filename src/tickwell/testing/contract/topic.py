@@ -1,0 +1,28 @@
+"""What every topic of the contract stands on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tickwell.ports.store import Store
+from tickwell.testing.contract.scene import Scene
+
+
+class Topic:
+    """Tests about one part of the protocol. Subclasses in test files provide the two fixtures.
+
+    `store`: opened and empty. `another_store`: a second handle on the same data, as another
+    process would have it; a store that lives in one process gives the same object.
+    """
+
+    pytestmark = pytest.mark.asyncio
+
+    @pytest.fixture
+    def scene(self, store: Store) -> Scene:
+        """The store, with somebody to work on it."""
+        return Scene(store)
+
+    @pytest.fixture
+    def other(self, another_store: Store) -> Scene:
+        """The same data through the other handle."""
+        return Scene(another_store)

@@ -1,0 +1,91 @@
+"""Cancelling what is live, reviving what is dead."""
+
+# ruff: noqa: S101 - a kit of tests asserts
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.domain.change import delete
+from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.job import Job
+from tickwell.domain.trigger import OnDemand
+from tickwell.testing.contract.builders import T0, a_request, minute
+from tickwell.testing.contract.scene import Scene
+from tickwell.testing.contract.snapshot import snapshot
+from tickwell.testing.contract.topic import Topic
+
+
+class Cancelling(Topic):
+    """`request_cancel` and `revive`."""
+
+    async def test_what_is_pending_is_cancelled_and_what_runs_is_asked(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        ids = await scene.run(a_request(job, T0), a_request(job, minute(1)))
+        claim = await scene.claim_one(T0)
+        done = await scene.store.request_cancel("default", [*ids, "nobody"], T0 + 1)
+        assert sorted(done) == sorted(ids)
+        waiting = await scene.execution(ids[1])
+        assert (waiting.state, waiting.reason) == (State.CANCELLED, "cancelled")
+        assert waiting.ended_at == T0 + 1
+        running = await scene.execution(claim)
+        assert (running.state, running.cancel_requested) == (State.RUNNING, True)
+
+    async def test_cancelling_again_has_no_second_effect(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        ids = await scene.run(a_request(job, T0), a_request(job, minute(1)))
+        await scene.claim_one(T0)
+        await scene.store.request_cancel("default", ids, T0)
+        before = await snapshot(scene.store, T0)
+        assert await scene.store.request_cancel("default", ids, T0 + 1) == [ids[0]]
+        assert await snapshot(scene.store, T0) == before
+
+    async def test_other_projects_and_what_has_ended_are_left_alone(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        [id] = await scene.run(a_request(job, T0))
+        assert await scene.store.request_cancel("yours", [id], T0) == []
+        await scene.succeed(await scene.claim_one(T0), T0)
+        assert await scene.store.request_cancel("default", [id], T0) == []
+        assert (await scene.execution(id)).state is State.SUCCEEDED
+
+    async def _dead(self, scene: Scene, **fields: Any) -> tuple[Job, str]:
+        job = await scene.job(**{"trigger": OnDemand(), **fields})
+        [id] = await scene.run(a_request(job, T0))
+        claim = await scene.claim_one(T0)
+        await scene.fail(claim, T0, retry=False, error="broken")
+        return job, id
+
+    async def test_a_dead_one_runs_again_under_its_id_with_a_new_budget(self, scene: Scene) -> None:
+        _, id = await self._dead(scene)
+        assert await scene.store.revive("default", [id, "nobody"], minute(5)) == [id]
+        execution = await scene.execution(id)
+        assert (execution.state, execution.run_at) == (State.QUEUED, minute(5))
+        assert (execution.attempt, execution.charged) == (1, 0)
+        assert (execution.reason, execution.ended_at, execution.worker) == (None, None, None)
+        assert execution.fire_time == T0
+        claim = await scene.claim_one(minute(5))
+        assert (claim.attempt, claim.charged) == (2, 1)
+        await scene.succeed(claim, minute(6))
+        assert [one.outcome for one in (await scene.execution(id)).attempts] == [
+            OutcomeKind.FAILED,
+            OutcomeKind.SUCCEEDED,
+        ]
+
+    async def test_reviving_again_does_nothing(self, scene: Scene) -> None:
+        _, id = await self._dead(scene)
+        assert await scene.store.revive("default", [id, id], minute(5)) == [id]
+        before = await snapshot(scene.store, minute(6))
+        assert await scene.store.revive("default", [id], minute(6)) == []
+        assert await snapshot(scene.store, minute(6)) == before
+
+    async def test_only_the_dead_of_the_project_are_revived(self, scene: Scene) -> None:
+        job, id = await self._dead(scene)
+        [alive] = await scene.run(a_request(job, T0))
+        assert await scene.store.revive("yours", [id], T0) == []
+        assert await scene.store.revive("default", [alive], T0) == []
+
+    async def test_the_dead_of_a_deleted_job_stay_dead(self, scene: Scene) -> None:
+        job, id = await self._dead(scene)
+        await scene.change(job, delete(), T0)
+        assert await scene.store.revive("default", [id], T0) == []
+        assert (await scene.execution(id)).state is State.DEAD

@@ -1,0 +1,155 @@
+"""Claiming: the best first, what the worker can run, and nothing to two callers."""
+
+# ruff: noqa: S101 - a kit of tests asserts
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tickwell.domain.execution import Kind, State
+from tickwell.domain.job import HEAD_START
+from tickwell.domain.policy import MINUTE, SECOND, Timeout
+from tickwell.domain.target import Call
+from tickwell.domain.trigger import OnDemand
+from tickwell.testing.contract.builders import T0, a_request, minute
+from tickwell.testing.contract.scene import Scene
+from tickwell.testing.contract.topic import Topic
+
+
+class Claiming(Topic):
+    """`claim`."""
+
+    async def test_a_claim_carries_all_that_an_attempt_needs(self, scene: Scene) -> None:
+        job = await scene.job(payload={"to": "a"}, timeout=Timeout(soft=1000, hard=2000))
+        await scene.fire(minute(1))
+        claim = await scene.claim_one(minute(1), claim_id="c1")
+        assert claim.job == job
+        assert (claim.kind, claim.payload) == (Kind.FIRE, {"to": "a"})
+        assert (claim.attempt, claim.charged, claim.lost, claim.returned) == (1, 1, 0, 0)
+        assert claim.fire_time == claim.run_at == minute(1)
+        assert (claim.worker, claim.claim_id) == ("w1", "c1")
+        assert claim.deadline == minute(1) + 2 * SECOND + MINUTE
+        execution = await scene.execution(claim)
+        assert (execution.state, execution.attempt, execution.charged) == (State.RUNNING, 1, 1)
+        assert (execution.worker, execution.deadline) == ("w1", claim.deadline)
+
+    async def test_a_run_may_bring_its_own_payload(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), payload={"to": "a"})
+        await scene.run(a_request(job, T0, payload={"to": "b"}))
+        assert (await scene.claim_one(T0)).payload == {"to": "b"}
+
+    async def test_claimed_ahead_the_deadline_counts_from_the_instant(self, scene: Scene) -> None:
+        job = await scene.job()
+        await scene.fire(minute(1) - 500, horizon=500)
+        assert await scene.claim(minute(1) - 500, lead=499) == []
+        claim = await scene.claim_one(minute(1) - 500, lead=500)
+        assert claim.deadline == minute(1) + job.timeout.hard + MINUTE
+
+    async def test_what_is_claimed_is_not_claimed_again(self, scene: Scene) -> None:
+        await scene.job()
+        await scene.fire(minute(1))
+        assert len(await scene.claim(minute(1), "w1")) == 1
+        assert await scene.claim(minute(1), "w1") == []
+        assert await scene.claim(minute(1), "w2") == []
+
+    async def test_the_best_rank_comes_first(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        urgent = await scene.job(trigger=OnDemand(), priority=10)
+        late = T0 + 5 * HEAD_START
+        ids = await scene.run(
+            a_request(job, T0 + 2), a_request(job, T0 + 1), a_request(urgent, late), now=late
+        )
+        # Five steps of priority are a head start of exactly so much: equal but for the moment.
+        claims = await scene.claim(late)
+        assert [claim.id for claim in claims] == [ids[2], ids[1], ids[0]]
+
+    async def test_the_limit_takes_the_best_of_all_queues(self, scene: Scene) -> None:
+        one = await scene.job(trigger=OnDemand(), queue="one")
+        two = await scene.job(trigger=OnDemand(), queue="two")
+        ids = await scene.run(
+            a_request(one, T0 + 1), a_request(two, T0), a_request(two, T0 + 2), now=T0 + 2
+        )
+        claims = await scene.claim(T0 + 2, limit=2, queues=("one", "two", "one"))
+        assert [claim.id for claim in claims] == [ids[1], ids[0]]
+
+    async def test_only_the_queues_asked_for(self, scene: Scene) -> None:
+        mail = await scene.job(trigger=OnDemand(), queue="mail")
+        await scene.run(a_request(mail, T0))
+        assert await scene.claim(T0) == []
+        assert await scene.claim(T0, queues=()) == []
+        assert len(await scene.claim(T0, queues=("default", "mail"))) == 1
+
+    async def test_only_what_the_worker_can_run(self, scene: Scene) -> None:
+        other = await scene.job(trigger=OnDemand(), target=Call("other"))
+        mine = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(other, T0), a_request(mine, T0 + 1), now=T0 + 1)
+        assert (await scene.claim_one(T0 + 1, limit=1)).job == mine
+        assert await scene.claim(T0 + 1, abilities=frozenset()) == []
+        assert (await scene.claim_one(T0 + 1, abilities=frozenset({"call:other"}))).job == other
+
+    async def test_only_the_executions_asked_for(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        ids = await scene.run(*(a_request(job, T0) for _ in range(3)))
+        claim = await scene.claim_one(T0, ids=(ids[1],))
+        assert claim.id == ids[1]
+        assert await scene.claim(T0, ids=(ids[1],)) == []
+        assert await scene.claim(T0, ids=()) == []
+
+    async def test_nothing_that_is_not_queued(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, minute(1)))
+        assert await scene.claim(minute(1)) == []
+
+    async def test_nothing_past_its_time_to_live(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), ttl=SECOND)
+        await scene.run(a_request(job, T0))
+        assert await scene.claim(T0 + SECOND) == []
+        assert len(await scene.claim(T0 + SECOND - 1)) == 1
+
+    async def test_a_worker_that_never_beat_gets_nothing(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        assert await scene.store.claim(scene.request(T0, "stranger")) == []
+
+    async def test_a_lost_worker_gets_nothing(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        pulse = await scene.beat("w1")
+        await scene.store.declare_lost("w1", pulse.beat, T0)
+        assert await scene.claim(T0, "w1") == []
+        assert len(await scene.claim(T0, "w2")) == 1
+
+    async def test_a_repeated_request_gets_the_same_claims(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(*(a_request(job, T0) for _ in range(3)))
+        await scene.beat("w1")
+        request = scene.request(T0, limit=2)
+        first = await scene.store.claim(request)
+        again = await scene.store.claim(replace(request, repeated=True))
+        assert sorted(again, key=lambda claim: claim.id) == sorted(first, key=lambda one: one.id)
+        assert sorted(await scene.states()) == [State.QUEUED, State.RUNNING, State.RUNNING]
+
+    async def test_a_repeated_request_that_never_arrived_makes_its_claim(
+        self, scene: Scene
+    ) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        await scene.beat("w1")
+        request = scene.request(T0, repeated=True)
+        assert len(await scene.store.claim(request)) == 1
+
+    async def test_what_was_parked_and_queued_again_is_claimed_once(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        [id] = await scene.run(a_request(job, T0))
+        await scene.settle([id], State.PARKED, T0)
+        await scene.settle([id], State.WAITING, T0)
+        await scene.promote(T0)
+        assert (await scene.claim_one(T0)).attempt == 1
+
+    async def test_what_a_claim_carries_is_the_workers_own(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), payload={"list": [1]})
+        await scene.run(a_request(job, T0), a_request(job, T0 + 1), now=T0 + 1)
+        first = await scene.claim_one(T0 + 1, limit=1)
+        first.payload["list"].append(2)
+        second = await scene.claim_one(T0 + 1, limit=1)
+        assert second.payload == {"list": [1]}

@@ -1,0 +1,224 @@
+"""Firing: every fire time is answered once, and the cursor moves with the answer."""
+
+# ruff: noqa: S101 - a kit of tests asserts
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tickwell.clock import to_datetime
+from tickwell.domain.change import delete, pause, resume
+from tickwell.domain.execution import Kind, Reason, State
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Cursor, Job, JobState
+from tickwell.domain.planning import Plan, new_execution
+from tickwell.domain.policy import HOUR, MINUTE, SECOND, Misfire, OnMisfire
+from tickwell.domain.target import Call
+from tickwell.domain.trigger import Every, Once, OnDemand
+from tickwell.ids import execution_id
+from tickwell.ports.records import Fired
+from tickwell.ports.store import Planner
+from tickwell.testing.contract.builders import T0, a_request, minute
+from tickwell.testing.contract.scene import Scene, planner
+from tickwell.testing.contract.topic import Topic
+
+
+class Firing(Topic):
+    """`fire_due`."""
+
+    async def test_a_due_job_becomes_one_queued_execution(self, scene: Scene) -> None:
+        job = await scene.job(queue="mail", target=Call("send"), payload={"to": "a"})
+        assert await scene.fire(minute(1)) == Fired(jobs=1, executions=1)
+        [execution] = await scene.executions()
+        assert execution.id == execution_id(job.id, minute(1))
+        assert (execution.job_id, execution.project) == (job.id, "default")
+        assert (execution.kind, execution.state) == (Kind.FIRE, State.QUEUED)
+        assert execution.fire_time == execution.run_at == execution.created_at == minute(1)
+        assert (execution.queue, execution.ability) == ("mail", "call:send")
+        assert (execution.attempt, execution.charged, execution.payload) == (0, 0, None)
+        assert execution.job_version == 1
+
+    async def test_the_cursor_moves_with_the_record(self, scene: Scene) -> None:
+        job = await scene.job()
+        await scene.fire(minute(1))
+        cursor = await scene.cursor(job)
+        assert (cursor.next_fire_time, cursor.after, cursor.runs) == (minute(2), minute(1), 1)
+
+    async def test_nothing_is_fired_before_its_instant(self, scene: Scene) -> None:
+        await scene.job()
+        assert await scene.fire(minute(1) - 1) == Fired()
+        assert await scene.executions() == []
+
+    async def test_firing_again_does_nothing(self, scene: Scene) -> None:
+        await scene.job()
+        await scene.fire(minute(1))
+        assert await scene.fire(minute(1)) == Fired()
+        assert await scene.states() == [State.QUEUED]
+
+    async def test_the_horizon_fires_ahead_of_time(self, scene: Scene) -> None:
+        job = await scene.job()
+        fired = await scene.fire(minute(1) - 2000, horizon=2000)
+        assert fired.executions == 1
+        execution = await scene.at(job, minute(1))
+        assert (execution.state, execution.run_at) == (State.QUEUED, minute(1))
+        assert execution.created_at == minute(1) - 2000
+
+    async def test_what_jitter_moves_beyond_the_horizon_waits(self, scene: Scene) -> None:
+        job = await scene.job(trigger=Every("1h", jitter="50m"))
+        await scene.fire(T0 + HOUR)
+        execution = await scene.at(job, T0 + HOUR)
+        assert T0 + HOUR < execution.run_at <= T0 + HOUR + 50 * MINUTE
+        assert (execution.state, execution.fire_time) == (State.WAITING, T0 + HOUR)
+
+    async def test_the_limit_takes_the_oldest_first_and_says_that_there_is_more(
+        self, scene: Scene
+    ) -> None:
+        late = [await scene.job(trigger=Every("3m")) for _ in range(2)]
+        early = [await scene.job(trigger=Every("2m")) for _ in range(2)]
+        assert (await scene.fire(minute(3), limit=3)).more
+        fired_late = [await scene.fire_times(job) for job in late]
+        assert [await scene.fire_times(job) for job in early] == [[minute(2)], [minute(2)]]
+        assert sorted(fired_late) == [[], [minute(3)]]
+        assert await scene.fire(minute(3), limit=3) == Fired(jobs=1, executions=1)
+
+    async def test_what_was_missed_is_caught_up_as_the_policy_says(self, scene: Scene) -> None:
+        job = await scene.job()
+        fired = await scene.fire(minute(5) + 30 * SECOND)
+        assert (fired.executions, fired.skipped) == (1, 4)
+        assert await scene.fire_times(job) == [minute(5)]
+        [skip] = await scene.skips(job)
+        assert (skip.first, skip.last, skip.count) == (minute(1), minute(4), 4)
+        assert (skip.job_id, skip.reason) == (job.id, Reason.MISFIRE)
+
+    async def test_all_that_was_missed_runs_if_the_policy_says_so(self, scene: Scene) -> None:
+        misfire = Misfire(policy=OnMisfire.ALL, cap=3)
+        job = await scene.job(misfire=misfire, overlap=Overlap.ALLOW)
+        fired = await scene.fire(minute(5) + 30 * SECOND)
+        assert (fired.executions, fired.skipped) == (3, 2)
+        assert await scene.fire_times(job) == [minute(3), minute(4), minute(5)]
+        assert (await scene.cursor(job)).runs == 3
+
+    async def test_an_execution_that_exists_is_left_alone(self, scene: Scene) -> None:
+        job = await scene.job()
+        await scene.fire(minute(1))
+        claim = await scene.claim_one(minute(1))
+        await scene.succeed(claim, minute(1) + 5)
+        before = await scene.execution(claim)
+        fired = await scene.store.fire_due(minute(2), 0, 10, _fires_again(minute(1), minute(3)))
+        assert (fired.jobs, fired.executions) == (1, 0)
+        assert await scene.execution(claim) == before
+        assert (await scene.cursor(job)).next_fire_time == minute(3)
+
+    async def test_an_execution_that_exists_counts_once_for_max_runs(self, scene: Scene) -> None:
+        job = await scene.job(trigger=Every("1m", max_runs=2), overlap=Overlap.ALLOW)
+        await scene.fire(minute(1))
+        await scene.store.fire_due(minute(2), 0, 10, _fires_again(minute(1), minute(3)))
+        cursor = await scene.cursor(job)
+        assert (cursor.state, cursor.runs) == (JobState.ACTIVE, 1)
+
+    async def test_a_failing_plan_leaves_its_job_due_and_the_jobs_before_it_fired(
+        self, scene: Scene
+    ) -> None:
+        good = await scene.job(trigger=Every("1m"))
+        bad = await scene.job(trigger=Every("2m"))
+
+        def plan(job: Job, cursor: Cursor) -> Plan:
+            if job.id == bad.id:
+                raise ZeroDivisionError
+            return planner(minute(2))(job, cursor)
+
+        with pytest.raises(ZeroDivisionError):
+            await scene.store.fire_due(minute(2), 0, 10, plan)
+        assert await scene.fire_times(good) == [minute(2)]
+        assert await scene.fire_times(bad) == []
+        assert (await scene.fire(minute(2))).jobs == 1
+        assert await scene.fire_times(bad) == [minute(2)]
+
+    async def test_what_a_plan_leaves_over_is_said(self, scene: Scene) -> None:
+        await scene.job()
+        left_over = planner(minute(1))
+
+        def plan(job: Job, cursor: Cursor) -> Plan:
+            planned = left_over(job, cursor)
+            planned.more = True
+            return planned
+
+        assert (await scene.store.fire_due(minute(1), 0, 10, plan)).more
+
+    async def test_a_job_fires_once_and_is_finished(self, scene: Scene) -> None:
+        job = await scene.job(trigger=Once(to_datetime(minute(1))))
+        await scene.fire(minute(1))
+        cursor = await scene.cursor(job)
+        assert (cursor.state, cursor.next_fire_time) == (JobState.FINISHED, None)
+        assert await scene.fire(minute(9)) == Fired()
+        assert await scene.fire_times(job) == [minute(1)]
+
+    async def test_jobs_on_demand_paused_and_deleted_do_not_fire(self, scene: Scene) -> None:
+        await scene.job(trigger=OnDemand())
+        paused, deleted = await scene.job(), await scene.job()
+        await scene.change(paused, pause("ann", "holiday"), T0)
+        await scene.change(deleted, delete(), T0)
+        assert await scene.fire(minute(9)) == Fired()
+
+    async def test_a_pause_with_an_end_ends_by_itself_and_releases_what_it_held(
+        self, scene: Scene
+    ) -> None:
+        job = await scene.job(trigger=Every("1h"))
+        await scene.run(a_request(job, T0))
+        await scene.change(job, pause("ann", "holiday", until=minute(90)), T0)
+        assert await scene.fire(minute(89)) == Fired()
+        assert await scene.claim(minute(89)) == []
+        await scene.fire(minute(90))
+        await scene.promote(minute(90))
+        assert (await scene.cursor(job)).state is JobState.ACTIVE
+        assert len(await scene.claim(minute(90))) == 1
+        [skip] = await scene.skips(job)
+        assert (skip.first, skip.count, skip.reason) == (T0 + HOUR, 1, Reason.PAUSED)
+        assert (await scene.cursor(job)).next_fire_time == T0 + 2 * HOUR
+
+    async def test_what_a_pause_held_does_not_run_before_the_pause_ends(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        await scene.change(job, pause("ann", "holiday", until=minute(1)), T0)
+        await scene.fire(minute(1) - 2000, horizon=2000)
+        await scene.promote(minute(1) - 2000, horizon=2000)
+        assert await scene.claim(minute(1) - 1) == []
+        [execution] = await scene.executions()
+        assert (execution.state, execution.run_at) == (State.QUEUED, minute(1))
+
+    async def test_a_withdrawn_slot_is_armed_again(self, scene: Scene) -> None:
+        job = await scene.job()
+        ahead = minute(1) - 2000
+        await scene.fire(ahead, horizon=2000)
+        await scene.change(job, pause("ann", "wait"), ahead)
+        assert (await scene.at(job, minute(1))).reason == Reason.WITHDRAWN
+        await scene.change(job, resume(), ahead + 1)
+        fired = await scene.fire(ahead + 2, horizon=2000)
+        assert fired.executions == 1
+        execution = await scene.at(job, minute(1))
+        assert (execution.state, execution.reason, execution.ended_at) == (State.QUEUED, None, None)
+        assert execution.created_at == ahead
+        assert (await scene.cursor(job)).runs == 2
+        assert await scene.states(job) == [State.QUEUED]
+
+    async def test_fire_times_are_exact_to_the_millisecond(self, scene: Scene) -> None:
+        at = datetime(2026, 1, 1, 0, 0, 1, 234_000, tzinfo=UTC)
+        job = await scene.job(trigger=Once(at))
+        assert await scene.fire(T0 + 1233) == Fired()
+        await scene.fire(T0 + 1234)
+        assert await scene.fire_times(job) == [T0 + 1234]
+
+
+def _fires_again(fire_time: int, upcoming: int) -> Planner:
+    """A planner that answers a slot a second time, as one with another clock might."""
+
+    def plan(job: Job, cursor: Cursor) -> Plan:
+        id = execution_id(job.id, fire_time)
+        again = new_execution(job, fire_time, id=id, kind=Kind.FIRE, overlap=job.overlap)
+        moved = replace(cursor, next_fire_time=upcoming, runs=cursor.runs + 1)
+        return Plan(moved, [again])
+
+    return plan

@@ -1,0 +1,120 @@
+"""Pruning: what is past its retention goes, and nothing else."""
+
+# ruff: noqa: S101 - a kit of tests asserts
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tickwell.domain.change import delete, edit
+from tickwell.domain.execution import State
+from tickwell.domain.job import Job
+from tickwell.domain.policy import DAY, HOUR, Retention
+from tickwell.domain.trigger import OnDemand
+from tickwell.ports.records import Record
+from tickwell.testing.contract.builders import T0, a_request
+from tickwell.testing.contract.scene import Scene
+from tickwell.testing.contract.snapshot import snapshot
+from tickwell.testing.contract.topic import Topic
+
+
+class Pruning(Topic):
+    """`prune`."""
+
+    async def _ended(self, scene: Scene, job: Job, at: int, *, dead: bool = False) -> str:
+        [id] = await scene.run(a_request(job, at), now=at)
+        claim = await scene.claim_one(at)
+        if dead:
+            await scene.fail(claim, at, retry=False)
+        else:
+            await scene.succeed(claim, at)
+        return id
+
+    async def test_ended_executions_go_by_age(self, scene: Scene) -> None:
+        retention = Retention(age=HOUR, dead=2 * HOUR)
+        job = await scene.job(trigger=OnDemand(), retention=retention)
+        old = await self._ended(scene, job, T0)
+        dead = await self._ended(scene, job, T0, dead=True)
+        new = await self._ended(scene, job, T0 + 1)
+        assert await scene.store.prune(T0 + HOUR - 1, 100) == 0
+        assert await scene.store.prune(T0 + HOUR, 100) == 1
+        assert await scene.store.get_execution("default", old) is None
+        assert {one.id for one in await scene.executions()} == {dead, new}
+        assert await scene.store.prune(T0 + 2 * HOUR, 100) == 2
+        assert await scene.executions() == []
+
+    async def test_the_newest_are_kept_by_count_the_dead_apart(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), retention=Retention(count=2))
+        dead = await self._ended(scene, job, T0, dead=True)
+        ended = [await self._ended(scene, job, T0 + 1 + n) for n in range(4)]
+        assert await scene.store.prune(T0 + 9, 100) == 2
+        assert {one.id for one in await scene.executions()} == {dead, *ended[2:]}
+
+    async def test_the_count_is_per_job(self, scene: Scene) -> None:
+        for _ in range(2):
+            job = await scene.job(trigger=OnDemand(), retention=Retention(count=1))
+            await self._ended(scene, job, T0)
+        assert await scene.store.prune(T0 + 9, 100) == 0
+
+    async def test_what_is_live_stays_however_old(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), retention=Retention(age=0, count=0))
+        await scene.run(a_request(job, T0), a_request(job, T0))
+        await scene.claim_one(T0, limit=1)
+        assert await scene.store.prune(T0 + 1000 * DAY, 100) == 0
+        assert sorted(await scene.states()) == [State.QUEUED, State.RUNNING]
+
+    async def test_no_more_than_the_limit_at_once(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), retention=Retention(age=0))
+        for n in range(5):
+            await self._ended(scene, job, T0 + n)
+        counts = [await scene.store.prune(T0 + 9, 2) for _ in range(4)]
+        assert counts == [2, 2, 1, 0]
+
+    async def test_expired_records_go(self, scene: Scene) -> None:
+        for key, expires_at in (("a", T0), ("b", T0 + 1), ("c", None)):
+            note = Record(
+                kind="note", project="default", key=key, document=1, expires_at=expires_at
+            )
+            await scene.store.put_record(note, T0 - 1)
+        assert await scene.store.prune(T0, 100) == 1
+        assert await scene.store.prune(T0 + 1, 100) == 1
+        assert await scene.store.prune(T0 + DAY, 100) == 0
+
+    async def test_a_deleted_job_goes_with_the_last_of_its_history(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), retention=Retention(age=HOUR))
+        await self._ended(scene, job, T0)
+        await scene.change(job, edit(replace(job, payload=2)), T0)
+        await scene.change(job, delete(), T0)
+        assert await scene.store.prune(T0, 100) == 0
+        assert len(await scene.store.get_jobs("default", [job.id])) == 1
+        assert await scene.store.prune(T0 + HOUR, 100) == 2
+        assert await scene.store.get_jobs("default", [job.id]) == []
+        left = await snapshot(scene.store, T0)
+        assert (left["jobs"], left["records"]) == ({}, [])
+
+    async def test_a_job_that_is_there_stays_without_history(self, scene: Scene) -> None:
+        await scene.job(trigger=OnDemand())
+        assert await scene.store.prune(T0 + 1000 * DAY, 100) == 0
+
+    async def test_lost_workers_go_after_a_day_unless_they_hold_something(
+        self, scene: Scene
+    ) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        await scene.claim_one(T0, "holder")
+        for worker in ("alive", "lost", "holder"):
+            beat = (await scene.beat(worker)).beat
+            if worker != "alive":
+                await scene.store.declare_lost(worker, beat, T0)
+        assert await scene.store.prune(T0 + DAY - 1, 100) == 0
+        assert await scene.store.prune(T0 + DAY, 100) == 1
+        left = [one.worker.id for one in await scene.store.list_workers()]
+        assert left == ["alive", "holder"]
+
+    async def test_a_key_is_free_again_when_its_run_is_gone(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), retention=Retention(age=0))
+        [first] = await scene.run(a_request(job, T0, key="k"))
+        await scene.succeed(await scene.claim_one(T0), T0)
+        await scene.store.prune(T0, 100)
+        [second] = await scene.run(a_request(job, T0 + 1, key="k"), now=T0 + 1)
+        assert second != first

@@ -1,0 +1,144 @@
+"""Reading executions, skips and counts."""
+
+# ruff: noqa: S101 - a kit of tests asserts
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.domain.execution import Execution, Kind, OutcomeKind, State
+from tickwell.domain.policy import MINUTE
+from tickwell.domain.trigger import OnDemand
+from tickwell.ports.records import ExecutionFilter
+from tickwell.testing.contract.builders import T0, a_request, minute
+from tickwell.testing.contract.scene import Scene
+from tickwell.testing.contract.topic import Topic
+
+
+class Reading(Topic):
+    """`get_execution`, `list_executions`, `list_skips`, `stats`."""
+
+    async def _ids(self, scene: Scene, **where: Any) -> list[str]:
+        page = await scene.store.list_executions(ExecutionFilter(**where))
+        return [execution.id for execution in page.items]
+
+    async def test_an_execution_is_seen_in_its_project_only(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), project="mine")
+        [id] = await scene.run(a_request(job, T0))
+        assert await scene.store.get_execution("yours", id) is None
+        assert await scene.store.get_execution("mine", "nobody") is None
+        assert (await scene.execution(id, "mine")).project == "mine"
+
+    async def test_newest_first_in_pages_without_gap_or_repetition(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        ids = await scene.run(*(a_request(job, T0 + n) for n in range(25)), now=T0 + 30)
+        seen: list[str] = []
+        cursor = None
+        while True:
+            page = await scene.store.list_executions(ExecutionFilter(), cursor, limit=10)
+            assert len(page.items) <= 10
+            seen += [execution.id for execution in page.items]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        assert seen == sorted(ids, reverse=True)
+
+    async def test_a_full_last_page_of_executions_is_the_end(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0), a_request(job, T0))
+        page = await scene.store.list_executions(ExecutionFilter(), limit=2)
+        assert (len(page.items), page.cursor) == (2, None)
+
+    async def test_by_project_job_state_kind_and_queue(self, scene: Scene) -> None:
+        a = await scene.job(project="a")
+        b = await scene.job(queue="slow", trigger=OnDemand())
+        [request] = await scene.run(a_request(b, minute(9)))
+        await scene.fire(minute(1))
+        fire = (await scene.at(a, minute(1))).id
+        assert await self._ids(scene, project="a") == [fire]
+        assert await self._ids(scene, job_id=b.id) == [request]
+        assert await self._ids(scene, states=frozenset({State.WAITING})) == [request]
+        assert await self._ids(scene, states=frozenset()) == []
+        assert await self._ids(scene, kind=Kind.FIRE) == [fire]
+        assert await self._ids(scene, queue="slow") == [request]
+        assert await self._ids(scene, queue="slow", kind=Kind.FIRE) == []
+
+    async def test_by_fire_time_and_by_run_time(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        ids = await scene.run(*(a_request(job, minute(n)) for n in range(4)))
+        assert await self._ids(scene, since=minute(1), until=minute(3)) == [ids[2], ids[1]]
+        assert await self._ids(scene, due_before=minute(1)) == [ids[0]]
+        claim = await scene.claim_one(T0)
+        await scene.finish(claim, OutcomeKind.SNOOZED, T0, delay=5 * MINUTE)
+        assert await self._ids(scene, due_before=minute(1)) == []
+        assert await self._ids(scene, until=minute(1)) == [ids[0]]
+
+    async def test_attempts_are_read_with_one_execution_and_not_in_lists(
+        self, scene: Scene
+    ) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        claim = await scene.claim_one(T0)
+        assert (await scene.execution(claim)).attempts == []
+        await scene.succeed(claim, T0)
+        assert len((await scene.execution(claim)).attempts) == 1
+        assert (await scene.executions())[0].attempts == []
+
+    async def test_a_list_shows_all_but_the_attempts(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0, payload={"n": 1}))
+        claim = await scene.claim_one(T0)
+        await scene.finish(claim, OutcomeKind.FAILED, T0, retry=False, error="x", result=[1])
+        alone = await scene.execution(claim)
+        alone.attempts = []
+        assert await scene.executions() == [alone]
+
+    async def test_an_execution_that_is_returned_is_the_callers_own(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        [id] = await scene.run(a_request(job, T0, payload=[1]))
+        claim = await scene.claim_one(T0)
+        result = {"list": [1]}
+        await scene.finish(claim, OutcomeKind.SUCCEEDED, T0, result=result)
+        result["list"].append(2)
+
+        def spoil(execution: Execution) -> None:
+            execution.payload.append(2)
+            execution.result["list"].append(3)
+            execution.state = State.DEAD
+            execution.attempts.clear()
+
+        spoil(await scene.execution(id))
+        spoil((await scene.executions())[0])
+        execution = await scene.execution(id)
+        assert (execution.payload, execution.result) == ([1], {"list": [1]})
+        assert (execution.state, len(execution.attempts)) == (State.SUCCEEDED, 1)
+
+    async def test_skips_that_touch_a_range_oldest_first(self, scene: Scene) -> None:
+        job = await scene.job()
+        for now in (minute(3), minute(6), minute(9)):
+            await scene.fire(now + 30_000)
+        ranges = [(skip.first, skip.last) for skip in await scene.skips(job)]
+        assert ranges == [
+            (minute(1), minute(2)),
+            (minute(4), minute(5)),
+            (minute(7), minute(8)),
+        ]
+
+        async def touching(since: int, until: int) -> list[int]:
+            return [skip.first for skip in await scene.store.list_skips(job.id, since, until)]
+
+        assert await touching(minute(2), minute(4)) == [minute(1)]
+        assert await touching(minute(2), minute(4) + 1) == [minute(1), minute(4)]
+        assert await touching(minute(2) + 1, minute(4)) == []
+        assert await scene.store.list_skips("nobody", 0, minute(99)) == []
+
+    async def test_stats_count_every_state(self, scene: Scene) -> None:
+        empty = await scene.store.stats()
+        assert empty == dict.fromkeys(State, 0)
+        job = await scene.job(trigger=OnDemand(), project="a")
+        await scene.run(*(a_request(job, T0 + n) for n in range(3)), a_request(job, minute(9)))
+        await scene.succeed(await scene.claim_one(T0 + 1, limit=1), T0 + 1)
+        expected = dict.fromkeys(State, 0) | {State.WAITING: 3, State.SUCCEEDED: 1}
+        assert await scene.store.stats() == expected
+        assert await scene.store.stats("a") == expected
+        assert await scene.store.stats("b") == empty
