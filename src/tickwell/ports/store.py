@@ -142,8 +142,9 @@ class CatalogStore(Protocol):
         "job_version" under "<id>/<version>", the version in eight digits.
 
         What stays pending through an edit goes on by the new definition (version, queue, target,
-        priority) in the gate that it has, with the new limit if the key is the same. A fire that a worker holds for its instant is asked to
-        give up if the change would have taken it back; a deletion asks for all that is not due.
+        priority) in the gate that it has, with the new limit if the key is the same. A fire that
+        a worker holds for its instant is asked to give up if the change would have taken it back;
+        a deletion asks for all that is not due.
         """
         ...
 
