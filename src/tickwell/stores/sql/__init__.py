@@ -1,0 +1,1 @@
+"""What the SQL stores share: statements by name, codes of enumerations, rows into records."""

@@ -1,0 +1,46 @@
+"""Jobs by id and version, parsed once: a definition never changes under its version."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from threading import Lock
+
+from tickwell.domain.document import job_from_document
+from tickwell.domain.job import Job
+
+#: A parsed job takes about 2 KB.
+MOST = 20_000
+
+
+class JobCache:
+    """The jobs used last; shared by the threads of a store."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._jobs: OrderedDict[tuple[str, int], Job] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, id: str, version: int) -> Job | None:
+        """The job, if it is known."""
+        with self._lock:
+            job = self._jobs.get((id, version))
+            if job is not None:
+                self._jobs.move_to_end((id, version))
+            return job
+
+    def parse(self, id: str, version: int, document: str) -> Job:
+        """The job of a stored document."""
+        known = self.get(id, version)
+        if known is not None:
+            return known
+        job = job_from_document(json.loads(document))
+        self.put(job)
+        return job
+
+    def put(self, job: Job) -> None:
+        """Remember a job."""
+        with self._lock:
+            self._jobs[job.id, job.version] = job
+            if len(self._jobs) > self._most:
+                self._jobs.popitem(last=False)

@@ -1,0 +1,115 @@
+"""Values as columns hold them: enumerations as small numbers, documents as JSON text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tickwell.domain.execution import Kind, OutcomeKind, Reason, State
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Cursor, JobState, Pause
+
+#: A code is a member's place here. Rows hold it: append, never reorder.
+STATES = (
+    State.WAITING,
+    State.BLOCKED,
+    State.QUEUED,
+    State.RUNNING,
+    State.PARKED,
+    State.SUCCEEDED,
+    State.DEAD,
+    State.CANCELLED,
+    State.SKIPPED,
+)
+JOB_STATES = (JobState.ACTIVE, JobState.PAUSED, JobState.FINISHED, JobState.DELETED)
+KINDS = (Kind.FIRE, Kind.REQUEST)
+OVERLAPS = (
+    Overlap.SKIP,
+    Overlap.QUEUE_ONE,
+    Overlap.QUEUE_ALL,
+    Overlap.CANCEL_RUNNING,
+    Overlap.ALLOW,
+)
+OUTCOMES = (
+    OutcomeKind.SUCCEEDED,
+    OutcomeKind.FAILED,
+    OutcomeKind.TIMED_OUT,
+    OutcomeKind.LOST,
+    OutcomeKind.RELEASED,
+    OutcomeKind.SNOOZED,
+    OutcomeKind.CANCELLED,
+)
+REASONS = (
+    Reason.MISFIRE,
+    Reason.OVERLAP,
+    Reason.TTL,
+    Reason.QUOTA,
+    Reason.WITHDRAWN,
+    Reason.PAUSED,
+)
+
+STATE_CODE = {state: code for code, state in enumerate(STATES)}
+JOB_STATE_CODE = {state: code for code, state in enumerate(JOB_STATES)}
+KIND_CODE = {kind: code for code, kind in enumerate(KINDS)}
+OVERLAP_CODE = {overlap: code for code, overlap in enumerate(OVERLAPS)}
+OUTCOME_CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+REASON_CODE = {reason: code for code, reason in enumerate(REASONS)}
+
+WAITING, BLOCKED, QUEUED, RUNNING, PARKED, SUCCEEDED, DEAD, CANCELLED, SKIPPED = range(9)
+ACTIVE, PAUSED, FINISHED, DELETED = range(4)
+FIRE, REQUEST = range(2)
+SKIP, QUEUE_ONE, QUEUE_ALL, CANCEL_RUNNING, ALLOW = range(5)
+
+#: A row of the cursor table as `Cursor` has it, in this order.
+CursorRow = tuple[int, int | None, int, int, int, int, int | None, str | None]
+
+
+def to_json(value: Any) -> str | None:
+    """A value as JSON; none is no value."""
+    return None if value is None else json.dumps(value, separators=(",", ":"))
+
+
+def from_json(text: str | None) -> Any:
+    """The value of JSON text."""
+    return None if text is None else json.loads(text)
+
+
+def clean(text: str | None) -> str | None:
+    """Text that every store can hold: one lone surrogate would fail the batch it is in."""
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def cursor_to_row(cursor: Cursor) -> CursorRow:
+    """State, next_fire_time, after, runs, failures, nudged, paused_through, pause."""
+    return (
+        JOB_STATE_CODE[cursor.state],
+        cursor.next_fire_time,
+        cursor.after,
+        cursor.runs,
+        cursor.failures,
+        int(cursor.nudged),
+        cursor.paused_through,
+        None if cursor.pause is None else _pause_to_json(cursor.pause),
+    )
+
+
+def cursor_from_row(row: CursorRow) -> Cursor:
+    """The cursor of a row."""
+    state, next_fire_time, after, runs, failures, nudged, paused_through, pause = row
+    return Cursor(
+        state=JOB_STATES[state],
+        next_fire_time=next_fire_time,
+        after=after,
+        runs=runs,
+        failures=failures,
+        nudged=bool(nudged),
+        paused_through=paused_through,
+        pause=None if pause is None else Pause(**json.loads(pause)),
+    )
+
+
+def _pause_to_json(pause: Pause) -> str:
+    fields = {"by": pause.by, "why": pause.why, "since": pause.since, "until": pause.until}
+    return json.dumps(fields, separators=(",", ":"))

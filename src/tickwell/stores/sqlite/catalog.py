@@ -1,0 +1,123 @@
+"""Jobs on SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tickwell.domain.change import Changed, Changer
+from tickwell.domain.document import job_to_document
+from tickwell.domain.job import Entry, Job
+from tickwell.errors import JobExists
+from tickwell.ports.records import JobFilter, Page
+from tickwell.stores.sql.codec import cursor_to_row
+from tickwell.stores.sqlite.base import SqliteBase
+from tickwell.stores.sqlite.changing import Changes
+from tickwell.stores.sqlite.entries import entry_of, job_columns, own, position
+from tickwell.stores.sqlite.listing import jobs_query
+from tickwell.stores.sqlite.session import Session
+
+
+class SqliteCatalog(SqliteBase):
+    """`ports.store.CatalogStore`."""
+
+    async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
+        documents = [json.dumps(job_to_document(entry.job)) for entry in entries]
+        known = await self.writer.call(lambda session: _add(session, entries, documents))
+        answers = []
+        for entry, row in zip(entries, known, strict=True):
+            if row is None:
+                self.cache.put(own(entry).job)
+            answers.append(own(entry if row is None else entry_of(self.cache, row)))
+        return answers
+
+    async def change_jobs(
+        self, project: str, ids: Sequence[str], change: Changer, now: int
+    ) -> list[Changed]:
+        drafts = await self.reader.call(
+            lambda session: Changes(session, self.cache, project, now).draft(ids, change)
+        )
+        changed, error = await self.writer.call(
+            lambda session: Changes(session, self.cache, project, now).write(drafts, change)
+        )
+        if error is not None:
+            raise error
+        return changed
+
+    async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
+        asked = json.dumps(list(keys))
+        rows = await self.reader.call(
+            lambda session: session.rows("entries_by_key", project, asked)
+        )
+        return [own(entry_of(self.cache, row)) for row in rows]
+
+    async def list_jobs(
+        self, where: JobFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Entry]:
+        query, parameters = jobs_query(where, cursor)
+        rows = await self.reader.call(
+            lambda session: session.connection.execute(query, (*parameters, limit + 1)).fetchall()
+        )
+        items = [own(entry_of(self.cache, row)) for row in rows[:limit]]
+        return Page(items=items, cursor=position(items[-1].job) if len(rows) > limit else None)
+
+
+def _add(
+    session: Session, given: Sequence[Entry], documents: list[str]
+) -> list[tuple[Any, ...] | None]:
+    """Insert the jobs that are new; for the others, what is there already."""
+    taken = _Taken(session, given)
+    key: int = session.value("last_job")
+    jobs, cursors = [], []
+    answers: list[str | None] = []
+    for entry, document in zip(given, documents, strict=True):
+        job = entry.job
+        answers.append(taken.known(job))
+        if answers[-1] is not None:
+            continue
+        if not taken.take(job):
+            raise JobExists(job.name)
+        key += 1
+        *columns, version, text = job_columns(job, document)
+        head = key, job.id, job.project
+        jobs.append((*head, *columns, job.dedupe_key or None, version, text))
+        policies = job.timeout.hard, job.retention.count
+        cursors.append((key, job.id, version, *cursor_to_row(entry.cursor), *policies))
+    session.many("insert_jobs", jobs)
+    session.many("insert_cursors", cursors)
+    return [None if id is None else session.row("entry_by_id", id) for id in answers]
+
+
+class _Taken:
+    """Which ids, names and dedupe keys are taken, by what is stored and by the batch itself."""
+
+    def __init__(self, session: Session, given: Sequence[Entry]) -> None:
+        jobs = [entry.job for entry in given]
+        ids = json.dumps([job.id for job in jobs])
+        self._ids = {id for (id,) in session.rows("known_ids", ids)}
+        self._names: set[tuple[str, str]] = set()
+        self._keys: dict[tuple[str, str], str] = {}
+        for project in {job.project for job in jobs}:
+            mine = [job for job in jobs if job.project == project]
+            names = session.rows("known_names", project, json.dumps([job.name for job in mine]))
+            self._names.update((project, name) for (name,) in names)
+            keys = json.dumps([job.dedupe_key for job in mine if job.dedupe_key])
+            for key, id in session.rows("known_keys", project, keys):
+                self._keys[project, key] = id
+
+    def known(self, job: Job) -> str | None:
+        """The id of the job that this one is, if it is there already."""
+        if job.dedupe_key and (job.project, job.dedupe_key) in self._keys:
+            return self._keys[job.project, job.dedupe_key]
+        return job.id if job.id in self._ids else None
+
+    def take(self, job: Job) -> bool:
+        """Whether its name was free."""
+        if (job.project, job.name) in self._names:
+            return False
+        self._names.add((job.project, job.name))
+        self._ids.add(job.id)
+        if job.dedupe_key:
+            self._keys[job.project, job.dedupe_key] = job.id
+        return True

@@ -1,0 +1,129 @@
+"""Claims: what is queued goes to one worker, best rank first."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from itertools import islice
+from typing import Any
+
+from tickwell.domain.execution import Claim
+from tickwell.domain.job import Job
+from tickwell.domain.policy import MINUTE
+from tickwell.ports.records import ClaimRequest
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.codec import KINDS, from_json
+from tickwell.stores.sqlite.firing import definitions
+from tickwell.stores.sqlite.session import Session
+
+#: Columns of `claimable`: rank, id, key, job, kind, attempt, charged, lost, returned, fire_time,
+#: run_at, own_payload, job id, version, hard.
+Found = tuple[Any, ...]
+
+
+def is_there_any(session: Session, request: ClaimRequest) -> bool:
+    """Whether a claim would find anything: looking takes no lock, so idle workers take none."""
+    if request.repeated:
+        return True
+    return next(iter(_claimable(session, request, 1)), None) is not None
+
+
+def claim(session: Session, cache: JobCache, request: ClaimRequest) -> list[Claim]:
+    """Hand over what the request asks for, inside a transaction."""
+    if not session.row("is_alive", request.worker):
+        return []
+    if request.repeated:
+        held = session.rows("held_claims", request.worker, request.claim_id)
+        if held:
+            return claims_of(session, cache, held)
+    found = list(_claimable(session, request, request.limit))
+    if not found:
+        return []
+    keys = json.dumps([row[2] for row in found])
+    session.run("start", request.worker, request.claim_id, request.now, keys)
+    session.run("drop_claimed", keys)
+    own = [row[2] for row in found if row[11]]
+    payloads = dict(session.rows("payloads", json.dumps(own))) if own else {}
+    jobs = definitions(session, cache, [(row[3], row[12], row[13]) for row in found])
+    return [_claim(row, jobs[row[3]], payloads.get(row[2]), request) for row in found]
+
+
+def claims_of(session: Session, cache: JobCache, rows: list[tuple[Any, ...]]) -> list[Claim]:
+    """Running executions, given as `held_claims` has them, as their workers know them."""
+    jobs = definitions(session, cache, [(row[1], row[13], row[14]) for row in rows])
+    return [
+        Claim(
+            id=row[0],
+            job=jobs[row[1]],
+            kind=KINDS[row[2]],
+            attempt=row[3],
+            charged=row[4],
+            lost=row[5],
+            returned=row[6],
+            fire_time=row[7],
+            run_at=row[8],
+            payload=_payload(row[9], jobs[row[1]]),
+            deadline=row[10],
+            worker=row[11],
+            claim_id=row[12],
+        )
+        for row in rows
+    ]
+
+
+def _claimable(session: Session, request: ClaimRequest, limit: int) -> Iterator[Found]:
+    until = request.now + request.lead
+    if request.ids is not None:
+        return iter(_among(session, request, until)[:limit])
+    lanes = _lanes(session, request)
+    found = [session.run("claimable", *lane, until, request.now, limit) for lane in lanes]
+    if len(found) == 1:
+        return iter(found[0].fetchall())
+    # Lanes are read only as far as the merge needs them.
+    merged = list(islice(heapq.merge(*found), limit))
+    for cursor in found:
+        cursor.close()
+    return iter(merged)
+
+
+def _lanes(session: Session, request: ClaimRequest) -> list[tuple[str, str]]:
+    if len(request.queues) == 1 and len(request.abilities) == 1:
+        return [(request.queues[0], next(iter(request.abilities)))]
+    queues = json.dumps(list(dict.fromkeys(request.queues)))
+    return [lane for lane in session.rows("lanes", queues) if lane[1] in request.abilities]
+
+
+def _among(session: Session, request: ClaimRequest, until: int) -> list[Found]:
+    ids = json.dumps(list(dict.fromkeys(request.ids or ())))
+    return sorted(
+        row[:15]
+        for row in session.rows("claimable_ids", ids, until, request.now)
+        if row[15] in request.queues and row[16] in request.abilities
+    )
+
+
+def _claim(row: Found, job: Job, payload: str | None, request: ClaimRequest) -> Claim:
+    return Claim(
+        id=row[1],
+        job=job,
+        kind=KINDS[row[4]],
+        attempt=row[5] + 1,
+        charged=row[6] + 1,
+        lost=row[7],
+        returned=row[8],
+        fire_time=row[9],
+        run_at=row[10],
+        payload=_payload(payload, job),
+        deadline=max(request.now, row[10]) + row[14] + MINUTE,
+        worker=request.worker,
+        claim_id=request.claim_id,
+    )
+
+
+def _payload(own: str | None, job: Job) -> Any:
+    """The caller's own: a handler may change what it gets."""
+    if own is not None:
+        return from_json(own)
+    return deepcopy(job.payload) if isinstance(job.payload, dict | list) else job.payload

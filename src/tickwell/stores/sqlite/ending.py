@@ -1,0 +1,97 @@
+"""Ends of attempts, one by one and in order: where concurrency gates and changed jobs matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tickwell.domain.execution import Reason, State
+from tickwell.domain.job import Job
+from tickwell.domain.outcome import Report
+from tickwell.stores.sql.codec import (
+    ACTIVE,
+    CANCELLED,
+    DELETED,
+    FINISHED,
+    PAUSED,
+    SKIPPED,
+    STATE_CODE,
+    WAITING,
+)
+from tickwell.stores.sqlite.flow import Flow
+from tickwell.stores.sqlite.standing import Standing
+
+
+class Endings:
+    """Applies single reports, inside a transaction; the row of `running` is gone already."""
+
+    def __init__(self, flow: Flow, now: int) -> None:
+        self.flow = flow
+        self.session = flow.session
+        self.now = now
+
+    def job_of(self, row: Standing, claimed: Job) -> Job:
+        """The definition in force: that of the claim, unless the job was edited since."""
+        if claimed.version == row.version:
+            return claimed
+        return self.flow.jobs.of(row.job, row.job_id, row.version)
+
+    def apply(self, row: Standing, report: Report) -> None:
+        """What the end of this attempt does to its execution."""
+        gave_up = report.state in {State.WAITING, State.CANCELLED}
+        if gave_up and row.called_off and report.started_at is None:
+            self._call_off(row, report)
+        elif report.state is not State.WAITING:
+            self._end(row, report, STATE_CODE[report.state], report.reason)
+        elif row.cancel:
+            # Nobody wants what would follow, whatever became of the attempt itself.
+            self._end(row, report, CANCELLED, "cancelled")
+        else:
+            self._try_again(row, report, report.run_at, report.rank)
+
+    def pass_on(self, key: int) -> None:
+        """An execution was given its job's gate and stands before its concurrency gate now."""
+        row = self.flow.gates.load(key)
+        if row is not None:
+            row.holds_job = 1
+            self.flow.gates.through_key(row)
+
+    def _end(self, row: Standing, report: Report, state: int, reason: str | None) -> None:
+        job = self.job_of(row, report.claim.job)
+        self.session.run("end_execution", *row.end_row(report, job, state, reason))
+        self.flow.ended[job.project, state] += 1
+        self.flow.after_end(job, row.job, row.kind, state, report.ended_at)
+        if row.place is not None:
+            self.flow.gates.release_key(row.place)
+        if row.holds_job:
+            self.flow.gates.release_job(row.job)
+
+    def _call_off(self, row: Standing, report: Report) -> None:
+        """A change of the job took it back after it was claimed and before it started.
+
+        It is withdrawn, unless the definition now in force wants the same fire time.
+        """
+        report = replace(report, charged=report.claim.charged - 1)
+        trigger = self.job_of(row, report.claim.job).trigger
+        fires = trigger.after(row.fire_time - 1) == row.fire_time
+        if fires and row.job_state in {ACTIVE, FINISHED}:
+            self._try_again(row, report, row.run_at, row.rank)
+        else:
+            self._end(row, report, SKIPPED, Reason.WITHDRAWN)
+
+    def _try_again(self, row: Standing, report: Report, run_at: int, rank: int) -> None:
+        self.session.run("insert_attempts", *row.attempt_row(report))
+        self.session.run("go_on", *row.go_on_row(report, run_at))
+        self.session.run("insert_again", *row.again_row(report, run_at, rank, WAITING))
+        pending = self.flow.gates.load(row.key)
+        if pending is None:
+            return
+        if row.job_version != row.version:
+            self.flow.restamp(pending, self.job_of(row, report.claim.job))
+        if row.place is not None:
+            self.flow.gates.release_key(row.place)
+        if row.job_state == DELETED:
+            self.flow.end(pending, CANCELLED, "job deleted", self.now)
+        elif row.job_state == PAUSED:
+            self.flow.hold(pending)
+        elif run_at <= self.now:
+            self.flow.admit(pending, self.now, 0)

@@ -1,0 +1,37 @@
+"""Jobs with their cursors, from rows and to rows."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from tickwell.domain.job import Entry, Job
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.codec import cursor_from_row
+
+
+def entry_of(cache: JobCache, row: tuple[Any, ...]) -> Entry:
+    """The job of a row of `entry`, sharing its payload with the cache."""
+    return Entry(cache.parse(row[1], row[2], row[12]), cursor_from_row(row[3:11]))
+
+
+def own(entry: Entry) -> Entry:
+    """The caller's: both parts are frozen but for what the payload holds."""
+    job = entry.job
+    if isinstance(job.payload, dict | list):
+        job = replace(job, payload=deepcopy(job.payload))
+    return Entry(job, entry.cursor)
+
+
+def job_columns(job: Job, document: str) -> tuple[Any, ...]:
+    """What the job table holds of a definition beside its identity, as `update_job` takes it."""
+    tags = json.dumps(list(job.tags))
+    names = job.name, job.name.lower(), job.queue, job.app, tags, int(job.auto_remove)
+    return (*names, job.version, document)
+
+
+def position(job: Job) -> str:
+    """Where a job stands in the list: by project, name, and id, since deleted jobs share names."""
+    return f"{job.project}\0{job.name}\0{job.id}"

@@ -1,0 +1,131 @@
+"""Firing: plan outside the write lock, then check and write under it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from tickwell.clock import NEVER
+from tickwell.domain.job import Job, rank
+from tickwell.domain.planning import Plan
+from tickwell.ports.records import Fired
+from tickwell.ports.store import Planner
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.codec import REASON_CODE, WAITING, cursor_from_row, cursor_to_row
+from tickwell.stores.sqlite.flow import Flow
+from tickwell.stores.sqlite.recording import Batch, Recorder
+from tickwell.stores.sqlite.session import Session
+
+
+@dataclass(slots=True)
+class Planned:
+    """A job as it was read, and the plan made from that."""
+
+    #: The columns of `due`.
+    row: tuple[Any, ...]
+    job: Job
+    plan: Plan
+
+
+@dataclass(slots=True)
+class Draft:
+    """Plans to be written, and the error that ended the planning, if any."""
+
+    plans: list[Planned]
+    #: The limit was reached, or a plan said that it is not done.
+    more: bool
+    error: Exception | None = None
+
+
+def draft(session: Session, cache: JobCache, end: int, limit: int, plan: Planner) -> Draft:
+    """Read what is due and plan it. Nothing is locked meanwhile."""
+    rows = session.rows("due", end, limit)
+    jobs = definitions(session, cache, rows)
+    made = Draft([], more=len(rows) == limit)
+    for row in rows:
+        job = jobs[row[0]]
+        try:
+            planned = plan(job, cursor_from_row(row[3:11]))
+        except Exception as error:  # noqa: BLE001 - raised once those before it are written
+            made.error = error
+            break
+        made.plans.append(Planned(row, job, planned))
+        made.more = made.more or planned.more
+    return made
+
+
+def definitions(session: Session, cache: JobCache, rows: list[tuple[Any, ...]]) -> dict[int, Job]:
+    """The definitions of jobs given as (key, id, version, …), by key."""
+    found, missing = dict[int, Job](), []
+    for key, id, version, *_ in rows:
+        job = cache.get(id, version)
+        if job is None:
+            missing.append(key)
+        else:
+            found[key] = job
+    if missing:
+        for key, id, version, document in session.rows("documents", json.dumps(missing)):
+            found[key] = cache.parse(id, version, document)
+    return found
+
+
+def write(session: Session, cache: JobCache, made: Draft, now: int, horizon: int) -> Fired:
+    """Record the plans of all jobs that are unchanged since they were read."""
+    flow = Flow(session, cache)
+    recorder = Recorder(flow, now, horizon)
+    standing, batches = _standing(session, made.plans)
+    recorder.quickly(batches)
+    session.many("move_cursor", [_moved(*pair) for pair in zip(standing, batches, strict=True)])
+    fired = Fired(jobs=len(standing), more=made.more)
+    skips = []
+    for planned, batch in zip(standing, batches, strict=True):
+        plan = planned.plan
+        recorded = len(plan.executions)
+        if batch.slow:
+            recorded = recorder.slowly(batch)
+            flow.give_back(planned.job, batch.job, len(plan.executions) - recorded, now)
+        if plan.release_at is not None:
+            release(flow, batch.job, planned.job, max(now, plan.release_at))
+        fired.executions += recorded
+        for skip in plan.skips:
+            fired.skipped += skip.count
+            code = REASON_CODE[skip.reason]
+            skips.append((batch.job, skip.first, skip.last, skip.count, code))
+    session.many("insert_skips", skips)
+    flow.close()
+    return fired
+
+
+def release(flow: Flow, job: int, definition: Job, at: int) -> None:
+    """Let what was held go on from this instant."""
+    for (key,) in flow.session.rows("held", job, NEVER):
+        row = flow.gates.load(key)
+        if row is None:
+            continue
+        row.run_at = row.look_at = max(at, row.fire_time)
+        row.rank = rank(row.run_at, definition.priority)
+        flow.session.run("set_run_at", row.run_at, key)
+        flow.gates.move(row, WAITING)
+
+
+def _standing(session: Session, plans: list[Planned]) -> tuple[list[Planned], list[Batch]]:
+    """The plans whose jobs are as they were read: a failure counted meanwhile changes no plan."""
+    keys = json.dumps([planned.row[0] for planned in plans])
+    current = {row[0]: row for row in session.rows("cursors", keys)}
+    standing, batches = [], []
+    for planned in plans:
+        before, now = planned.row, current.get(planned.row[0])
+        if now is not None and now[:7] == before[:7] and now[8:11] == before[8:]:
+            standing.append(planned)
+            batches.append(Batch(before[0], now[11], planned.plan.executions))
+    return standing, batches
+
+
+def _moved(planned: Planned, batch: Batch) -> tuple[Any, ...]:
+    state, next_fire_time, after, runs, _, nudged, paused_through, pause = cursor_to_row(
+        planned.plan.cursor
+    )
+    made = 0 if batch.slow else len(batch.executions)
+    moved = state, next_fire_time, after, runs, nudged, paused_through, pause
+    return (*moved, batch.holder, made, batch.job)

@@ -1,0 +1,170 @@
+"""Executions on SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tickwell.domain.execution import Attempt, Execution, NewExecution, RangeSkip, State
+from tickwell.domain.job import rank
+from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.stores.sql.codec import (
+    DEAD,
+    KINDS,
+    OUTCOMES,
+    REASONS,
+    RUNNING,
+    STATES,
+    from_json,
+)
+from tickwell.stores.sqlite.adding import add
+from tickwell.stores.sqlite.base import SqliteBase
+from tickwell.stores.sqlite.flow import Flow
+from tickwell.stores.sqlite.listing import executions_query
+from tickwell.stores.sqlite.session import SQL, Session
+
+_ONE = SQL["list_executions"].format(
+    index="INDEXED BY execution_id",
+    where="execution.id = ? AND execution.project = ?",
+    order="execution.id",
+)
+
+
+class SqliteHistory(SqliteBase):
+    """`ports.store.HistoryStore`, but for workers."""
+
+    async def add_executions(
+        self, new: Sequence[NewExecution], now: int, horizon: int
+    ) -> list[str]:
+        return await self.writer.call(lambda session: add(session, self.cache, new, now, horizon))
+
+    async def get_execution(self, project: str, id: str) -> Execution | None:
+        def work(session: Session) -> tuple[Any, list[Any]]:
+            row = session.connection.execute(_ONE, (id, project, 1)).fetchone()
+            return row, session.rows("attempts", row[26]) if row else []
+
+        row, attempts = await self.reader.call(work)
+        if row is None:
+            return None
+        execution = _execution(row)
+        execution.attempts = [_attempt(*values) for values in attempts]
+        if row[27] is not None:
+            number, outcome = execution.attempt, row[27]
+            times = execution.started_at, execution.ended_at or 0
+            execution.attempts.append(
+                _attempt(number, outcome, execution.worker, *times, execution.error)
+            )
+        return execution
+
+    async def list_executions(
+        self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Execution]:
+        query, parameters = executions_query(where, cursor)
+        rows = await self.reader.call(
+            lambda session: session.connection.execute(query, (*parameters, limit + 1)).fetchall()
+        )
+        items = [_execution(row) for row in rows[:limit]]
+        return Page(items=items, cursor=items[-1].id if len(rows) > limit else None)
+
+    async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
+        rows = await self.reader.call(
+            lambda session: session.rows("list_skips", job_id, until, since)
+        )
+        return [
+            RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])
+            for first, last, count, reason in rows
+        ]
+
+    async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        asked = json.dumps(list(dict.fromkeys(ids)))
+
+        def work(session: Session) -> list[str]:
+            flow = Flow(session, self.cache)
+            found = session.rows("live_in_project", asked, project)
+            for key, _ in found:
+                flow.cancel(key, now)
+            flow.close()
+            return [id for _, id in found]
+
+        return await self.writer.call(work)
+
+    async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        asked = json.dumps(list(dict.fromkeys(ids)))
+
+        def work(session: Session) -> list[str]:
+            flow = Flow(session, self.cache)
+            dead = session.rows("dead_in_project", asked, project)
+            for key, _, job in dead:
+                definition, _ = flow.jobs.current(job)
+                session.run("keep_attempt", key)
+                session.run("revive", now, key)
+                session.run("queue_revived", rank(now, definition.priority), key)
+                flow.ended[project, DEAD] -= 1
+                row = flow.gates.load(key)
+                if row is not None:
+                    flow.admit(row, now, 0)
+            flow.close()
+            return [id for _, id, _ in dead]
+
+        return await self.writer.call(work)
+
+    async def stats(self, project: str | None = None) -> dict[State, int]:
+        def work(session: Session) -> dict[int, int]:
+            counts = dict(session.rows("ended_counts", project))
+            if project is not None:
+                return counts | dict(session.rows("live_counts", project))
+            running = session.value("running_count")
+            return counts | dict(session.rows("pending_counts")) | {RUNNING: running}
+
+        counts = await self.reader.call(work)
+        return {state: counts.get(code, 0) for code, state in enumerate(STATES)}
+
+
+def _execution(row: tuple[Any, ...]) -> Execution:
+    return Execution(
+        id=row[0],
+        project=row[1],
+        job_id=row[2],
+        job_version=row[3],
+        kind=KINDS[row[4]],
+        state=STATES[row[5]],
+        fire_time=row[6],
+        run_at=row[7],
+        queue=row[8],
+        ability=row[9],
+        created_at=row[10],
+        payload=from_json(row[11]),
+        key=row[12],
+        attempt=row[13],
+        charged=row[14],
+        lost=row[15],
+        returned=row[16],
+        reason=row[17],
+        worker=row[18],
+        deadline=row[19],
+        cancel_requested=bool(row[20]),
+        started_at=row[21],
+        ended_at=row[22],
+        error=row[23],
+        result=from_json(row[24]),
+        revived_from=row[25],
+    )
+
+
+def _attempt(
+    number: int,
+    outcome: int,
+    worker: str | None,
+    started_at: int | None,
+    ended_at: int,
+    error: str | None,
+) -> Attempt:
+    return Attempt(
+        number=number,
+        outcome=OUTCOMES[outcome],
+        worker=worker,
+        started_at=started_at,
+        ended_at=ended_at,
+        error=error,
+    )

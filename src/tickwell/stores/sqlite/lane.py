@@ -1,0 +1,156 @@
+"""Threads for blocking calls: each has a connection of its own, and one call is one hop."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+
+from tickwell.errors import StoreUnavailable
+from tickwell.stores.sqlite.errors import translate
+from tickwell.stores.sqlite.session import Session
+
+T = TypeVar("T")
+Work = Callable[[Session], T]
+
+#: Calls that are served together at most.
+TOGETHER = 64
+
+
+class Call:
+    """Something to be done in the thread, and who waits for it."""
+
+    __slots__ = ("error", "future", "look", "loop", "result", "work")
+
+    def __init__(self, work: Work[Any], look: Work[Any] | None = None) -> None:
+        self.work = work
+        #: Tried before any lock is taken; what it answers, unless None, is the result.
+        self.look = look
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = self.loop.create_future()
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def resolve(self) -> None:
+        """Answer whoever still waits."""
+        if self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
+
+
+class Lane:
+    """A thread that serves calls in order. A hop costs about 200 µs, so a call does all it can."""
+
+    def __init__(self, name: str, where: str, connect: Callable[[], sqlite3.Connection]) -> None:
+        self.where = where
+        self._name = name
+        self._connect = connect
+        self._calls: SimpleQueue[Call | None] = SimpleQueue()
+        self._thread: Thread | None = None
+
+    async def start(self) -> None:
+        """Connect; raises what stands in the way."""
+        first = Call(_nothing)
+        self._calls = SimpleQueue()
+        self._thread = Thread(target=self._main, args=(first,), name=self._name, daemon=True)
+        self._thread.start()
+        try:
+            await first.future
+        except BaseException:
+            self._thread = None
+            raise
+
+    async def stop(self) -> None:
+        """Serve what is waiting, then let go of the connection."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._calls.put(None)
+            await asyncio.to_thread(thread.join)
+
+    async def call(self, work: Work[T], look: Work[T | None] | None = None) -> T:
+        """Do this in the thread; `look` may find, without a lock, that there is nothing to do."""
+        if self._thread is None:
+            raise StoreUnavailable(f"{self.where} is not open; call open() first")
+        call = Call(work, look)
+        self._calls.put(call)
+        result: T = await call.future
+        return result
+
+    def serve(self, session: Session, calls: list[Call]) -> None:
+        """Carry out what is waiting and note results and errors."""
+        for call in calls:
+            try:
+                call.result = self.attempt(session, call.work)
+            except BaseException as error:  # noqa: BLE001 - it is the caller's, whatever it is
+                call.error = self.translated(error)
+
+    def attempt(self, session: Session, work: Work[T]) -> T:
+        """Carry out one call."""
+        return work(session)
+
+    def translated(self, error: BaseException) -> BaseException:
+        """An error as callers know it."""
+        if not isinstance(error, sqlite3.Error):
+            return error
+        ours = translate(error, self.where)
+        ours.__cause__ = error
+        return ours
+
+    def rest(self) -> None:
+        """Called when the answers are out."""
+
+    def _main(self, first: Call) -> None:
+        try:
+            session = Session(self._connect())
+        except BaseException as error:  # noqa: BLE001 - it is the opener's
+            first.error = self.translated(error)
+            _answer([first])
+            return
+        _answer([first])
+        try:
+            while calls := self._waiting():
+                self.serve(session, calls)
+                _answer(calls)
+                self.rest()
+        finally:
+            session.connection.close()
+
+    def _waiting(self) -> list[Call]:
+        """The calls to be served together; none when it is over."""
+        call = self._calls.get()
+        calls: list[Call] = []
+        while call is not None:
+            calls.append(call)
+            if len(calls) == TOGETHER:
+                return calls
+            try:
+                call = self._calls.get_nowait()
+            except Empty:
+                return calls
+        if calls:
+            self._calls.put(None)  # the end is seen again once these are served
+        return calls
+
+
+def _nothing(_: Session) -> None:
+    """Connecting was all."""
+
+
+def _answer(calls: list[Call]) -> None:
+    for loop in {call.loop for call in calls}:
+        mine = [call for call in calls if call.loop is loop]
+        try:
+            loop.call_soon_threadsafe(_resolve, mine)
+        except RuntimeError:
+            continue  # the loop is closed: nobody waits any more
+
+
+def _resolve(calls: list[Call]) -> None:
+    for call in calls:
+        call.resolve()

@@ -1,0 +1,115 @@
+"""Queries for lists: which index to walk, and what to leave out on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from tickwell.domain.execution import ENDED, LIVE, State
+from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.stores.sql.codec import JOB_STATE_CODE, KIND_CODE, RUNNING, STATE_CODE, SUCCEEDED
+from tickwell.stores.sqlite.session import SQL
+
+Query = tuple[str, list[Any]]
+
+
+def jobs_query(where: JobFilter, cursor: str | None) -> Query:
+    """Jobs by project and name; the parameters lack the limit."""
+    terms = [f"cursor.state IN ({_codes(JOB_STATE_CODE[state] for state in where.states)})"]
+    values: list[Any] = []
+
+    def add(term: str, *parameters: Any) -> None:
+        terms.append(term)
+        values.extend(parameters)
+
+    index = "job_list"
+    if where.app is not None:
+        index = "job_app"
+        add("job.app = ?", where.app)
+    elif where.auto_remove:
+        index = "job_auto_remove"
+    if where.project is not None:
+        add("job.project = ?", where.project)
+    if cursor is not None:
+        project, name, id = [*cursor.split("\0"), "", ""][:3]
+        add("(job.project, job.name, job.id) > (?, ?, ?)", project, name, id)
+    if where.queue is not None:
+        add("job.queue = ?", where.queue)
+    if where.tag is not None:
+        add("EXISTS (SELECT 1 FROM json_each(job.tags) AS tag WHERE tag.value = ?)", where.tag)
+    if where.search is not None:
+        add("instr(job.folded, ?) > 0", where.search.lower())
+    if where.auto_remove is not None:
+        add(f"job.auto_remove = {int(where.auto_remove)}")
+    return SQL["list_jobs"].format(index=index, where=" AND ".join(terms)), values
+
+
+def executions_query(where: ExecutionFilter, cursor: str | None) -> Query:
+    """Executions, newest id first; the parameters lack the limit."""
+    terms: list[str] = ["TRUE"]
+    values: list[Any] = []
+
+    def add(term: str, *parameters: Any) -> None:
+        terms.append(term)
+        values.extend(parameters)
+
+    index, order = _walk(where, add)
+    if where.project is not None:
+        add("execution.project = ?", where.project)
+    if where.job_id is not None:
+        add("execution.job = (SELECT key FROM job WHERE id = ?)", where.job_id)
+    if where.kind is not None:
+        add("execution.kind = ?", KIND_CODE[where.kind])
+    if where.queue is not None:
+        add("execution.queue = ?", where.queue)
+    if where.since is not None:
+        add("execution.fire_time >= ?", where.since)
+    if where.until is not None:
+        add("execution.fire_time < ?", where.until)
+    if where.due_before is not None:
+        add("execution.run_at < ?", where.due_before)
+    if cursor is not None:
+        add("execution.id < ?", cursor)
+    query = SQL["list_executions"].format(index=index, where=" AND ".join(terms), order=order)
+    return query, values
+
+
+def _walk(where: ExecutionFilter, add: Any) -> tuple[str, str]:
+    """The index to walk and the order to ask for, with the terms about states."""
+    states = where.states
+    if states is not None and states <= LIVE:
+        # Few and narrow rows: gathered first, then sorted.
+        keys, parameters = _live_keys(states, where.job_id)
+        add(f"execution.key IN ({keys})", *parameters)
+        return "", "+execution.id"
+    if states is not None:
+        codes = _codes(STATE_CODE[state] for state in states)
+        if states <= ENDED:
+            add(f"execution.state IN ({codes})")
+            rare = len(states) == 1 and STATE_CODE[next(iter(states))] > SUCCEEDED
+            if rare and where.project is not None and where.job_id is None:
+                add(f"execution.state > {SUCCEEDED}")
+                return "INDEXED BY execution_ended", "execution.id"
+        else:
+            add(f"coalesce(execution.state, queue.state, {RUNNING}) IN ({codes})")
+    if where.job_id is not None:
+        return "INDEXED BY execution_job", "execution.id"
+    if where.project is not None:
+        return "INDEXED BY execution_project", "execution.id"
+    return "INDEXED BY execution_id", "execution.id"
+
+
+def _live_keys(states: Collection[State], job_id: str | None) -> Query:
+    """Where the live executions are found."""
+    mine = "" if job_id is None else " AND job = (SELECT key FROM job WHERE id = ?)"
+    pending = [STATE_CODE[state] for state in states if state is not State.RUNNING]
+    parts = [f"SELECT key FROM queue WHERE state = {code}{mine}" for code in pending]
+    if State.RUNNING in states:
+        parts.append(f"SELECT key FROM running WHERE TRUE{mine}")
+    parts = parts or ["SELECT NULL"]
+    return " UNION ALL ".join(parts), [job_id] * (len(parts) if job_id is not None else 0)
+
+
+def _codes(codes: Any) -> str:
+    return json.dumps(sorted(codes))[1:-1] or "NULL"

@@ -1,0 +1,74 @@
+"""Workers: beats, loss, what is left behind, and when somebody has to act next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import asdict
+
+from tickwell.clock import NEVER
+from tickwell.domain.execution import Claim
+from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
+from tickwell.ports.records import Wakeup
+from tickwell.stores.sqlite.base import SqliteBase
+from tickwell.stores.sqlite.claiming import claims_of
+from tickwell.stores.sqlite.session import Session
+
+
+class SqliteLiveness(SqliteBase):
+    """The part of `ports.store.QueueStore` that is about workers and rests."""
+
+    async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
+        document = json.dumps(asdict(worker))
+
+        def work(session: Session) -> Pulse:
+            beat, lost = session.rows("beat", worker.id, now, document)[0]
+            owned = [
+                Owned(id=id, attempt=attempt, claim_id=claim_id, cancel=bool(cancel))
+                for id, attempt, claim_id, cancel in session.rows("owned", worker.id)
+            ]
+            if leaving and not owned:
+                session.run("forget_worker", worker.id)
+            return Pulse(beat=beat, lost=bool(lost), owned=owned)
+
+        return await self.writer.call(work)
+
+    async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
+        def work(session: Session) -> bool:
+            session.run("declare_lost", worker_id, beat)
+            return bool(session.row("is_lost", worker_id) in {None, (1,)})
+
+        return await self.writer.call(work)
+
+    async def orphans(self, now: int, limit: int) -> list[Claim]:
+        return await self.reader.call(
+            lambda session: claims_of(session, self.cache, session.rows("orphans", now, limit))
+        )
+
+    async def list_workers(self) -> list[Liveness]:
+        rows = await self.reader.call(lambda session: session.rows("list_workers"))
+        return [
+            Liveness(worker=_worker(document), beat=beat, seen_at=seen_at, lost=bool(lost))
+            for document, beat, seen_at, lost in rows
+        ]
+
+    async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
+        def work(session: Session) -> Wakeup:
+            if queues is None:
+                run = session.value("next_run_anywhere", now)
+            else:
+                run = session.value("next_run", now, json.dumps(list(queues)))
+            return Wakeup(
+                fire=session.value("next_fire"),
+                promote=session.value("next_look", NEVER),
+                expire=session.value("next_expiry"),
+                run=run,
+            )
+
+        return await self.reader.call(work)
+
+
+def _worker(document: str) -> Worker:
+    fields = json.loads(document)
+    fields["queues"], fields["abilities"] = tuple(fields["queues"]), tuple(fields["abilities"])
+    return Worker(**fields)

@@ -1,0 +1,235 @@
+"""Recording executions: in batches where nothing stands in the way, else one by one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from tickwell.domain.execution import Kind, NewExecution, Reason
+from tickwell.domain.gate import Overlap
+from tickwell.stores.sql.codec import (
+    KIND_CODE,
+    OVERLAP_CODE,
+    QUEUED,
+    SKIPPED,
+    WAITING,
+    clean,
+    to_json,
+)
+from tickwell.stores.sqlite.flow import Flow, prune_at
+from tickwell.stores.sqlite.rows import JOB_GATE, NO_GATE
+
+
+@dataclass(slots=True)
+class Batch:
+    """New executions of one job, in the order in which they are to be admitted."""
+
+    job: int
+    #: Who holds the job's own gate before.
+    held_by: int | None
+    executions: list[NewExecution]
+    #: Who holds it once the batch is written.
+    holder: int | None = None
+    #: They need the gates, or an id is taken: to be recorded one by one.
+    slow: bool = False
+
+
+@dataclass(slots=True)
+class Recording:
+    """Rows to be written together."""
+
+    now: int
+    horizon: int
+    key: int
+    live: list[tuple[Any, ...]] = field(default_factory=list)
+    skipped: list[tuple[Any, ...]] = field(default_factory=list)
+    pending: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def add(self, batch: Batch) -> bool:
+        """Take a batch in if all of it can be decided here; gates of others are not looked at."""
+        key, holder = self.key, batch.held_by
+        rows = []
+        for new in batch.executions:
+            key += 1
+            if new.gate is not None:
+                return False
+            if new.run_at > self.now + self.horizon:
+                rows.append((key, new, WAITING, NO_GATE, new.run_at, 0))
+            elif new.overlap is Overlap.ALLOW:
+                rows.append((key, new, QUEUED, NO_GATE, new.run_at, 0))
+            elif holder is None:
+                holder = key
+                rows.append((key, new, QUEUED, NO_GATE, new.run_at, 1))
+            elif new.run_at > self.now:
+                rows.append((key, new, WAITING, JOB_GATE, new.run_at + self.horizon, 0))
+            elif new.overlap is Overlap.SKIP and _ends_quietly(new):
+                rows.append((key, new, SKIPPED, NO_GATE, 0, 0))
+            else:
+                return False
+        self.key, batch.holder = key, holder
+        for row in rows:
+            self._put(batch.job, *row)
+        return True
+
+    def _put(
+        self, job: int, key: int, new: NewExecution, state: int, waits: int, look: int, holds: int
+    ) -> None:
+        if state == SKIPPED:
+            ends = SKIPPED, Reason.OVERLAP, self.now, prune_at(new.job, SKIPPED, self.now)
+            self.skipped.append((*execution_row(key, job, new, self.now), *ends))
+            return
+        self.live.append(execution_row(key, job, new, self.now))
+        self.pending.append(pending_row(key, job, new, state, waits, look, holds))
+
+
+class Recorder:
+    """Records executions inside a transaction."""
+
+    def __init__(self, flow: Flow, now: int, horizon: int) -> None:
+        self.flow = flow
+        self.session = flow.session
+        self.now = now
+        self.horizon = horizon
+
+    def quickly(self, batches: Collection[Batch]) -> None:
+        """Write all that can be written together; the other batches are marked as slow."""
+        recording = self._gather(batches, set())
+        self.session.connection.execute("SAVEPOINT quickly")
+        if not self._write(recording):
+            # An id is taken. That is rare, so it is looked for only now.
+            self.session.connection.execute("ROLLBACK TO quickly")
+            self._write(self._gather(batches, self._taken(batches)))
+        self.session.connection.execute("RELEASE quickly")
+
+    def slowly(self, batch: Batch) -> int:
+        """Record a batch one by one; how many were new."""
+        return sum(self.one(batch.job, new) for new in batch.executions)
+
+    def one(self, job: int, new: NewExecution, *, counted: bool = True) -> bool:
+        """Record an execution unless its id is taken; whether it was new."""
+        found = self.session.row("slot", new.id)
+        if found is not None and not _may_arm(new, found[1], found[2]):
+            return False
+        if not counted and new.kind is Kind.FIRE:
+            self._count_run(job)
+        key = self._insert(job, new) if found is None else self._arm(found[0], new)
+        row = pending_row(key, job, new, WAITING, NO_GATE, new.run_at, 0)
+        self.session.run("insert_pending", *row)
+        if found is not None and found[3]:
+            self.session.run("set_attempt", found[3], key)
+        pending = self.flow.gates.load(key)
+        if pending is not None:
+            self.flow.admit(pending, self.now, self.horizon)
+        return True
+
+    def _count_run(self, job: int) -> None:
+        definition, _ = self.flow.jobs.current(job)
+        if definition.trigger.max_runs is not None:
+            self.session.run("count_run", job)
+
+    def _gather(self, batches: Collection[Batch], taken: set[str]) -> Recording:
+        recording = Recording(self.now, self.horizon, self.session.value("last_key"))
+        for batch in batches:
+            known = taken and not taken.isdisjoint(new.id for new in batch.executions)
+            batch.holder = batch.held_by
+            batch.slow = bool(known) or not recording.add(batch)
+        return recording
+
+    def _write(self, recording: Recording) -> bool:
+        """Whether no id was taken."""
+        if recording.live:
+            inserted = self.session.many("insert_live", recording.live)
+            if inserted != len(recording.live):
+                return False
+            self.session.many("insert_pending", recording.pending)
+        if recording.skipped:
+            inserted = self.session.many("insert_skipped", recording.skipped)
+            if inserted != len(recording.skipped):
+                return False
+            for row in recording.skipped:
+                self.flow.ended[row[2], SKIPPED] += 1
+        return True
+
+    def _taken(self, batches: Collection[Batch]) -> set[str]:
+        """Ids that are on record, or that come twice."""
+        ids = [new.id for batch in batches for new in batch.executions]
+        twice = {id for id, count in Counter(ids).items() if count > 1}
+        return twice | {id for (id,) in self.session.rows("existing", json.dumps(ids))}
+
+    def _insert(self, job: int, new: NewExecution) -> int:
+        key: int = self.session.value("last_key") + 1
+        self.session.run("insert_live", *execution_row(key, job, new, self.now))
+        self.session.run("count_one_made", job)
+        return key
+
+    def _arm(self, key: int, new: NewExecution) -> int:
+        self.session.run("keep_attempt", key)
+        row = execution_row(key, 0, new, self.now)
+        self.session.run("arm_again", *row[4:10], *row[11:], key)
+        self.flow.ended[new.job.project, SKIPPED] -= 1
+        return key
+
+
+def execution_row(key: int, job: int, new: NewExecution, now: int) -> tuple[Any, ...]:
+    """The columns of `insert_live`."""
+    definition = new.job
+    return (
+        key,
+        new.id,
+        definition.project,
+        job,
+        definition.version,
+        KIND_CODE[new.kind],
+        new.fire_time,
+        new.run_at,
+        definition.queue,
+        definition.target.ability,
+        now,
+        OVERLAP_CODE[new.overlap],
+        new.gate,
+        new.limit,
+        to_json(new.payload),
+        clean(new.key),
+        new.revived_from,
+    )
+
+
+def pending_row(
+    key: int, job: int, new: NewExecution, state: int, waits: int, look_at: int, holds_job: int
+) -> tuple[Any, ...]:
+    """The columns of `insert_pending`."""
+    definition = new.job
+    return (
+        key,
+        new.id,
+        job,
+        state,
+        definition.queue,
+        definition.target.ability,
+        KIND_CODE[new.kind],
+        new.fire_time,
+        new.run_at,
+        new.rank,
+        look_at,
+        None if definition.ttl is None else new.run_at + definition.ttl,
+        OVERLAP_CODE[new.overlap],
+        new.gate,
+        new.limit,
+        waits,
+        holds_job,
+        int(new.payload is not None),
+    )
+
+
+def _ends_quietly(new: NewExecution) -> bool:
+    """Whether its end moves no cursor."""
+    trigger = new.job.trigger
+    return trigger.max_runs is None and not trigger.follows_finish
+
+
+def _may_arm(new: NewExecution, state: int | None, reason: str | None) -> bool:
+    """A slot to be armed again: withdrawn or backfilled."""
+    return state == SKIPPED and (new.backfill or reason == Reason.WITHDRAWN)

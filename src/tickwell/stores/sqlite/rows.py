@@ -1,0 +1,38 @@
+"""Rows that operations change one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Row:
+    """A pending execution: the columns of the queue table, in their order."""
+
+    key: int
+    id: str
+    job: int
+    state: int
+    queue: str
+    ability: str
+    kind: int
+    fire_time: int
+    run_at: int
+    rank: int
+    look_at: int
+    expires_at: int | None
+    overlap: int
+    gate: str | None
+    gate_limit: int
+    waits: int = 0
+    holds_job: int = 0
+    holds_key: int = 0
+    attempt: int = 0
+    charged: int = 0
+    lost: int = 0
+    returned: int = 0
+    own_payload: int = 0
+
+
+#: Which gate a row stands before.
+NO_GATE, JOB_GATE, KEY_GATE = range(3)

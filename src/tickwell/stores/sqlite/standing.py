@@ -1,0 +1,94 @@
+"""A running execution whose attempt has ended, and the rows that follow from a report."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tickwell.domain.job import Job
+from tickwell.domain.outcome import Report
+from tickwell.stores.sql.codec import OUTCOME_CODE, clean, to_json
+from tickwell.stores.sqlite.flow import prune_at
+from tickwell.stores.sqlite.rows import NO_GATE
+
+
+class Standing(NamedTuple):
+    """The columns of `standing`: a running execution and what its end depends on."""
+
+    id: str
+    key: int
+    job: int
+    attempt: int
+    worker: str
+    holds_job: int
+    #: The concurrency gate in which it has a place.
+    place: str | None
+    cancel: int
+    called_off: int
+    run_at: int
+    rank: int
+    kind: int
+    job_version: int
+    fire_time: int
+    overlap: int
+    queue: str
+    ability: str
+    gate: str | None
+    gate_limit: int
+    own_payload: int
+    job_id: str
+    #: The definition in force, which an edit may have changed since the claim.
+    version: int
+    job_state: int
+    failures: int
+
+    def end_row(self, report: Report, job: Job, state: int, reason: str | None) -> tuple[Any, ...]:
+        """The parameters of `end_execution`."""
+        return (
+            state,
+            OUTCOME_CODE[report.outcome],
+            clean(reason),
+            self.attempt,
+            report.charged,
+            report.lost,
+            report.returned,
+            self.worker,
+            report.started_at,
+            report.ended_at,
+            clean(report.error),
+            to_json(report.result),
+            prune_at(job, state, report.ended_at),
+            self.key,
+        )
+
+    def attempt_row(self, report: Report) -> tuple[Any, ...]:
+        """The parameters of `insert_attempts`."""
+        return (
+            self.key,
+            self.attempt,
+            OUTCOME_CODE[report.outcome],
+            self.worker,
+            report.started_at,
+            report.ended_at,
+            clean(report.error),
+        )
+
+    def go_on_row(self, report: Report, run_at: int) -> tuple[Any, ...]:
+        """The parameters of `go_on`."""
+        return (
+            self.attempt,
+            report.charged,
+            report.lost,
+            report.returned,
+            report.started_at,
+            clean(report.error),
+            to_json(report.result),
+            run_at,
+            self.key,
+        )
+
+    def again_row(self, report: Report, run_at: int, rank: int, state: int) -> tuple[Any, ...]:
+        """The parameters of `insert_again`: its job's permit stays, the concurrency permit not."""
+        head = self.key, self.id, self.job, state, self.queue, self.ability, self.kind
+        gates = self.overlap, self.gate, self.gate_limit, NO_GATE, self.holds_job, 0
+        counts = self.attempt, report.charged, report.lost, report.returned, self.own_payload
+        return *head, self.fire_time, run_at, rank, run_at, None, *gates, *counts

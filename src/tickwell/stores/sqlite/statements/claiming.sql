@@ -1,0 +1,71 @@
+-- Claims. A lane is what is queued for one ability in one queue: a worker looks only into lanes
+-- that it can serve, so what it cannot run never stands in its way.
+
+-- name: is_alive
+-- Whether a worker may claim.
+SELECT 1 FROM worker WHERE id = ? AND lost = 0;
+
+-- name: lanes
+-- The lanes of these queues that hold something: one seek each, however much they hold.
+WITH RECURSIVE lane (queue, ability) AS (
+    SELECT wanted.value, (SELECT min(ability) FROM queue INDEXED BY queue_claim
+                          WHERE state = 2 AND queue = wanted.value)
+    FROM json_each(?) AS wanted
+    UNION ALL
+    SELECT lane.queue, (SELECT min(ability) FROM queue INDEXED BY queue_claim
+                        WHERE state = 2 AND queue = lane.queue AND ability > lane.ability)
+    FROM lane WHERE lane.ability IS NOT NULL
+)
+SELECT queue, ability FROM lane WHERE ability IS NOT NULL;
+
+-- name: claimable
+-- What a lane has for a worker, best rank first.
+SELECT queue.rank, queue.id, queue.key, queue.job, queue.kind, queue.attempt, queue.charged,
+       queue.lost, queue.returned, queue.fire_time, queue.run_at, queue.own_payload, cursor.id,
+       cursor.version, cursor.hard
+FROM queue INDEXED BY queue_claim CROSS JOIN cursor ON cursor.job = queue.job
+WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at <= ?
+  AND (queue.expires_at IS NULL OR queue.expires_at > ?)
+ORDER BY queue.rank, queue.id LIMIT ?;
+
+-- name: claimable_ids
+-- The same among given executions, whatever lane they are in.
+SELECT queue.rank, queue.id, queue.key, queue.job, queue.kind, queue.attempt, queue.charged,
+       queue.lost, queue.returned, queue.fire_time, queue.run_at, queue.own_payload, cursor.id,
+       cursor.version, cursor.hard, queue.queue, queue.ability
+FROM json_each(?) AS wanted
+CROSS JOIN execution ON execution.id = wanted.value
+CROSS JOIN queue ON queue.key = execution.key
+CROSS JOIN cursor ON cursor.job = queue.job
+WHERE queue.state = 2 AND queue.run_at <= ?
+  AND (queue.expires_at IS NULL OR queue.expires_at > ?);
+
+-- name: start
+-- Hand executions over to a worker.
+INSERT INTO running (key, job, attempt, charged, lost, returned, run_at, rank, worker, claim_id,
+                     deadline, holds_job, gate)
+SELECT queue.key, queue.job, queue.attempt + 1, queue.charged + 1, queue.lost, queue.returned,
+       queue.run_at, queue.rank, ?1, ?2, max(?3, queue.run_at) + cursor.hard + 60000,
+       queue.holds_job, iif(queue.holds_key, queue.gate, NULL)
+FROM json_each(?4) AS wanted
+CROSS JOIN queue ON queue.key = wanted.value
+CROSS JOIN cursor ON cursor.job = queue.job;
+
+-- name: drop_claimed
+-- They are pending no more.
+DELETE FROM queue WHERE key IN (SELECT value FROM json_each(?));
+
+-- name: payloads
+-- The payloads that executions bring themselves.
+SELECT execution.key, execution.payload FROM json_each(?) AS wanted
+CROSS JOIN execution ON execution.key = wanted.value;
+
+-- name: held_claims
+-- What a worker holds by a claim whose reply was lost, by id.
+SELECT execution.id, running.job, execution.kind, running.attempt, running.charged, running.lost,
+       running.returned, execution.fire_time, running.run_at, execution.payload,
+       running.deadline, running.worker, running.claim_id, cursor.id, cursor.version
+FROM running INDEXED BY running_worker
+CROSS JOIN execution ON execution.key = running.key
+CROSS JOIN cursor ON cursor.job = running.job
+WHERE running.worker = ? AND running.claim_id = ? ORDER BY execution.id;

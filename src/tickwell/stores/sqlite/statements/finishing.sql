@@ -1,0 +1,77 @@
+-- The ends of attempts.
+
+-- name: standing
+-- The running executions among these, with what their end depends on.
+SELECT execution.id, running.key, running.job, running.attempt, running.worker, running.holds_job,
+       running.gate, running.cancel, running.called_off, running.run_at, running.rank,
+       execution.kind, execution.job_version, execution.fire_time, execution.overlap,
+       execution.queue, execution.ability, execution.gate, execution.gate_limit,
+       execution.payload IS NOT NULL, cursor.id, cursor.version, cursor.state, cursor.failures
+FROM json_each(?) AS wanted
+CROSS JOIN execution ON execution.id = wanted.value
+CROSS JOIN running ON running.key = execution.key
+CROSS JOIN cursor ON cursor.job = running.job;
+
+-- name: stop
+-- They are running no more.
+DELETE FROM running WHERE key IN (SELECT value FROM json_each(?));
+
+-- name: end_execution
+-- The end of an execution with its last attempt.
+UPDATE execution SET state = ?, outcome = ?, reason = ?, attempt = ?, charged = ?, lost = ?,
+                     returned = ?, worker = ?, started_at = ?, ended_at = ?, error = ?,
+                     result = ?, prune_at = ?
+WHERE key = ?;
+
+-- name: pass_job_on
+-- Give the gates of these jobs to the best of those before them, or to nobody.
+UPDATE cursor SET holder = (
+    SELECT queue.key FROM queue WHERE queue.job = cursor.job AND queue.waits = 1
+    ORDER BY queue.rank, queue.id LIMIT 1
+)
+WHERE job IN (SELECT value FROM json_each(?)) RETURNING job, holder;
+
+-- name: queue_holders
+-- Those that were given their job's gate and pass no other are queued.
+UPDATE queue SET state = 2, waits = 0, holds_job = 1
+WHERE key IN (SELECT value FROM json_each(?)) AND gate IS NULL;
+
+-- name: keyed_holders
+-- Those that were given their job's gate and stand before another one now.
+SELECT queue.key, queue.job FROM json_each(?) AS wanted
+CROSS JOIN queue ON queue.key = wanted.value WHERE queue.gate IS NOT NULL;
+
+-- name: insert_attempts
+-- Attempts that another one follows.
+INSERT INTO attempt (execution, number, outcome, worker, started_at, ended_at, error)
+VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: go_on
+-- An execution that is tried again.
+UPDATE execution SET attempt = ?, charged = ?, lost = ?, returned = ?, started_at = ?, error = ?,
+                     result = ?, run_at = ?
+WHERE key = ?;
+
+-- name: insert_again
+-- Put executions back into the queue; they do not expire any more.
+INSERT INTO queue (key, id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
+                   expires_at, overlap, gate, gate_limit, waits, holds_job, holds_key, attempt,
+                   charged, lost, returned, own_payload)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: set_failures
+-- Dead executions in a row.
+UPDATE cursor SET failures = ? WHERE job = ?;
+
+-- name: was_applied
+-- Whether an attempt is on record with this end.
+SELECT 1 FROM execution LEFT JOIN attempt
+    ON attempt.execution = execution.key AND attempt.number = ?2
+WHERE execution.id = ?1 AND (
+    (attempt.ended_at = ?3 AND attempt.outcome = ?4)
+    OR (execution.outcome = ?4 AND execution.attempt = ?2 AND execution.ended_at = ?3)
+);
+
+-- name: failures_of
+-- Dead executions in a row of a job.
+SELECT failures FROM cursor JOIN job ON job.key = cursor.job WHERE job.id = ?;

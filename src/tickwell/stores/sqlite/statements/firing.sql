@@ -1,0 +1,29 @@
+-- The planner's statements.
+
+-- name: due
+-- Jobs to be planned, oldest first, with their cursors.
+SELECT job, id, version, state, next_fire_time, after, runs, failures, nudged, paused_through,
+       pause
+FROM cursor WHERE next_fire_time <= ? ORDER BY next_fire_time, id LIMIT ?;
+
+-- name: documents
+-- The definitions of several jobs.
+SELECT job.key, job.id, job.version, job.document FROM json_each(?) AS wanted
+JOIN job ON job.key = wanted.value;
+
+-- name: cursors
+-- The cursors of several jobs as they are now, in the order asked for, and who holds their gates.
+SELECT cursor.job, cursor.id, cursor.version, cursor.state, cursor.next_fire_time, cursor.after,
+       cursor.runs, cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause,
+       cursor.holder
+FROM json_each(?) AS wanted CROSS JOIN cursor ON cursor.job = wanted.value;
+
+-- name: move_cursor
+-- What a plan did to a cursor, the gate that its executions took, and how many there are.
+UPDATE cursor SET state = ?, next_fire_time = ?, after = ?, runs = ?, nudged = ?,
+                  paused_through = ?, pause = ?, holder = ?, made = made + ?
+WHERE job = ?;
+
+-- name: held
+-- Executions of a job that wait until it is resumed.
+SELECT key FROM queue WHERE job = ? AND state = 0 AND run_at = ? ORDER BY id;

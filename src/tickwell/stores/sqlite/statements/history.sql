@@ -1,0 +1,59 @@
+-- Executions as people see them.
+
+-- name: list_executions
+-- Executions; {index}, {where} and {order} are filled in by what is asked for.
+SELECT execution.id, execution.project, job.id, execution.job_version, execution.kind,
+       coalesce(execution.state, queue.state, 3), execution.fire_time, execution.run_at,
+       execution.queue, execution.ability, execution.created_at, execution.payload,
+       execution.request_key, coalesce(running.attempt, execution.attempt),
+       coalesce(running.charged, execution.charged), coalesce(running.lost, execution.lost),
+       coalesce(running.returned, execution.returned), execution.reason,
+       coalesce(running.worker, execution.worker), running.deadline, running.cancel,
+       execution.started_at, execution.ended_at, execution.error, execution.result,
+       execution.revived_from, execution.key, execution.outcome
+FROM execution {index}
+CROSS JOIN job ON job.key = execution.job
+LEFT JOIN queue ON execution.state IS NULL AND queue.key = execution.key
+LEFT JOIN running ON execution.state IS NULL AND running.key = execution.key
+WHERE {where} ORDER BY {order} DESC LIMIT ?;
+
+-- name: attempts
+-- The attempts of an execution that another one followed.
+SELECT number, outcome, worker, started_at, ended_at, error FROM attempt
+WHERE execution = ? ORDER BY number;
+
+-- name: list_skips
+-- Range skips of a job that touch a span, oldest first.
+SELECT skip.first, skip.last, skip.count, skip.reason
+FROM job CROSS JOIN skip INDEXED BY skip_job ON skip.job = job.key
+WHERE job.id = ? AND skip.first < ? AND skip.last >= ? ORDER BY skip.first, skip.last, skip.rowid;
+
+-- name: jobs_by_id
+-- Jobs by id, unless they are deleted, and who holds their gates.
+SELECT cursor.id, cursor.job, cursor.holder FROM json_each(?) AS wanted
+CROSS JOIN job ON job.id = wanted.value
+CROSS JOIN cursor ON cursor.job = job.key WHERE cursor.state <> 3;
+
+-- name: request
+-- The execution that a request made before.
+SELECT id FROM execution WHERE job = ? AND request_key = ?;
+
+-- name: ended_counts
+-- How many executions ended, by state.
+SELECT state, sum(count) FROM tally WHERE ?1 IS NULL OR project = ?1 GROUP BY state;
+
+-- name: pending_counts
+-- How many executions are pending, by state.
+SELECT state, count(*) FROM queue GROUP BY state;
+
+-- name: running_count
+-- How many executions are running.
+SELECT count(*) FROM running;
+
+-- name: live_counts
+-- How many executions of a project are live, by state.
+SELECT coalesce(queue.state, 3), count(*)
+FROM (SELECT key FROM queue UNION ALL SELECT key FROM running) AS live
+CROSS JOIN execution ON execution.key = live.key
+LEFT JOIN queue ON queue.key = live.key
+WHERE execution.project = ? GROUP BY 1;

@@ -1,0 +1,60 @@
+"""Pruning on SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from tickwell.domain.policy import DAY
+from tickwell.stores.sqlite.base import SqliteBase
+from tickwell.stores.sqlite.session import Session
+
+
+class SqliteUpkeep(SqliteBase):
+    """The part of `ports.store.Upkeep` that deletes."""
+
+    async def prune(self, now: int, limit: int) -> int:
+        def work(session: Session) -> int:
+            old = [key for (key,) in session.rows("past_age", now, limit)]
+            _drop_executions(session, old)
+            over = _past_count(session, limit - len(old))
+            _drop_executions(session, over)
+            records = session.run("expired_records", now, limit).rowcount
+            workers = session.run("prune_workers", now - DAY, limit).rowcount
+            return len(old) + len(over) + records + workers + _drop_jobs(session, limit)
+
+        return await self.writer.call(work)
+
+
+def _past_count(session: Session, limit: int) -> list[int]:
+    keys: list[int] = []
+    for job, keep in session.rows("jobs_over"):
+        if len(keys) >= limit:
+            break
+        keys += [key for (key,) in session.rows("past_count", job, limit - len(keys), keep)]
+    return keys
+
+
+def _drop_executions(session: Session, keys: list[int]) -> None:
+    if not keys:
+        return
+    asked = json.dumps(keys)
+    made: Counter[int] = Counter()
+    ended: Counter[tuple[str, int]] = Counter()
+    for job, project, state, count in session.rows("count_pruned", asked):
+        made[job] += count
+        ended[project, state] += count
+    session.many("uncount_made", [(count, job) for job, count in made.items()])
+    session.many("count_ended", [(*which, -count) for which, count in ended.items()])
+    session.run("prune_attempts", asked)
+    session.run("prune_executions", asked)
+
+
+def _drop_jobs(session: Session, limit: int) -> int:
+    gone = session.rows("gone_jobs", limit)
+    for job, id in gone:
+        for (project,) in session.rows("prune_jobs", job):
+            session.run("prune_versions", project, f"{id}/", f"{id}0")
+        session.run("prune_cursors", job)
+        session.run("prune_skips", job)
+    return len(gone)

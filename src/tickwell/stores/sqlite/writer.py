@@ -1,0 +1,97 @@
+"""The writing thread: one commit for all that is waiting, and a fair share for others."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from random import Random
+from typing import TypeVar
+
+from tickwell.stores.sqlite.lane import Call, Lane, Work
+from tickwell.stores.sqlite.patience import Patience
+from tickwell.stores.sqlite.session import Session
+
+T = TypeVar("T")
+
+#: Transactions after the last sign of another writer during which we step aside after each.
+WARY = 200
+#: Seconds to step aside: long enough for a waiter's short pause to end within it.
+ASIDE = 0.002
+
+
+class Writer(Lane):
+    """Calls run inside a transaction; they may run twice, so they keep nothing between runs."""
+
+    def __init__(self, where: str, connect: Callable[[], sqlite3.Connection], wait: float) -> None:
+        super().__init__("tickwell-sqlite-write", where, connect)
+        self._random = Random()
+        self._patience = Patience(wait, self._random)
+        self._wary = 0
+        self._seen: int | None = None
+
+    def serve(self, session: Session, calls: list[Call]) -> None:
+        """One commit for all; should the file refuse one of them, each gets its own."""
+        calls = [call for call in calls if call.look is None or not self._looked(session, call)]
+        if len(calls) > 1:
+            try:
+                self._together(session, calls)
+            except sqlite3.Error:
+                roll_back(session)
+            else:
+                return
+        super().serve(session, calls)
+
+    def _looked(self, session: Session, call: Call) -> bool:
+        """Whether a look was enough."""
+        try:
+            call.result = call.look(session) if call.look else None
+        except sqlite3.Error:
+            return False  # the call itself meets the same error, and says so
+        return call.result is not None
+
+    def attempt(self, session: Session, work: Work[T]) -> T:
+        self._begin(session)
+        try:
+            result = work(session)
+            session.connection.execute("COMMIT")
+        except BaseException:
+            roll_back(session)
+            raise
+        return result
+
+    def rest(self) -> None:
+        if self._wary:
+            self._wary -= 1
+            self._patience.rest(ASIDE * self._random.uniform(0.5, 1.5))
+
+    def _together(self, session: Session, calls: list[Call]) -> None:
+        self._begin(session)
+        connection = session.connection
+        for call in calls:
+            call.error = None
+            connection.execute("SAVEPOINT one")
+            try:
+                call.result = call.work(session)
+            except sqlite3.Error:
+                raise
+            except BaseException as error:  # noqa: BLE001 - it is the caller's, not the batch's
+                call.error = error
+                connection.execute("ROLLBACK TO one")
+            connection.execute("RELEASE one")
+        connection.execute("COMMIT")
+
+    def _begin(self, session: Session) -> None:
+        connection = session.connection
+        version = connection.execute("PRAGMA data_version").fetchone()[0]
+        if version != self._seen:
+            # Another connection wrote since: it may want to again, and may be waiting now.
+            self._wary, self._seen = (WARY if self._seen is not None else 0), version
+        _, waited = self._patience.run(lambda: connection.execute("BEGIN IMMEDIATE"))
+        if waited:
+            self._wary = WARY
+
+
+def roll_back(session: Session) -> None:
+    """Undo; SQLite has done it already after some errors."""
+    if session.connection.in_transaction:
+        session.connection.execute("ROLLBACK")
