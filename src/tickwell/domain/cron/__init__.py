@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickwell.domain.cron.hashing import bind, has_hash
+from tickwell.domain.cron.hashing import choices, has_hash
 from tickwell.domain.cron.rule import Rule, parse
 from tickwell.domain.cron.search import first_after, first_at
 from tickwell.domain.cron.traps import traps
@@ -14,8 +14,8 @@ from tickwell.domain.cron.zone import check_zone
 __all__ = [
     "Rule",
     "Wall",
-    "bind",
     "check_zone",
+    "choices",
     "describe",
     "first_after",
     "first_at",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tickwell.domain.cron.expression import split
 from tickwell.domain.cron.field import FIELDS, Field
-from tickwell.domain.cron.rule import parse
-from tickwell.errors import InvalidTrigger
 from tickwell.ids import spread
 
 _HASH = re.compile(r"h(?:\(([^()]*)\))?(?:/(.*))?", re.IGNORECASE)
 
-#: `0 0 31 H *` may first choose a month without a 31st; it then chooses again.
-_CHOICES = 64
+_CHOICES = 32
 
 
 def has_hash(text: str) -> bool:
@@ -23,20 +21,16 @@ def has_hash(text: str) -> bool:
     )
 
 
-def bind(text: str, seed: str) -> str:
-    """The expression with every `H` replaced by what this seed chooses."""
+def choices(text: str, seed: str) -> Iterator[str]:
+    """The expression with every `H` replaced by what this seed chooses; then further choices.
+
+    The first may be of no use: `0 0 31 H *` can choose a month without a 31st.
+    """
     if not has_hash(text):
-        return text
-    failure: InvalidTrigger | None = None
+        yield text
+        return
     for choice in range(_CHOICES):
-        bound = _choose(split(text), f"{seed}~{choice}" if choice else seed)
-        try:
-            parse(bound)
-        except InvalidTrigger as error:
-            failure = failure or error
-        else:
-            return bound
-    raise failure or InvalidTrigger("no choice for H can ever match", field="cron")
+        yield _choose(split(text), f"{seed}~{choice}" if choice else seed)
 
 
 def _choose(fields: list[str], seed: str) -> str:

@@ -77,7 +77,8 @@ def wall(zone: str, gap: Gap = "skip", fold: Fold = "both") -> Wall:
 def _spans(zone: str, gap: Gap, fold: Fold, block: int) -> tuple[Span, ...]:
     if zone == "UTC":
         return (_ALWAYS,)
-    start, end = block << _BLOCK, min((block + 1) << _BLOCK, LAST_SECOND + 1)
+    start = max(block << _BLOCK, FIRST_SECOND)
+    end = min((block + 1) << _BLOCK, LAST_SECOND + 1)
     found = _changes_around(zone, start, end)
     spans = []
     for last, coming in pairwise(found):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from tickwell.domain.cron import (
     Rule,
     Wall,
-    bind,
     check_zone,
+    choices,
     describe,
     first_after,
     has_hash,
@@ -26,6 +27,7 @@ from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.moment import naive
 from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
+from tickwell.errors import InvalidTrigger
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _from_seconds = datetime.fromtimestamp
@@ -41,6 +43,7 @@ class Cron(Trigger):
     dst_gap: Gap
     #: A time of day that happens twice when clocks go back: which of the two.
     dst_fold: Fold
+    _chosen: str = field(init=False, repr=False, compare=False)
     _rule: Rule = field(init=False, repr=False, compare=False)
     _wall: Wall = field(init=False, repr=False, compare=False)
     _beat: tuple[int, int] | None = field(init=False, repr=False, compare=False)
@@ -75,18 +78,31 @@ class Cron(Trigger):
             jitter=jitter,
             _limits=None,
         )
-        self._prepare()
-        Trigger.__post_init__(self)
+        self._settle()
 
-    def _prepare(self) -> None:
+    def _settle(self) -> None:
+        """Take the first choice of `H` that ever fires; without `H` there is just the one."""
+        failure = None
+        for expr in choices(self.expr, ""):
+            try:
+                self._prepare(expr)
+                Trigger.__post_init__(self)
+            except InvalidTrigger as error:
+                failure = failure or error
+            else:
+                return
+        if failure:
+            raise failure
+
+    def _prepare(self, expr: str) -> None:
         check_choice(self.dst_gap, ("shift", "skip"), "dst_gap")
         check_choice(self.dst_fold, ("first", "last", "both"), "dst_fold")
-        rule = parse(bind(self.expr, ""))
+        rule = parse(expr)
         zone = wall(self.tz)
         if rule.expression.fixed_time:
             zone = wall(self.tz, self.dst_gap, self.dst_fold)
         steady = rule.beat is not None and (self.tz == "UTC" or rule.beat[0] == 1)
-        fill(self, _rule=rule, _wall=zone, _beat=rule.beat if steady else None)
+        fill(self, _chosen=expr, _rule=rule, _wall=zone, _beat=rule.beat if steady else None)
 
     @property
     def _zone(self) -> str:
@@ -120,7 +136,11 @@ class Cron(Trigger):
         """The same with every `H` replaced by what this seed chooses."""
         if not has_hash(self.expr):
             return self
-        return replace(self, expr=bind(self.expr, seed))
+        for expr in choices(self.expr, seed):
+            with suppress(InvalidTrigger):
+                return replace(self, expr=expr)
+        # this one was seen to fire inside the windows
+        return replace(self, expr=self._chosen)
 
     def _rule_in_words(self) -> str:
         words = f"{describe(self._rule.expression)}, {self.tz}"

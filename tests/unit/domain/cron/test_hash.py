@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from tickwell.domain.trigger import Cron, Every, Union
+from tickwell.domain.trigger import Cron, Every, Union, Window
+from tickwell.errors import InvalidTrigger
 
 
 def bound(expr: str, seed: str) -> list[str]:
@@ -62,6 +63,19 @@ def test_halves_of_the_hour_are_half_an_hour_apart():
 def test_it_never_chooses_a_day_that_never_comes():
     for n in range(300):
         assert Cron("0 0 31 H *").bound(f"job-{n}").after(0) is not None
+
+
+@pytest.mark.parametrize("window", [Window("*", "09:00", "17:00"), Window("*", "05:00", "06:00")])
+def test_it_chooses_inside_the_windows(window):
+    trigger = Cron("H H * * *", "Europe/Rome", within=[window])
+    for n in range(40):
+        assert trigger.bound(f"job-{n}").after(0) is not None
+    assert trigger.after(0) == trigger.bound("").after(0)
+
+
+def test_windows_that_no_choice_can_meet_are_refused():
+    with pytest.raises(InvalidTrigger, match="never fires"):
+        Cron("H 5 * * *", within=[Window("*", "09:00", "17:00")])
 
 
 def test_the_rest_of_the_trigger_is_kept():
