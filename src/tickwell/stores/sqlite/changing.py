@@ -153,17 +153,21 @@ class PendingExecutions:
             # None of them may inherit the permit of another that ends in this same step.
             self.session.run("take_out", json.dumps(withdrawn))
         # Loaded one by one: each may have got the permit of the one before.
+        gates = set()
         for key in kept:
-            self._keep(self.flow.gates.load(key), pending, now)
+            row = self.flow.gates.load(key)
+            if row is not None:
+                gates.add(row.gate)
+                self._keep(row, pending, now)
         for key in withdrawn:
             row = self.flow.gates.load(key)
             if row is not None:
                 self.flow.withdraw(row, now)
+        for gate in sorted(gate for gate in gates if gate is not None):
+            self.flow.gates.let_in(gate)  # an edit may have raised the limit
         return len(withdrawn), self._call_off(pending, now)
 
-    def _keep(self, row: Row | None, pending: Pending, now: int) -> None:
-        if row is None:
-            return
+    def _keep(self, row: Row, pending: Pending, now: int) -> None:
         if pending is Pending.RESTAMP:
             self.flow.restamp(row, self.job)
         elif pending is Pending.END:

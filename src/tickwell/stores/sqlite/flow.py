@@ -22,6 +22,7 @@ from tickwell.stores.sql.codec import (
     SKIP,
     SKIPPED,
     WAITING,
+    from_json,
 )
 from tickwell.stores.sqlite.gates import Gates
 from tickwell.stores.sqlite.jobs import Jobs
@@ -110,9 +111,14 @@ class Flow:
 
     def restamp(self, row: Row, job: Job) -> None:
         """Let the next attempt run by the definition in force; its gate stays the one it has."""
+        if row.gate is not None and job.concurrency is not None:
+            own = from_json(self.session.value("payload", row.key))
+            if job.concurrency.gate(job.project, job.payload if own is None else own) == row.gate:
+                row.gate_limit = job.concurrency.limit
         row.queue, row.ability = job.queue, job.target.ability
         row.rank = rank(row.run_at, job.priority)
-        self.session.run("restamp_execution", job.version, row.queue, row.ability, row.key)
+        lane = row.queue, row.ability
+        self.session.run("restamp_execution", job.version, *lane, row.gate_limit, row.key)
         self.gates.move(row, row.state, row.waits)
 
     def cancel(self, key: int, now: int) -> None:

@@ -34,6 +34,7 @@ class Gates:
             row.run_at,
             row.rank,
             row.look_at,
+            row.gate_limit,
             row.holds_job,
             row.holds_key,
             row.key,
@@ -63,7 +64,13 @@ class Gates:
         """Give a concurrency permit back; the best of those before the gate get what is free."""
         if not self.session.run("gate_give_last", gate).rowcount:
             self.session.run("gate_give", gate)
-        # More than one when the limit was raised: those before the gate may have another limit.
+        self.let_in(gate)
+
+    def let_in(self, gate: str) -> None:
+        """Let the best of those before a concurrency gate through, as many as there is room for.
+
+        More than one only where limits differ: each execution brings its own.
+        """
         while following := self.load(self.session.value("best_before_gate", gate)):
             if (self.session.value("gate_held", gate) or 0) >= following.gate_limit:
                 return

@@ -48,13 +48,10 @@ class SqliteHistory(SqliteBase):
         if row is None:
             return None
         execution = _execution(row)
-        execution.attempts = [_attempt(*values) for values in attempts]
+        last = row[13], row[27], row[18], row[21], row[22], row[23]
         if row[27] is not None:
-            number, outcome = execution.attempt, row[27]
-            times = execution.started_at, execution.ended_at or 0
-            execution.attempts.append(
-                _attempt(number, outcome, execution.worker, *times, execution.error)
-            )
+            attempts.append(last)
+        execution.attempts = [_attempt(values) for values in attempts]
         return execution
 
     async def list_executions(
@@ -152,14 +149,8 @@ def _execution(row: tuple[Any, ...]) -> Execution:
     )
 
 
-def _attempt(
-    number: int,
-    outcome: int,
-    worker: str | None,
-    started_at: int | None,
-    ended_at: int,
-    error: str | None,
-) -> Attempt:
+def _attempt(values: tuple[Any, ...]) -> Attempt:
+    number, outcome, worker, started_at, ended_at, error = values
     return Attempt(
         number=number,
         outcome=OUTCOMES[outcome],

@@ -102,11 +102,11 @@ def _walk(where: ExecutionFilter, add: Any) -> tuple[str, str]:
 
 def _live_keys(states: Collection[State], job_id: str | None) -> Query:
     """Where the live executions are found."""
-    mine = "" if job_id is None else " AND job = (SELECT key FROM job WHERE id = ?)"
+    mine = "TRUE" if job_id is None else "job = (SELECT key FROM job WHERE id = ?)"
     pending = [STATE_CODE[state] for state in states if state is not State.RUNNING]
-    parts = [f"SELECT key FROM queue WHERE state = {code}{mine}" for code in pending]
+    parts = [SQL["pending_keys"].format(code=code, mine=mine) for code in pending]
     if State.RUNNING in states:
-        parts.append(f"SELECT key FROM running WHERE TRUE{mine}")
+        parts.append(SQL["running_keys"].format(mine=mine))
     parts = parts or ["SELECT NULL"]
     return " UNION ALL ".join(parts), [job_id] * (len(parts) if job_id is not None else 0)
 

@@ -23,6 +23,10 @@ from tickwell.stores.sqlite.flow import Flow, prune_at
 from tickwell.stores.sqlite.rows import JOB_GATE, NO_GATE
 
 
+#: State, waits, look_at, holds_job: where a new execution stands.
+Place = tuple[int, int, int, int]
+
+
 @dataclass(slots=True)
 class Batch:
     """New executions of one job, in the order in which they are to be admitted."""
@@ -51,22 +55,22 @@ class Recording:
     def add(self, batch: Batch) -> bool:
         """Take a batch in if all of it can be decided here; gates of others are not looked at."""
         key, holder = self.key, batch.held_by
-        rows = []
+        rows: list[tuple[int, NewExecution, Place | None]] = []
         for new in batch.executions:
             key += 1
             if new.gate is not None:
                 return False
             if new.run_at > self.now + self.horizon:
-                rows.append((key, new, WAITING, NO_GATE, new.run_at, 0))
+                rows.append((key, new, (WAITING, NO_GATE, new.run_at, 0)))
             elif new.overlap is Overlap.ALLOW:
-                rows.append((key, new, QUEUED, NO_GATE, new.run_at, 0))
+                rows.append((key, new, (QUEUED, NO_GATE, new.run_at, 0)))
             elif holder is None:
                 holder = key
-                rows.append((key, new, QUEUED, NO_GATE, new.run_at, 1))
+                rows.append((key, new, (QUEUED, NO_GATE, new.run_at, 1)))
             elif new.run_at > self.now:
-                rows.append((key, new, WAITING, JOB_GATE, new.run_at + self.horizon, 0))
+                rows.append((key, new, (WAITING, JOB_GATE, new.run_at + self.horizon, 0)))
             elif new.overlap is Overlap.SKIP and _ends_quietly(new):
-                rows.append((key, new, SKIPPED, NO_GATE, 0, 0))
+                rows.append((key, new, None))
             else:
                 return False
         self.key, batch.holder = key, holder
@@ -74,15 +78,13 @@ class Recording:
             self._put(batch.job, *row)
         return True
 
-    def _put(
-        self, job: int, key: int, new: NewExecution, state: int, waits: int, look: int, holds: int
-    ) -> None:
-        if state == SKIPPED:
+    def _put(self, job: int, key: int, new: NewExecution, place: Place | None) -> None:
+        if place is None:
             ends = SKIPPED, Reason.OVERLAP, self.now, prune_at(new.job, SKIPPED, self.now)
             self.skipped.append((*execution_row(key, job, new, self.now), *ends))
             return
         self.live.append(execution_row(key, job, new, self.now))
-        self.pending.append(pending_row(key, job, new, state, waits, look, holds))
+        self.pending.append(pending_row(key, job, new, place))
 
 
 class Recorder:
@@ -116,7 +118,7 @@ class Recorder:
         if not counted and new.kind is Kind.FIRE:
             self._count_run(job)
         key = self._insert(job, new) if found is None else self._arm(found[0], new)
-        row = pending_row(key, job, new, WAITING, NO_GATE, new.run_at, 0)
+        row = pending_row(key, job, new, (WAITING, NO_GATE, new.run_at, 0))
         self.session.run("insert_pending", *row)
         if found is not None and found[3]:
             self.session.run("set_attempt", found[3], key)
@@ -197,11 +199,10 @@ def execution_row(key: int, job: int, new: NewExecution, now: int) -> tuple[Any,
     )
 
 
-def pending_row(
-    key: int, job: int, new: NewExecution, state: int, waits: int, look_at: int, holds_job: int
-) -> tuple[Any, ...]:
+def pending_row(key: int, job: int, new: NewExecution, place: Place) -> tuple[Any, ...]:
     """The columns of `insert_pending`."""
     definition = new.job
+    state, waits, look_at, holds_job = place
     return (
         key,
         new.id,

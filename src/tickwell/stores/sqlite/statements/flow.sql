@@ -10,7 +10,7 @@ FROM queue WHERE key = ?;
 -- name: save_pending
 -- Where a pending execution stands now.
 UPDATE queue SET state = ?, waits = ?, queue = ?, ability = ?, run_at = ?, rank = ?, look_at = ?,
-                 holds_job = ?, holds_key = ?
+                 gate_limit = ?, holds_job = ?, holds_key = ?
 WHERE key = ?;
 
 -- name: drop_pending
@@ -101,4 +101,8 @@ UPDATE execution SET run_at = ?, reason = NULL WHERE key = ?;
 
 -- name: restamp_execution
 -- The definition by which the next attempt runs.
-UPDATE execution SET job_version = ?, queue = ?, ability = ? WHERE key = ?;
+UPDATE execution SET job_version = ?, queue = ?, ability = ?, gate_limit = ? WHERE key = ?;
+
+-- name: payload
+-- The payload that an execution brings itself.
+SELECT payload FROM execution WHERE key = ?;

@@ -17,6 +17,14 @@ LEFT JOIN queue ON execution.state IS NULL AND queue.key = execution.key
 LEFT JOIN running ON execution.state IS NULL AND running.key = execution.key
 WHERE {where} ORDER BY {order} DESC LIMIT ?;
 
+-- name: pending_keys
+-- Where pending executions are found; {code} and {mine} are filled in by what is asked for.
+SELECT key FROM queue WHERE state = {code} AND {mine};
+
+-- name: running_keys
+-- Where running executions are found.
+SELECT key FROM running WHERE {mine};
+
 -- name: attempts
 -- The attempts of an execution that another one followed.
 SELECT number, outcome, worker, started_at, ended_at, error FROM attempt
