@@ -71,18 +71,18 @@ def edit(new: Job, expected_version: int | None = None) -> Changer:
         old = entry.job
         _expect(entry, expected_version)
         answered = _answer(entry, now)
-        since = max(_since(answered, now), old.saved_at)
         job = replace(
             new,
             id=old.id,
             project=old.project,
             version=old.version + 1,
             created_at=old.created_at,
-            saved_at=since,
+            saved_at=max(_since(answered, now), old.saved_at),
         )
+        fresh = _first(job, max(answered.cursor.after, old.saved_at))
         return Change(
-            cursor=_successor(entry, answered, job, now),
-            job=job,
+            cursor=_successor(entry, answered, job, fresh, now),
+            job=replace(job, saved_at=fresh.after),
             pending=Pending.RESTAMP,
             executions=answered.executions,
             skips=answered.skips,
@@ -171,12 +171,18 @@ def _since(answered: Plan, now: int) -> int:
     return after if answered.more or after - now > AHEAD else now
 
 
-def _successor(entry: Entry, answered: Plan, job: Job, now: int) -> Cursor:
-    """The cursor of the new definition: what was counted goes on, the fire times are its own."""
+def _first(job: Job, answered: int) -> Cursor:
+    """The first cursor of a new definition, which takes up nothing that is answered already."""
+    fresh = first_cursor(job, job.saved_at)
+    if fresh.after < min(answered, job.saved_at):
+        return Cursor(state=JobState.FINISHED, after=job.saved_at)
+    return fresh
+
+
+def _successor(entry: Entry, answered: Plan, job: Job, fresh: Cursor, now: int) -> Cursor:
+    """The first cursor of the new definition, with what the one before had counted."""
     before = answered.cursor
-    fresh = replace(
-        first_cursor(job, job.saved_at), runs=before.runs, paused_through=before.paused_through
-    )
+    fresh = replace(fresh, runs=before.runs, paused_through=before.paused_through)
     limit = job.trigger.max_runs
     if limit is not None and fresh.runs >= limit:
         fresh = replace(fresh, state=JobState.FINISHED, next_fire_time=None)

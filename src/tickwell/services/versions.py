@@ -47,4 +47,5 @@ async def spans(store: RecordStore, entry: Entry, since: int, now: int) -> list[
 
 
 def _begin(job: Job) -> int:
-    return first_cursor(job, job.saved_at).after
+    """A new job takes up a `Once` that lies within its grace; an edit says so in `saved_at`."""
+    return first_cursor(job, job.saved_at).after if job.version == 1 else job.saved_at

@@ -1,0 +1,156 @@
+"""Jobs: the use cases that library, command line and API share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from tickwell.clock import to_datetime
+from tickwell.domain import change
+from tickwell.domain.change import Changed, Changer
+from tickwell.domain.job import Entry, Job, JobState
+from tickwell.domain.planning import first_cursor
+from tickwell.domain.trigger import Once
+from tickwell.errors import InvalidInput, InvalidTrigger, NotFound
+from tickwell.ids import Random, new_id
+from tickwell.ports.records import JobFilter, Page
+from tickwell.ports.store import CatalogStore
+from tickwell.services.fires import upcoming
+from tickwell.services.payload import checked
+from tickwell.services.time import Time
+
+
+class Jobs:
+    """Adds, changes and reads jobs. A key is a name or an id."""
+
+    def __init__(
+        self, store: CatalogStore, clock: Time, random: Random, wake: Callable[[], None]
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.random = random
+        #: Called after a write, so that the loops of this process look at once.
+        self.wake = wake
+
+    async def add(self, definition: Job) -> Entry:
+        """Add a job; an empty id gets one. A known `dedupe_key` answers with its job."""
+        return (await self.add_many([definition]))[0]
+
+    async def add_many(self, definitions: Iterable[Job]) -> Sequence[Entry]:
+        """Add jobs, all or none, in the order given."""
+        now = self.clock.now()
+        entries = [self._entry(definition, now) for definition in definitions]
+        added = await self.store.add_jobs(entries, now)
+        self.wake()
+        return added
+
+    async def get(self, project: str, key: str) -> Entry:
+        """One job."""
+        return (await self._existing(project, [key]))[0]
+
+    async def edit(
+        self, project: str, key: str, definition: Job, expected_version: int | None = None
+    ) -> Changed:
+        """Replace the definition; refused if it was edited since the expected version."""
+        entry = await self.get(project, key)
+        now = self.clock.now()
+        job = _bound(replace(definition, project=project))
+        if job.trigger != entry.job.trigger:
+            _require_fires(job, now)
+        changer = change.edit(job, expected_version)
+        return (await self._change(project, [entry], changer, now))[0]
+
+    async def pause(
+        self,
+        project: str,
+        keys: Sequence[str],
+        *,
+        by: str,
+        why: str = "",
+        until: int | None = None,
+    ) -> Sequence[Changed]:
+        """Stop firing; what has not started is taken back, retries and requested runs are held."""
+        now = self.clock.now()
+        if until is not None and until <= now:
+            raise InvalidInput(
+                f"{to_datetime(until):%Y-%m-%d %H:%M:%S} UTC is past",
+                field="until",
+                hint="Choose a later moment, or leave it out",
+            )
+        entries = await self._existing(project, keys)
+        return await self._change(project, entries, change.pause(by, why, until), now)
+
+    async def resume(self, project: str, keys: Sequence[str]) -> Sequence[Changed]:
+        """Fire again from now on."""
+        entries = await self._existing(project, keys)
+        return await self._change(project, entries, change.resume(), self.clock.now())
+
+    async def delete(self, project: str, keys: Sequence[str]) -> Sequence[Changed]:
+        """Take jobs away; their history stays until retention ends."""
+        entries = await self._existing(project, keys)
+        return await self._change(project, entries, change.delete(), self.clock.now())
+
+    async def next_fires(self, project: str, key: str, count: int = 10) -> Sequence[int]:
+        """The next fire times as far as they are known, up to `count`."""
+        return upcoming(await self.get(project, key), self.clock.now(), count)
+
+    async def list(
+        self, where: JobFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Entry]:
+        """Jobs by project and name."""
+        return await self.store.list_jobs(where, cursor, limit)
+
+    def _entry(self, definition: Job, now: int) -> Entry:
+        job = _bound(
+            replace(
+                definition,
+                id=definition.id or new_id(now, self.random),
+                version=1,
+                created_at=now,
+                saved_at=now,
+            )
+        )
+        _require_fires(job, now)
+        return Entry(job, first_cursor(job, now))
+
+    async def _existing(self, project: str, keys: Sequence[str]) -> Sequence[Entry]:
+        found = await self.store.get_jobs(project, keys)
+        known = [entry for entry in found if entry.cursor.state is not JobState.DELETED]
+        names = {name for entry in known for name in (entry.job.id, entry.job.name)}
+        for key in keys:
+            if key not in names:
+                raise NotFound("job", key)
+        return known
+
+    async def _change(
+        self, project: str, entries: Sequence[Entry], changer: Changer, now: int
+    ) -> Sequence[Changed]:
+        ids = [entry.job.id for entry in entries]
+        try:
+            return await self.store.change_jobs(project, ids, changer, now)
+        finally:
+            # Even if one was refused, those before it were changed.
+            self.wake()
+
+
+def _bound(job: Job) -> Job:
+    """Ready to be kept: `H` fields chosen by its name, the payload as stores give it back."""
+    trigger = job.trigger.bound(f"{job.project}/{job.name}")
+    return replace(job, trigger=trigger, payload=checked(job.payload))
+
+
+def _require_fires(job: Job, now: int) -> None:
+    if first_cursor(job, now).state is not JobState.FINISHED:
+        return
+    if isinstance(job.trigger, Once):
+        raise InvalidTrigger(
+            f"{job.trigger.at:%Y-%m-%d %H:%M:%S} UTC is past, by more than the misfire grace of"
+            f" {job.misfire.grace} ms",
+            field="trigger.once",
+            hint="Choose a later moment, or trigger an on-demand job now",
+        )
+    raise InvalidTrigger(
+        "there is no fire time after now",
+        field="trigger",
+        hint="Move `until` or the windows, or make it an on-demand job",
+    )
