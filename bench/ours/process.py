@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-import uvloop
-
 from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.execution import Kind, NewExecution
 from tickwell.domain.gate import Overlap
@@ -24,17 +22,17 @@ from tickwell.ports.store import Store
 from tickwell.settings import Settings
 from tickwell.stores.sqlite import SqliteStore
 
-#: Rows added to a store at once.
+#: Rows added to a store at once, and runs of one job: no more than its retention keeps.
 BATCH = 1000
 PAYLOAD = {"text": "x" * 189}  # 200 bytes as JSON
 
 
-def open_store(path: str) -> Store:
+def open_store(path: str) -> SqliteStore:
     """The store, not yet opened."""
     return SqliteStore(path)
 
 
-def make_engine(store: Store, handlers: dict[str, Callable[..., Any]], path: str) -> Engine:
+def make_engine(store: SqliteStore, handlers: dict[str, Callable[..., Any]], path: str) -> Engine:
     """Planner, worker and reaper, with a pulse in its own thread, as in production."""
     registered = Handlers()
     for name, function in handlers.items():
@@ -70,13 +68,14 @@ async def add_jobs(store: Store, jobs: Iterable[Job], now: int) -> None:
 
 
 async def enqueue(store: Store, count: int, handler: str = "noop") -> None:
-    """Requested runs of one job with a payload of 200 bytes each, one a millisecond until now."""
+    """Requested runs of a few jobs, 200 bytes of payload each, one a millisecond until now."""
     now, seeded = wall_millis(), random.Random(0)
-    job = make_job(0, handler, OnDemand(), now)
-    await add_jobs(store, [job], now)
+    jobs = [make_job(n, handler, OnDemand(), now) for n in range(-(-count // BATCH))]
+    await add_jobs(store, jobs, now)
     asked_at = range(now - count, now)
     for begin in range(0, count, BATCH):
-        runs = [_run(job, at, seeded) for at in asked_at[begin : begin + BATCH]]
+        batch = enumerate(asked_at[begin : begin + BATCH])
+        runs = [_run(jobs[n % len(jobs)], at, seeded) for n, at in batch]
         await store.add_executions(runs, now, horizon=0)
 
 
@@ -92,8 +91,12 @@ def _run(job: Job, asked_at: int, seeded: random.Random) -> NewExecution:
 
 
 def run(main: Coroutine[Any, Any, Any]) -> None:
-    """Run on uvloop, as production does where it is installed; print the answer as JSON."""
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    """Run on uvloop where it is installed, as production does; print the answer as JSON."""
+    try:
+        from uvloop import new_event_loop  # noqa: PLC0415 - it has no wheel for some systems
+    except ImportError:
+        from asyncio import new_event_loop  # noqa: PLC0415
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
         answer = runner.run(main)
     json.dump(answer, sys.stdout)
     print()
