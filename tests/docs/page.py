@@ -15,6 +15,11 @@ from typing import Any
 from tests.docs.pages import blocks
 
 
+def runs(text: str) -> bool:
+    """Whether the page starts a scheduler that goes on until it is told to stop."""
+    return any("scheduler.run()" in block for block in blocks(text, "python"))
+
+
 async def run(text: str, names: dict[str, Any]) -> None:
     for block in blocks(text, "python"):
         code = compile(block, "page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -28,7 +33,7 @@ def main() -> None:
     text = Path(sys.argv[1]).read_text("utf-8")
     names: dict[str, Any] = {"__name__": "page"}
     asyncio.run(run(text, names))
-    if "scheduler.run()" in text:
+    if runs(text):
         names["scheduler"].subscribe(lambda event: print(type(event).__name__, flush=True))  # noqa: T201
         names["scheduler"].run()
 

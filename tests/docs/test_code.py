@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from tests.docs import pages
+from tests.docs.page import runs
 
 #: Seconds; every example ends by itself long before.
 DEADLINE = 60
@@ -59,11 +60,11 @@ def test_python_on_pages_runs(page, tmp_path):
     printed = []
     for line in process.stdout:
         printed.append(line)
-        if line == "Started\n" and "scheduler.run()" in text:
+        if line == "Started\n" and runs(text):
             process.send_signal(signal.SIGTERM)
     guard.cancel()
     assert process.wait(DEADLINE) == 0, "".join(printed)
-    assert ("Stopped\n" in printed) == ("scheduler.run()" in text)
+    assert ("Stopped\n" in printed) == runs(text)
 
 
 @pytest.mark.parametrize("example", pages.EXAMPLES, ids=pages.name)

@@ -1,0 +1,53 @@
+"""What happens when the next fire comes before the last run is over: the overlap policies.
+
+Each job fires at 0.0, 0.5, 1.0 and 1.5 seconds, and each run takes 1.2 seconds.
+
+It prints:
+    skip: 4 due, 2 ran, 2 skipped: overlap
+    queue_one: 4 due, 3 ran, 1 skipped: overlap
+    queue_all: 4 due, 4 ran
+    allow: 4 due, 4 ran
+"""
+
+import asyncio
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+from tickwell import Every, Overlap, Run, Scheduler, Settings
+from tickwell.clock import to_millis
+
+# Beats are when a running attempt hears that it is to stop: often, for this example.
+scheduler = Scheduler("memory://", settings=Settings(beat=0.1, ttl=5))
+begin = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)
+fires = Every("500ms", start=begin, until=begin + timedelta(seconds=1.5))
+ended: Counter[str] = Counter()
+last_ended = asyncio.Event()
+
+
+async def work(run: Run) -> None:
+    """Say when it starts, and take its time."""
+    now = (datetime.now(UTC) - begin).total_seconds()
+    fired = (run.fire_time - begin).total_seconds()
+    print(f"at {now:3.1f} s {run.job} starts the fire of {fired:.1f} s")
+    await asyncio.sleep(1.2)
+    ended[run.job] += 1
+    if ended["queue_all"] == 4:  # the one that takes longest
+        last_ended.set()
+
+
+for overlap in Overlap:
+    scheduler.job(fires, name=overlap.value, overlap=overlap)(work)
+
+
+async def main() -> None:
+    """Run them all, then ask what became of every fire time."""
+    async with scheduler:
+        await last_ended.wait()
+        since, until = to_millis(begin), to_millis(begin + timedelta(seconds=2))
+        for each in Overlap:
+            answer = await scheduler.slots.completeness("default", each.value, since, until)
+            print(f"{each.value}: {answer}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,54 @@
+"""A cron job, an interval job and a job on demand, on SQLite. Ends by itself after three runs each.
+
+It prints:
+    cron fired at a whole second
+    hello, Ada
+    three runs each: stopping
+"""
+
+import asyncio
+from collections import Counter
+
+from tickwell import Cron, Every, Run, Scheduler
+
+scheduler = Scheduler("sqlite:///quickstart.db")
+seen: Counter[str] = Counter()
+enough = asyncio.Event()
+
+
+def note(job: str) -> None:
+    """Count a run, and say when there were three of each."""
+    seen[job] += 1
+    if all(seen[name] >= 3 for name in ("tick", "sync_users", "greet")):
+        enough.set()
+
+
+@scheduler.job(Cron("* * * * * *"))  # six fields: every second
+async def tick(run: Run) -> None:
+    if run.fire_time.microsecond == 0:
+        print("cron fired at a whole second")
+    note(run.job)
+
+
+@scheduler.job(Every("500ms"))
+def sync_users(run: Run) -> None:  # a plain function runs in a thread
+    note(run.job)
+
+
+@scheduler.job()  # on demand
+async def greet(name: str, run: Run) -> None:
+    print(f"hello, {name}")
+    note(run.job)
+
+
+async def main() -> None:
+    """Run until all three have run three times. A program of its own would `scheduler.run()`."""
+    async with scheduler:
+        for name in ("Ada", "Grace", "Edsger"):
+            await greet.trigger(name)
+        await enough.wait()
+    print("three runs each: stopping")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,59 @@
+"""An execution that fails, is retried, dies, and is revived once the cause is gone.
+
+It prints:
+    attempt 1 failed
+    attempt 2 failed
+    attempt 3 failed
+    the dead letter: ConnectionError: the printer is off
+    attempt 4 printed invoice 4711
+    the execution succeeded, after 4 attempts under one id
+"""
+
+import asyncio
+
+from tickwell import Backoff, Retry, Run, Scheduler
+from tickwell.domain.event import AttemptsFinished, Event
+from tickwell.domain.execution import State
+from tickwell.ports.records import ExecutionFilter
+
+scheduler = Scheduler("memory://")
+printer_is_on = False
+ended: asyncio.Queue[State] = asyncio.Queue()
+
+
+@scheduler.job(retry=Retry(max_attempts=3, backoff=Backoff.FIXED, delay=200, jitter=0))
+async def print_invoice(number: int, run: Run) -> None:
+    """What it raises is recorded; the next attempt has the same id and a higher number."""
+    if not printer_is_on:
+        print(f"attempt {run.attempt} failed")
+        raise ConnectionError("the printer is off")
+    print(f"attempt {run.attempt} printed invoice {number}")
+
+
+def listen(event: Event) -> None:
+    """Tell the main program when an execution has ended, well or not."""
+    if isinstance(event, AttemptsFinished):
+        for report in event.reports:
+            if report.state is not State.WAITING:  # waiting: another attempt follows
+                ended.put_nowait(report.state)
+
+
+async def main() -> None:
+    """Let it die, look at the dead letter, mend the cause, revive it."""
+    global printer_is_on  # noqa: PLW0603
+    scheduler.subscribe(listen)
+    async with scheduler:
+        await print_invoice.trigger(number=4711)
+        await ended.get()
+        dead = ExecutionFilter(project="default", states=frozenset({State.DEAD}))
+        letter = (await scheduler.executions.list(dead)).items[0]
+        print("the dead letter:", (letter.error or "").splitlines()[-1])
+        printer_is_on = True
+        await scheduler.executions.revive("default", [letter.id])
+        state = await ended.get()
+        again = await scheduler.executions.get("default", letter.id)
+        print(f"the execution {state}, after {len(again.attempts)} attempts under one id")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
