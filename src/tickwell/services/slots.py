@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
@@ -34,8 +35,13 @@ class Slots:
         self.store = store
         self.clock = clock
 
-    async def read(self, project: str, key: str, since: int, until: int) -> SlotPage:
-        """The slots in [since, until) of a job, given by name or id; up to `LIMIT` of them."""
+    async def read(
+        self, project: str, key: str, since: int, until: int, *, unborn: bool = False
+    ) -> SlotPage:
+        """The slots in [since, until) of a job, given by name or id; up to `LIMIT` of them.
+
+        Unborn: with fire times from before the job existed, as its first version has them.
+        """
         if since >= until:
             raise InvalidInput(
                 "the range is empty", field="until", hint="It ends later than it begins"
@@ -45,6 +51,8 @@ class Slots:
             raise NotFound("job", key)
         entry, now = found[0], self.clock.now()
         versions = await spans(self.store, entry, since, now)
+        if unborn:
+            versions[0] = replace(versions[0], after=min(versions[0].after, since - 1))
         cut = _cut(versions, since, until)
         known = await self._answers(entry, since, until if cut is None else cut)
         items = [
@@ -92,7 +100,7 @@ class Slots:
         pruned = await pruned_before(self.store, entry.job, now)
         return [
             Slot(slot.fire_time, Answer.PRUNED)
-            if slot.answer is Answer.UNANSWERED and slot.fire_time < pruned
+            if slot.answer is Answer.UNANSWERED and entry.job.created_at < slot.fire_time < pruned
             else slot
             for slot in items
         ]

@@ -1,0 +1,199 @@
+"""Executions: the use cases that library, command line and API share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tickwell.domain.execution import ENDED, Execution, Kind, NewExecution, State
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Entry, Job, JobState, rank
+from tickwell.domain.planning import new_execution
+from tickwell.errors import InvalidInput, NotFound, WrongState
+from tickwell.ids import Random, execution_id, new_id
+from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.services.payload import checked
+from tickwell.services.slot import Answer, Slot
+from tickwell.services.slots import Slots, SlotStore
+from tickwell.services.time import Time
+
+#: Executions that one call to the store adds.
+_BATCH = 500
+
+
+@dataclass(slots=True, kw_only=True)
+class Backfill:
+    """What a backfill did."""
+
+    #: The executions that will run now, oldest slot first.
+    ids: list[str] = field(default_factory=list)
+    #: Slots that ran before, or are live.
+    left_alone: int = 0
+    #: Where to go on when the range had too many slots; None: all were looked at.
+    next: int | None = None
+
+
+class Executions:
+    """Asks for runs, takes them back and reads them. A job's key is its name or id."""
+
+    def __init__(
+        self, store: SlotStore, clock: Time, random: Random, wake: Callable[[], None]
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.random = random
+        #: Called after a write, so that the loops of this process look at once.
+        self.wake = wake
+        self.slots = Slots(store, clock)
+
+    async def trigger(
+        self,
+        project: str,
+        job_key: str,
+        *,
+        payload: Any = None,
+        run_at: int | None = None,
+        key: str | None = None,
+        overlap: Overlap = Overlap.ALLOW,
+    ) -> Execution:
+        """Run a job, now or at an instant; the same idempotency key answers with the same run."""
+        if key is not None and not (0 < len(key) <= 255 and key.isprintable()):
+            raise InvalidInput("1 to 255 printable characters are needed", field="key")
+        entry, now = await self._entry(project, job_key), self.clock.now()
+        new = new_execution(
+            entry.job,
+            now if run_at is None else max(run_at, now),
+            id=new_id(now, self.random),
+            kind=Kind.REQUEST,
+            overlap=overlap,
+            payload=checked(payload),
+        )
+        new.key = key
+        (id,) = await self._add([new], now)
+        return await self.get(project, id)
+
+    async def backfill(
+        self, project: str, key: str, since: int, until: int, *, force: bool = False
+    ) -> Backfill:
+        """Run the slots in [since, until) that have not run, each under its own id.
+
+        One that ran is left alone; forced, it runs again under a new id. What is to come is not
+        touched. Fire times from before the job existed are those of its first version.
+        """
+        entry, now = await self._entry(project, key), self.clock.now()
+        if since > now:
+            raise InvalidInput(
+                "the range is still to come", field="since", hint="Choose a past one"
+            )
+        page = await self.slots.read(project, key, since, min(until, now + 1), unborn=True)
+        done = Backfill(next=page.next)
+        new = []
+        for slot in page.items:
+            if _is_open(slot):
+                new.append(self._again(entry.job, slot.fire_time, now))
+            elif force and _has_ended(slot):
+                new.append(self._anew(entry.job, slot.fire_time, now))
+            elif slot.answer in {Answer.EXECUTED, Answer.PRUNED}:
+                done.left_alone += 1
+        done.ids = [*await self._add(new, now)]
+        return done
+
+    async def cancel(self, project: str, ids: Sequence[str]) -> Sequence[str]:
+        """End what is pending, ask the worker of what is running; answer which were live."""
+        found = await self.store.request_cancel(project, ids, self.clock.now())
+        if ids and not found:
+            execution = await self.get(project, ids[0])
+            raise WrongState(
+                "execution",
+                execution.id,
+                execution.state,
+                "a live one can be cancelled",
+            )
+        self.wake()
+        return found
+
+    async def revive(self, project: str, ids: Sequence[str]) -> Sequence[str]:
+        """Dead executions run again under their ids, with a new budget; answer which."""
+        revived = await self.store.revive(project, ids, self.clock.now())
+        if ids and not revived:
+            await self._dead(project, ids[0])
+        self.wake()
+        return revived
+
+    async def revive_edited(self, project: str, id: str, payload: Any) -> Execution:
+        """Repeat a dead execution with another payload: a new one that says what it repeats."""
+        dead = await self._dead(project, id)
+        entry, now = await self._entry(project, dead.job_id), self.clock.now()
+        new = self._anew(entry.job, dead.fire_time, now, checked(payload))
+        new.revived_from = dead.id
+        (added,) = await self._add([new], now)
+        return await self.get(project, added)
+
+    async def get(self, project: str, id: str) -> Execution:
+        """One execution with its attempts."""
+        execution = await self.store.get_execution(project, id)
+        if execution is None:
+            raise NotFound("execution", id)
+        return execution
+
+    async def list(
+        self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Execution]:
+        """Executions, newest first."""
+        return await self.store.list_executions(where, cursor, limit)
+
+    async def _entry(self, project: str, key: str) -> Entry:
+        found = await self.store.get_jobs(project, [key])
+        if not found or found[0].cursor.state is JobState.DELETED:
+            raise NotFound("job", key)
+        return found[0]
+
+    async def _dead(self, project: str, id: str) -> Execution:
+        execution = await self.get(project, id)
+        if execution.state is not State.DEAD:
+            raise WrongState("execution", id, execution.state, "a dead one can be revived")
+        return execution
+
+    async def _add(self, new: Sequence[NewExecution], now: int) -> Sequence[str]:
+        ids: list[str] = []
+        for start in range(0, len(new), _BATCH):
+            ids += await self.store.add_executions(new[start : start + _BATCH], now, 0)
+        if new:
+            self.wake()
+        return ids
+
+    def _again(self, job: Job, fire_time: int, now: int) -> NewExecution:
+        """A slot that has not run, under its own id."""
+        id = execution_id(job.id, fire_time)
+        new = new_execution(job, fire_time, id=id, kind=Kind.FIRE, overlap=_in_turn(job))
+        new.backfill = True
+        return _due(new, now)
+
+    def _anew(self, job: Job, fire_time: int, now: int, payload: Any = None) -> NewExecution:
+        """A fire time that ran before, under an id of its own."""
+        id = new_id(now, self.random)
+        new = new_execution(
+            job, fire_time, id=id, kind=Kind.REQUEST, overlap=_in_turn(job), payload=payload
+        )
+        return _due(new, now)
+
+
+def _due(new: NewExecution, now: int) -> NewExecution:
+    """Due now, so that it neither overtakes what is waiting nor is past its time to live."""
+    new.run_at = now
+    new.rank = rank(now, new.job.priority)
+    return new
+
+
+def _in_turn(job: Job) -> Overlap:
+    """A person asked for each of them: they wait for each other instead of being skipped."""
+    return Overlap.ALLOW if job.overlap is Overlap.ALLOW else Overlap.QUEUE_ALL
+
+
+def _is_open(slot: Slot) -> bool:
+    return slot.answer in {Answer.SKIPPED, Answer.PAUSED, Answer.UNANSWERED}
+
+
+def _has_ended(slot: Slot) -> bool:
+    return slot.answer is Answer.PRUNED or slot.state in ENDED
