@@ -1,3 +1,59 @@
 """Tickwell: a job scheduler that answers every fire time exactly once, in one process or many."""
 
-__all__: list[str] = []
+from tickwell.domain.execution import Execution, State
+from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.job import Job
+from tickwell.domain.policy import (
+    Backoff,
+    Delivery,
+    Misfire,
+    OnMisfire,
+    Retention,
+    Retry,
+    Timeout,
+)
+from tickwell.domain.target import Call
+from tickwell.domain.trigger import (
+    Calendar,
+    CalendarEvery,
+    Cron,
+    Every,
+    Once,
+    OnDemand,
+    Trigger,
+    Union,
+    Window,
+)
+from tickwell.errors import TickwellError
+from tickwell.executors.run import Run
+from tickwell.scheduler import Scheduler
+from tickwell.settings import Settings
+
+__all__ = [
+    "Backoff",
+    "Calendar",
+    "CalendarEvery",
+    "Call",
+    "Concurrency",
+    "Cron",
+    "Delivery",
+    "Every",
+    "Execution",
+    "Job",
+    "Misfire",
+    "OnDemand",
+    "OnMisfire",
+    "Once",
+    "Overlap",
+    "Retention",
+    "Retry",
+    "Run",
+    "Scheduler",
+    "Settings",
+    "State",
+    "TickwellError",
+    "Timeout",
+    "Trigger",
+    "Union",
+    "Window",
+]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from tickwell.domain.document import job_to_document
+from tickwell.domain.execution import Execution
 from tickwell.domain.job import Job
 from tickwell.executors.handlers import Handler
 
@@ -24,7 +25,7 @@ class JobFunction(Generic[P, R]):
         self,
         function: Callable[P, R],
         handler: Handler,
-        request: Callable[[str, Any], Awaitable[str]],
+        request: Callable[[str, Any], Awaitable[Execution]],
     ) -> None:
         functools.update_wrapper(self, function)
         #: The name of the job and of its handler.
@@ -37,11 +38,9 @@ class JobFunction(Generic[P, R]):
         """Call the function itself; no job is involved."""
         return self._function(*args, **kwargs)
 
-    async def trigger(self, *args: Any, **kwargs: Any) -> str:
-        """Run it as a job, now, with these arguments; the id of the execution."""
-        bound = self._handler.signature.bind_partial(*args, **kwargs)
-        payload = bound.arguments or None
-        self._handler.arguments(payload)
+    async def trigger(self, *args: Any, **kwargs: Any) -> Execution:
+        """Run it as a job, now, with these arguments."""
+        payload = self._handler.payload(*args, **kwargs)
         return await self._request(self.name, payload)
 
     def __repr__(self) -> str:

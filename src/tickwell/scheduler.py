@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 from tickwell.clock import StoreClock
 from tickwell.declared import JobFunction, with_hash
 from tickwell.domain.event import Events, Listener
+from tickwell.domain.execution import Execution
 from tickwell.domain.health import Health
 from tickwell.domain.job import Entry, Job
-from tickwell.domain.target import Call
+from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.errors import JobExists, NotRunning, VersionConflict
 from tickwell.executors.handlers import Handlers
@@ -87,15 +88,7 @@ class Scheduler:
 
         def decorate(function: Callable[P, R]) -> JobFunction[P, R]:
             chosen = name or function.__name__
-            job = Job(
-                id="declared",
-                name=chosen,
-                trigger=trigger or OnDemand(),
-                target=Call(chosen),
-                project=self.project,
-                app=self.app,
-                **policies,
-            )
+            job = self._definition(chosen, trigger, Call(chosen), app=self.app, **policies)
             handler = self.handlers.add(chosen, function)
             if trigger is not None:
                 handler.arguments(job.payload)  # a fire that cannot be called is refused here
@@ -104,10 +97,29 @@ class Scheduler:
 
         return decorate
 
-    async def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> str:
-        """Run a job now; the id of the execution. The same key again is the same execution."""
+    async def add(
+        self, name: str, trigger: Trigger | None, target: Target, **policies: Any
+    ) -> Entry:
+        """Add a job that no code declares; without a trigger it runs on demand."""
         await self._open()
-        return await self.executions.trigger(self.project, name, payload, key=key)
+        return await self.jobs.add(self._definition(name, trigger, target, **policies))
+
+    async def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
+        """Run a job now. The same key again answers with the same execution."""
+        await self._open()
+        return await self.executions.trigger(self.project, name, payload=payload, key=key)
+
+    def _definition(
+        self, name: str, trigger: Trigger | None, target: Target, **policies: Any
+    ) -> Job:
+        return Job(
+            id="",
+            name=name,
+            trigger=trigger or OnDemand(),
+            target=target,
+            project=self.project,
+            **policies,
+        )
 
     async def start(self, roles: Collection[str] = BOTH) -> None:
         """Open the store, bring declared jobs up to date, and set the engine going."""

@@ -53,7 +53,7 @@ class Service:
         self._say(sock)
         try:
             await self.stopping.wait()
-            typer.echo("stopping: no new claims, running attempts may end", err=True)
+            self._tell("stopping: no new claims, running attempts may end")
         finally:
             drain = self.scheduler.settings.drain_timeout
             await asyncio.gather(supervisor.stop(drain + 2), self.scheduler.stop())
@@ -87,16 +87,18 @@ class Service:
         await serve(HealthApp(self.scheduler.health, self.scheduler.store_url), sock)
 
     def _say(self, sock: socket.socket | None) -> None:
-        if self.supervised:
-            return
         does = " and ".join(sorted(self.roles))
-        typer.echo(f"tickwell runs: {does}, store {self.scheduler.store_url}", err=True)
+        self._tell(f"tickwell runs: {does}, store {self.scheduler.store_url}")
         if self.workers:
-            typer.echo(f"  {self.workers} worker processes, restarted when they end", err=True)
+            self._tell(f"  {self.workers} worker processes, restarted when they end")
         if sock is not None:
             address, port = sock.getsockname()[:2]
-            typer.echo(f"  http://{address}:{port}/health says how it is", err=True)
-        typer.echo("  Ctrl-C drains and stops", err=True)
+            self._tell(f"  http://{address}:{port}/health says how it is")
+        self._tell("  Ctrl-C drains and stops")
+
+    def _tell(self, line: str) -> None:
+        if not self.supervised:  # the supervisor speaks for all of them
+            typer.echo(line, err=True)
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -104,6 +106,7 @@ def _bind(host: str, port: int) -> socket.socket:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         sock.bind((host, port))
+        sock.listen()  # from here on a request waits for the server instead of being refused
     except OSError as error:
         sock.close()
         raise InvalidSetting(

@@ -40,11 +40,23 @@ class Handler:
         try:
             self.signature.bind(**expected)
         except TypeError as error:
-            raise InvalidPayload(
-                f"handler {self.name!r} cannot be called so: {error}",
-                hint=f"Its parameters are {self.signature}",
-            ) from error
+            raise self._misfit(error) from error
         return dict(payload)
+
+    def payload(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
+        """The payload that calls the handler with these arguments."""
+        try:
+            bound = self.signature.bind_partial(*args, **kwargs)
+        except TypeError as error:
+            raise self._misfit(error) from error
+        self.arguments(bound.arguments or None)
+        return dict(bound.arguments) or None
+
+    def _misfit(self, error: TypeError) -> InvalidPayload:
+        return InvalidPayload(
+            f"handler {self.name!r} cannot be called so: {error}",
+            hint=f"Its parameters are {self.signature}",
+        )
 
 
 class Handlers:

@@ -1,0 +1,148 @@
+"""`tickwell serve` as a person starts it: real processes, real signals."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+APP = """
+import os
+from tickwell import Every, Scheduler
+
+scheduler = Scheduler("sqlite:///jobs.db")
+
+@scheduler.job(Every("200ms"))
+async def tick() -> None:
+    print("tick", os.getpid(), flush=True)
+"""
+
+
+@pytest.fixture
+def serve(tmp_path):
+    started = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tickwell", "serve", *arguments],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    (tmp_path / "jobs.py").write_text(APP)
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def address(process):
+    """The URL that the service says it listens on."""
+    for line in process.stderr:
+        found = re.search(r"(http://\S+)/health", line)
+        if found:
+            return found[1]
+    raise AssertionError("it ended without saying where it listens")
+
+
+def get(url):
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def test_it_serves_health_and_stops_on_sigterm(serve):
+    process = serve("--port", "0")
+    url = address(process)
+    assert get(f"{url}/health") == (
+        200,
+        {
+            "status": "ok",
+            "problems": [],
+            "store": "sqlite:///tickwell.db",
+            "in_hand": 0,
+            "backlog": 0,
+        },
+    )
+    assert get(f"{url}/nothing")[0] == 404
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 0
+
+
+def test_it_runs_the_jobs_of_an_app(serve):
+    process = serve("--app", "jobs:scheduler", "--no-http")
+    assert process.stdout.readline().startswith("tick")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 0
+
+
+def test_a_killed_worker_process_is_started_anew(serve):
+    process = serve("--app", "jobs:scheduler", "--workers", "1", "--no-http")
+    first = int(process.stdout.readline().split()[1])
+    assert first != process.pid
+    os.kill(first, signal.SIGKILL)
+    pids = (int(line.split()[1]) for line in process.stdout)
+    assert next(pid for pid in pids if pid != first) != process.pid
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=40)
+    assert process.returncode == 0
+
+
+def test_worker_processes_end_when_their_supervisor_is_killed(serve):
+    process = serve("--app", "jobs:scheduler", "--workers", "1", "--no-http")
+    worker = int(process.stdout.readline().split()[1])
+    process.kill()
+    for _ in process.stdout:
+        pass  # the pipe ends when the last process that holds it has ended
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--store", "oracle://x"], "names no store"),
+        (["--store", "sqlite:////no/such/folder/x.db"], "/no/such/folder"),
+        (["--role", "boss"], "boss is no role"),
+        (["--app", "jobs"], "is not module:name"),
+        (["--app", "nowhere:scheduler"], "cannot import"),
+        (["--app", "jobs:tick"], "no Scheduler named"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_no_traceback(serve, arguments, message):
+    process = serve(*arguments, "--port", "0")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode in {1, 2}
+    assert message in errors
+    assert "Traceback" not in errors
+
+
+def test_a_taken_port_is_named(serve):
+    first = serve("--port", "0")
+    port = address(first).rpartition(":")[2]
+    second = serve("--port", port, "--store", "sqlite:///other.db")
+    _, errors = second.communicate(timeout=30)
+    assert second.returncode == 2
+    assert f"cannot listen on 127.0.0.1:{port}" in errors
+
+
+def test_help_and_version():
+    for arguments in (["--help"], ["version"], ["serve", "--help"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "tickwell", *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert ran.stdout
