@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,7 +28,7 @@ _MOST = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
+class Trigger(ABC):
     """A pure rule: given an instant, the next fire time or none.
 
     Windows and calendars belong to it: what they take out is no fire time.
@@ -93,12 +94,13 @@ class Trigger:
         """The zone of windows and calendars that name none."""
         return "UTC"
 
+    @abstractmethod
     def _nominal(self, instant: int) -> int | None:
         """The bare rule's next fire time, strictly later."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _rule_in_words(self) -> str:
-        raise NotImplementedError
+        """What the bare rule says."""
 
     def after(self, instant: int) -> int | None:
         """The first fire time strictly later than the instant."""
