@@ -45,6 +45,9 @@ class Counted(Trigger):
         self.asked.append(instant)
         return instant - instant % SECOND + SECOND
 
+    def _rule_in_words(self):
+        return "every second"
+
 
 class TestOnTime:
     def test_what_comes_within_the_horizon_is_planned_ahead(self):
