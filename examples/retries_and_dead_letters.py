@@ -11,9 +11,8 @@ It prints:
 
 import asyncio
 
-from tickwell import Backoff, Retry, Run, Scheduler
+from tickwell import Backoff, Retry, Run, Scheduler, State
 from tickwell.domain.event import AttemptsFinished, Event
-from tickwell.domain.execution import State
 from tickwell.ports.records import ExecutionFilter
 
 scheduler = Scheduler("memory://")

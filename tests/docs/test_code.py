@@ -46,24 +46,24 @@ def test_sessions_answer_what_the_page_says(page):
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=pages.name)
 def test_python_on_pages_runs(page, tmp_path):
     text = page.read_text("utf-8")
-    process = subprocess.Popen(
+    printed = []
+    with subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "tests.docs.page", page],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(pages.ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-    )
-    guard = threading.Timer(DEADLINE, process.kill)
-    guard.start()
-    assert process.stdout is not None
-    printed = []
-    for line in process.stdout:
-        printed.append(line)
-        if line == "Started\n" and runs(text):
-            process.send_signal(signal.SIGTERM)
-    guard.cancel()
-    assert process.wait(DEADLINE) == 0, "".join(printed)
+    ) as process:
+        guard = threading.Timer(DEADLINE, process.kill)
+        guard.start()
+        assert process.stdout is not None
+        for line in process.stdout:
+            printed.append(line)
+            if line == "Started\n" and runs(text):
+                process.send_signal(signal.SIGTERM)
+        guard.cancel()
+    assert process.returncode == 0, "".join(printed)
     assert ("Stopped\n" in printed) == runs(text)
 
 

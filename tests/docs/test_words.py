@@ -10,9 +10,7 @@ from tests.docs import pages
 OTHER_WORDS = {
     r"\bworker pool": "worker",
     r"\bDLQ\b|\bdead.letter queue": "dead letters",
-    r"\bexactly.once (delivery|execution)": "one record per fire time",
     r"\bpoll loop|\bheartbeat": "beat",
-    r"\bjob run": "execution",
     r"\bmaster|\bslave": "planner, worker",
     r"\b(simply|just|easily|seamless\w*|blazing\w*|powerful|robust)\b": "(leave it out)",
 }
