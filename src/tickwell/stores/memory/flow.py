@@ -187,7 +187,8 @@ class Flow:
             for other in (self.tables.rows[id] for id in before):
                 # One that a person revived waits its turn.
                 if (
-                    other.execution.state is State.BLOCKED
+                    other is not row
+                    and other.execution.state is State.BLOCKED
                     and other.overlap is not Overlap.QUEUE_ALL
                 ):
                     self.end(other, State.SKIPPED, Reason.OVERLAP, now)
