@@ -29,10 +29,11 @@ def add(
     batches = {id: Batch(*jobs[id], []) for id in jobs}
     for one in fresh:
         batches[one.job.id].executions.append(one)
-    # A fire that nobody has counted yet is counted where it is recorded one by one.
-    quick = [batch for batch in batches.values() if not _has_fires(batch)]
-    recorder.quickly(quick)
-    slow = {id for id, batch in batches.items() if batch.slow or _has_fires(batch)}
+    if _is_plain(fresh):
+        recorder.quickly(batches.values())
+        slow = {id for id, batch in batches.items() if batch.slow}
+    else:
+        slow = set(batches)
     session.many(
         "count_made",
         [
@@ -67,5 +68,7 @@ def _known(
     return answers, fresh
 
 
-def _has_fires(batch: Batch) -> bool:
-    return any(one.kind is Kind.FIRE for one in batch.executions)
+def _is_plain(new: Sequence[NewExecution]) -> bool:
+    """Whether they may be written together: a fire is counted one by one, and no id comes twice."""
+    fires = any(one.kind is Kind.FIRE for one in new)
+    return not fires and len({one.id for one in new}) == len(new)

@@ -107,8 +107,8 @@ def _live_keys(states: Collection[State], job_id: str | None) -> Query:
     parts = [SQL["pending_keys"].format(code=code, mine=mine) for code in pending]
     if State.RUNNING in states:
         parts.append(SQL["running_keys"].format(mine=mine))
-    parts = parts or ["SELECT NULL"]
-    return " UNION ALL ".join(parts), [job_id] * (len(parts) if job_id is not None else 0)
+    values = [job_id] * (len(parts) if job_id is not None else 0)
+    return " UNION ALL ".join(parts or ["SELECT NULL"]), values
 
 
 def _codes(codes: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +20,6 @@ from tickwell.stores.sql.codec import (
 )
 from tickwell.stores.sqlite.flow import Flow, prune_at
 from tickwell.stores.sqlite.rows import JOB_GATE, NO_GATE
-
 
 #: State, waits, look_at, holds_job: where a new execution stands.
 Place = tuple[int, int, int, int]
@@ -156,10 +154,8 @@ class Recorder:
         return True
 
     def _taken(self, batches: Collection[Batch]) -> set[str]:
-        """Ids that are on record, or that come twice."""
         ids = [new.id for batch in batches for new in batch.executions]
-        twice = {id for id, count in Counter(ids).items() if count > 1}
-        return twice | {id for (id,) in self.session.rows("existing", json.dumps(ids))}
+        return {id for (id,) in self.session.rows("existing", json.dumps(ids))}
 
     def _insert(self, job: int, new: NewExecution) -> int:
         key: int = self.session.value("last_key") + 1
