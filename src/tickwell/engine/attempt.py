@@ -15,6 +15,7 @@ class Attempt:
     __slots__ = (
         "claim",
         "entered",
+        "expired",
         "lane",
         "seated",
         "started",
@@ -41,6 +42,8 @@ class Attempt:
         #: Monotonic and store time of the start; None while it is held or ready.
         self.started: float | None = None
         self.started_at: int | None = None
+        #: Its soft timeout has passed, whatever it was asked to stop for.
+        self.expired = False
         #: Its outcome is with the reporter; whatever the task still does counts for nothing.
         self.told = False
         #: The bucket of the deadline wheel that it is in.
@@ -52,6 +55,11 @@ class Attempt:
             self.stop = why
         if self.task is not None and self.entered:
             self.task.cancel()
+
+    def given_back(self, now: int) -> Outcome:
+        """The outcome of an attempt that did not start: whoever has it next waits as long."""
+        early = max(self.claim.run_at - now, 0)
+        return Outcome(kind=OutcomeKind.RELEASED, delay=early)
 
     def interrupted(self) -> Outcome:
         """The outcome of an attempt whose task ended by cancellation."""

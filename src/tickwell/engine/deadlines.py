@@ -25,7 +25,8 @@ class Deadlines:
         self.clock = clock
         self.abandon = abandon
         self.wake: Callable[[], None] = lambda: None
-        self._buckets: dict[int, set[Attempt]] = {}
+        #: In the order of arrival, so that a simulated run is the same each time.
+        self._buckets: dict[int, dict[Attempt, None]] = {}
 
     def watch(self, attempt: Attempt, started: float) -> None:
         """Enforce the timeouts of an attempt that starts now."""
@@ -35,7 +36,7 @@ class Deadlines:
         """It has ended in time."""
         bucket = self._buckets.get(attempt.tick)
         if bucket is not None:
-            bucket.discard(attempt)
+            bucket.pop(attempt, None)
 
     async def step(self) -> float:
         """Enforce what is due."""
@@ -51,18 +52,18 @@ class Deadlines:
 
     def _expire(self, attempt: Attempt) -> None:
         timeout = attempt.claim.job.timeout
-        if attempt.stop is OutcomeKind.TIMED_OUT or timeout.soft == timeout.hard:
-            attempt.ask_to_stop(OutcomeKind.TIMED_OUT)
+        attempt.ask_to_stop(OutcomeKind.TIMED_OUT)
+        if attempt.expired or timeout.soft == timeout.hard:
             self.abandon(attempt)
             return
-        attempt.ask_to_stop(OutcomeKind.TIMED_OUT)
+        attempt.expired = True
         self._put(attempt, self.clock.monotonic() + (timeout.hard - timeout.soft) / 1000)
 
     def _put(self, attempt: Attempt, deadline: float) -> None:
         attempt.tick = int(deadline / TICK) + 1
         bucket = self._buckets.get(attempt.tick)
         if bucket is None:
-            self._buckets[attempt.tick] = {attempt}
+            self._buckets[attempt.tick] = {attempt: None}
             self.wake()
         else:
-            bucket.add(attempt)
+            bucket[attempt] = None

@@ -93,6 +93,8 @@ class Engine:
         if self.pulse_thread is None:
             services.append(self.pulse)
         self._loops = {service.name: Loop(service, clock, events) for service in services}
+        if self.pulse_thread is None:
+            self._loops["pulse"].longest_rest = self.pulse.longest_rest
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
         self._heard_at = float("-inf")

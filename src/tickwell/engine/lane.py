@@ -25,6 +25,8 @@ class Lane:
         #: Attempts whose task exists: prepared, running, or abandoned and still taking the slot.
         self.busy = 0
         self.in_hand = 0
+        #: Told as timed out or given back, and still taking a slot.
+        self.abandoned = 0
         #: Due, waiting for a slot.
         self.ready: deque[Attempt] = deque()
         self.mean = HOPED_DURATION
@@ -42,7 +44,8 @@ class Lane:
         """
         if self.lead <= 0:
             return 0
-        return min(int(self.slots * self.lead / max(self.mean, 0.01)), 4 * self.batch)
+        moving = self.slots - self.abandoned
+        return min(int(moving * self.lead / max(self.mean, 0.01)), 4 * self.batch)
 
     def room(self) -> int:
         """How many to claim now.
@@ -50,7 +53,8 @@ class Lane:
         Nothing until half of what may be in hand is gone: a claim of many costs little more than
         a claim of one.
         """
-        capacity = self.slots + self.ahead()
-        if self.in_hand > capacity // 2 and capacity > self.slots:
+        slots = self.slots - self.abandoned
+        capacity = slots + self.ahead()
+        if self.in_hand > capacity // 2 and capacity > slots:
             return 0
         return max(min(capacity - self.in_hand, self.batch), 0)

@@ -27,10 +27,13 @@ class Service(Protocol):
 class Loop:
     """Runs one service until stopped. A failed step is reported and backed off, never fatal."""
 
-    def __init__(self, service: Service, clock: Clock, events: Events) -> None:
+    def __init__(
+        self, service: Service, clock: Clock, events: Events, longest_rest: float = LONGEST_REST
+    ) -> None:
         self.service = service
         self.clock = clock
         self.events = events
+        self.longest_rest = longest_rest
         self.wake = asyncio.Event()
         self.failures = 0
         self.error: Exception | None = None
@@ -56,7 +59,7 @@ class Loop:
         except Exception as error:  # noqa: BLE001 - a loop outlives whatever its service raises
             self.failures += 1
             self.error = error
-            rest = backoff(self.failures, self.service.name)
+            rest = backoff(self.failures, self.service.name, self.longest_rest)
             self.events.emit(
                 StepFailed(
                     service=self.service.name, error=error, failures=self.failures, rest=rest
@@ -69,8 +72,8 @@ class Loop:
         return rest
 
 
-def backoff(failures: int, seed: str) -> float:
+def backoff(failures: int, seed: str, longest: float = LONGEST_REST) -> float:
     """Seconds to rest: doubling, capped, spread so that services do not come back in step."""
     doublings = min(failures - 1, 10)
-    rest = min(FIRST_REST * (1 << doublings), LONGEST_REST)
+    rest = min(FIRST_REST * (1 << doublings), longest)
     return rest * (0.75 + spread(f"{seed}:{failures}", 500) / 1000)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tickwell.clock import Clock
 from tickwell.domain import worker as domain
+from tickwell.engine.loop import LONGEST_REST
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
@@ -28,6 +29,9 @@ class Pulse:
         self.settings = settings
         self.identity = identity
         self.deliver = deliver
+        #: A beat that failed is soon tried again: whoever rested longer than others after an
+        #: outage would be declared lost by them.
+        self.longest_rest = min(LONGEST_REST, settings.beat / 2)
 
     async def step(self) -> float:
         """Sample the store's time; beat, and hand the answer to the worker."""

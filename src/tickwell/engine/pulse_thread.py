@@ -71,7 +71,7 @@ class PulseThread:
         self._loop = asyncio.get_running_loop()
         forwarding = Events()
         forwarding.subscribe(self._forward)
-        self._service_loop = Loop(self, self.clock, forwarding)
+        self._service_loop = Loop(self, self.clock, forwarding, self.pulse.longest_rest)
         self._ready.set()
         await self._service_loop.run()
         if self._store is not None:

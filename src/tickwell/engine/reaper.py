@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Events, Recovered, WorkerLost
-from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.worker import Liveness
 from tickwell.engine.housekeeping import Housekeeping
 from tickwell.engine.planner import require_fresh_clock
+from tickwell.errors import StoreError
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
@@ -51,6 +52,13 @@ class Reaper:
 
     async def step(self) -> float:
         """Watch, declare, recover, keep house."""
+        try:
+            return await self._round()
+        except StoreError:
+            self._seen.clear()  # who could not reach the store was silent for no fault of its own
+            raise
+
+    async def _round(self) -> float:
         require_fresh_clock(self.clock, self.settings)
         workers = await self.store.list_workers()
         for worker in self._silent(workers):
@@ -81,11 +89,19 @@ class Reaper:
         orphans = await self.store.orphans(now, self.settings.batch)
         if not orphans:
             return False
-        lost = Outcome(kind=OutcomeKind.LOST, error="the worker went away, or hung")
-        reports = [decide(claim, lost, now) for claim in orphans]
+        reports = [decide(claim, _lost(claim, now), now) for claim in orphans]
         finished = await self.store.finish(reports, now)
         refused = {report.claim.id for report in finished.refused}
         recovered = [claim.id for claim in orphans if claim.id not in refused]
         self.events.emit(Recovered(executions=recovered))
         self.wake()
         return len(orphans) == self.settings.batch
+
+
+def _lost(claim: Claim, now: int) -> Outcome:
+    """The outcome of an attempt that nobody will report; one held for its instant waits on."""
+    return Outcome(
+        kind=OutcomeKind.LOST,
+        error="the worker went away, or hung",
+        delay=claim.run_at - now if claim.run_at > now else None,
+    )

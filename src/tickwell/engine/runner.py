@@ -90,8 +90,9 @@ class Runner:
     async def _await_instant(self, run_at: int, come: asyncio.Event) -> None:
         nobody = asyncio.Event()
         # A timer may end a little early (uvloop: 0.3 ms): the clock decides, never the timer.
+        # And the store's clock may be set meanwhile, so it is looked at each second.
         while (left := run_at - self.clock.now()) > 0:
-            await self.clock.wait(nobody, left / 1000)
+            await self.clock.wait(nobody, min(left / 1000, 1.0))
         del self._instants[run_at]
         come.set()
 
@@ -118,8 +119,8 @@ class Runner:
     def _fill(self, lane: Lane) -> None:
         while lane.ready and lane.busy < lane.slots:
             attempt = lane.ready.popleft()
-            if attempt.told:
-                continue
+            if attempt.told or (attempt.turn is not None and attempt.turn.done()):
+                continue  # given back, or asked to stop while it waited
             self._seat(attempt)
             if attempt.turn is not None:
                 attempt.turn.set_result(None)
@@ -138,7 +139,7 @@ class Runner:
             if attempt.stop is not None:
                 outcome = attempt.interrupted()
             elif not self.is_trusted():
-                outcome = Outcome(kind=OutcomeKind.RELEASED)
+                outcome = attempt.given_back(self.clock.now())
             else:
                 attempt.started = self.clock.monotonic()
                 attempt.started_at = self.clock.now()
@@ -158,7 +159,9 @@ class Runner:
 
     def _leave(self, attempt: Attempt) -> None:
         lane = attempt.lane
+        attempt.seated = False
         lane.busy -= 1
+        lane.abandoned -= attempt.told
         lane.moved_at = self.clock.monotonic()
         if attempt.started is not None:
             lane.observe(lane.moved_at - attempt.started)
@@ -170,6 +173,7 @@ class Runner:
             return
         attempt.told = True
         attempt.lane.in_hand -= 1
+        attempt.lane.abandoned += attempt.seated
         self.deadlines.forget(attempt)
         if self.in_hand.get(attempt.claim.id) is attempt:
             del self.in_hand[attempt.claim.id]
@@ -180,6 +184,10 @@ class Runner:
         """Tell an outcome without waiting for the task, which is cancelled if it is there."""
         self._tell(attempt, outcome)
         attempt.ask_to_stop(outcome.kind)
+
+    def give_back(self, attempt: Attempt) -> None:
+        """Release what has not started."""
+        self.finish_early(attempt, attempt.given_back(self.clock.now()))
 
     def _abandon(self, attempt: Attempt) -> None:
         """Past its hard timeout: it ends on record; its slot stays taken until its task ends."""
@@ -207,5 +215,5 @@ class Runner:
             if lane.ready and now - lane.moved_at > max(self.settings.lead, 0.1):
                 lane.mean = max(lane.mean, (now - lane.moved_at) * 1000)
                 for attempt in list(lane.ready):
-                    self.finish_early(attempt, Outcome(kind=OutcomeKind.RELEASED))
+                    self.give_back(attempt)
                 lane.ready.clear()

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
-from tickwell.domain.outcome import Outcome
 from tickwell.domain.worker import Pulse
 from tickwell.engine.attempt import Attempt
 from tickwell.engine.lane import Lane
@@ -56,7 +55,7 @@ class Worker:
             room = 0 if self.runner.is_backed_up() else lane.room()
             if room and abilities:
                 claims = await self._claim(lane, abilities, room)
-                self.runner.take(claims, lane)
+                self.runner.take(self._fresh(claims), lane)
                 filled = filled or len(claims) == room
         return 0.0 if filled else await self._rest()
 
@@ -77,8 +76,16 @@ class Worker:
             )
         self._unanswered[lane] = request  # until the store has answered
         claims = await self.store.claim(request)
-        del self._unanswered[lane]
+        self._unanswered.pop(lane, None)  # declared lost meanwhile: it was cleared already
         return claims
+
+    def _fresh(self, claims: list[Claim]) -> list[Claim]:
+        """Without what was found by another way, or belongs to an incarnation that is over."""
+        return [
+            claim
+            for claim in claims
+            if claim.worker == self.id and not self.runner.knows(claim.id, claim.attempt)
+        ]
 
     async def _rest(self) -> float:
         now = self.clock.now()
@@ -133,8 +140,7 @@ class Worker:
                 repeated=True,
             )
             found = await self.store.claim(request)
-            fresh = [claim for claim in found if not self.runner.knows(claim.id, claim.attempt)]
-            for claim in fresh:
+            for claim in self._fresh(found):
                 self.runner.take([claim], self._lane_of(claim, lane))
             self._lost_claims.discard(claim_id)
 
@@ -146,7 +152,7 @@ class Worker:
         """Give back everything that has not started; claim nothing more."""
         self.draining = True
         for attempt in self.runner.not_started():
-            self.runner.finish_early(attempt, Outcome(kind=OutcomeKind.RELEASED))
+            self.runner.give_back(attempt)
 
     async def drain(self, seconds: float) -> int:
         """Let running attempts end; release those that do not in time. How many were released."""

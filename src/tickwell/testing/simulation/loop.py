@@ -102,7 +102,7 @@ class SimLoop(asyncio.SelectorEventLoop):
             self._ready.extend(shuffled)
         super()._run_once()  # type: ignore[misc]
 
-    def call_soon(
+    def call_soon(  # type: ignore[override]
         self,
         callback: Callable[..., object],
         *args: Any,
@@ -115,7 +115,7 @@ class SimLoop(asyncio.SelectorEventLoop):
         guarded.handle = super().call_soon(guarded, context=context)
         return guarded.handle
 
-    def call_at(
+    def call_at(  # type: ignore[override]
         self,
         when: float,
         callback: Callable[..., object],

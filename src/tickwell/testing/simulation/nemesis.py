@@ -20,6 +20,8 @@ class Nemesis:
         # Sorted: the order of a set differs from one interpreter to the next.
         self.faults = sorted(world.scenario.faults - _NOT_AN_EVENT)
         self._years = 0
+        #: By how much the store's clock is wrong.
+        self._hours = 0
 
     async def run(self) -> None:
         """Until the time for faults is over."""
@@ -70,7 +72,9 @@ class Nemesis:
             self._years += 1
             if self._years == 1:
                 self.world.jump(365 * 24 * HOUR)
-        elif self.world.offset % (24 * HOUR):
-            self.world.jump(-self.world.offset % (24 * HOUR) - 24 * HOUR * (self.world.offset < 0))
+        elif self._hours:
+            self.world.jump(-self._hours * HOUR)  # somebody notices, and sets it right
+            self._hours = 0
         else:
-            self.world.jump(self.random.choice((-2, 2)) * HOUR)
+            self._hours = self.random.choice((-2, 2))
+            self.world.jump(self._hours * HOUR)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import takewhile
 
 from tickwell.domain.execution import (
     ENDED,
@@ -21,6 +22,8 @@ from tickwell.stores.memory.tables import Row
 from tickwell.testing.simulation.world import World
 
 _HELD = frozenset({State.QUEUED, State.RUNNING})
+#: Ended executions are looked at again each so many calls: looking costs more than the run.
+EVERY = 50
 _FAILURES = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMED_OUT})
 
 
@@ -46,6 +49,8 @@ class Rows:
         self.world = world
         self.seen: dict[str, Seen] = {}
         self._slots: dict[tuple[str, int], str] = {}
+        self._live: dict[str, None] = {}
+        self._calls = 0
 
     def stands(self, claim: Claim) -> bool:
         """Whether the store still holds this attempt to be the one that runs."""
@@ -61,11 +66,19 @@ class Rows:
         row = self.world.store.tables.rows.get(claim.id)
         return row is not None and len(row.execution.attempts) >= claim.attempt
 
-    def look(self, method: str) -> None:
-        """Compare everything with how it was."""
+    def look(self, method: str, *, fully: bool) -> None:
+        """Compare with how it was: what is new or live, now and then all."""
+        self._calls += 1
+        rows = self.world.store.tables.rows
+        if fully or self._calls % EVERY == 0:
+            ids = list(rows)
+        else:
+            ids = [id for id in (*self._live, *self._newest()) if id in rows]
         jobs: Counter[str] = Counter()
         gates: Counter[str] = Counter()
-        for id, row in self.world.store.tables.rows.items():
+        self._live.clear()
+        for id in ids:
+            row = rows[id]
             one, seen = row.execution, self.seen.get(id)
             if seen is None:
                 seen = self._new(id, one)
@@ -75,20 +88,25 @@ class Rows:
                 or len(one.attempts) != seen.ended
             ):
                 self._changed(one, seen, method)
-            if one.state in ENDED:
-                continue
-            if row.overlap is not Overlap.ALLOW and _is_live(one, seen):
-                jobs[one.job_id] += 1
-            if row.gate is not None and one.state in _HELD:
-                gates[row.gate] += 1
-                self._within(row, gates[row.gate])
-        for job_id, count in jobs.items():
-            if count > 1:
-                raise self.world.fail(f"{count} executions of {job_id} are live at once")
+            if one.state not in ENDED:
+                self._live[id] = None
+                self._count(row, seen, jobs, gates)
 
-    def _within(self, row: Row, count: int) -> None:
-        if count > row.limit:
-            raise self.world.fail(f"{count} hold a place in {row.gate}, {row.limit} may")
+    def _newest(self) -> list[str]:
+        """Rows stand in the order in which they were made."""
+        unseen = takewhile(lambda id: id not in self.seen, reversed(self.world.store.tables.rows))
+        return list(unseen)[::-1]
+
+    def _count(self, row: Row, seen: Seen, jobs: Counter[str], gates: Counter[str]) -> None:
+        one = row.execution
+        if row.overlap is not Overlap.ALLOW and _is_live(one, seen):
+            jobs[one.job_id] += 1
+            if jobs[one.job_id] > 1:
+                raise self.world.fail(f"two executions of {one.job_id} are live at once: {one}")
+        if row.gate is not None and one.state in _HELD:
+            gates[row.gate] += 1
+            if gates[row.gate] > row.limit:
+                raise self.world.fail(f"more than {row.limit} hold a place in {row.gate}: {one}")
 
     def _new(self, id: str, one: Execution) -> Seen:
         slot = one.job_id, one.fire_time

@@ -44,7 +44,7 @@ class Scenario:
     faults: frozenset[Fault]
     #: Virtual seconds with faults, and then without, on a healthy core.
     duration: float = 150.0
-    recovery: float = 240.0
+    recovery: float = 120.0
     jobs: int = 8
     #: Shares of calls.
     errors_before: float = 0.0

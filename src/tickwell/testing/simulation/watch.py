@@ -27,6 +27,10 @@ _READS = frozenset(
         "stats",
     }
 )
+#: Writes that touch no execution and no job.
+_APART = frozenset({"beat", "declare_lost"})
+#: Writes by which an execution that has ended may live again.
+_REVIVES = frozenset({"add_executions", "change_jobs", "revive"})
 #: Where in the arguments the caller's time stands.
 _NOW = {"fire_due": 0, "promote": 0, "finish": 1, "settle": 4, "change_jobs": 3}
 _Facts = tuple[object, ...]
@@ -59,7 +63,9 @@ class Watch:
             self.leases.beaten(process, args[0].id)
         elif method == "declare_lost":
             self.leases.declared(args[0], lost_before)
-        self.rows.look(method)
+        if method in _APART:
+            return result
+        self.rows.look(method, fully=_may_revive(method, result))
         now = args[_NOW[method]] if method in _NOW else self.world.store_time()
         self.cursors.look(method, now)
         return result
@@ -94,6 +100,10 @@ class Watch:
         applied = self.rows.is_ended(report.claim)
         wrong = report.outcome is OutcomeKind.SUCCEEDED and not self.leases.succeeded(report.claim)
         return applied and wrong
+
+
+def _may_revive(method: str, result: Any) -> bool:
+    return method in _REVIVES or (method == "fire_due" and result.executions > 0)
 
 
 def _brief(method: str, result: Any) -> str:

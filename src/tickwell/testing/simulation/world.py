@@ -34,6 +34,7 @@ class World:
         #: By how many milliseconds the store's clock was set.
         self.offset = 0
         self.highest_offset = 0
+        self._highest_time = 0
         #: The store answers nobody until this virtual instant.
         self.outage_until = 0.0
         #: Calls take so many times as long.
@@ -57,8 +58,13 @@ class World:
 
     def jump(self, milliseconds: int) -> None:
         """Somebody sets the store's clock."""
+        self._highest_time = self.highest_time()
         self.offset += milliseconds
         self.highest_offset = max(self.highest_offset, self.offset)
+
+    def highest_time(self) -> int:
+        """The latest that the store's clock ever said."""
+        return max(self._highest_time, self.store_time())
 
     def note(self, who: str, what: str) -> None:
         """Something happened: same seed, same notes at the same instants."""
