@@ -42,18 +42,18 @@ class SlotReader:
             else:
                 yield self._answer(fire_time, ranges.reason_at(fire_time))
 
+    def strays(self, found: set[int]) -> Iterator[Slot]:
+        """What ran is a slot, whatever the trigger says: backfilled, or by a clock gone wrong."""
+        for fire_time, row in self.known.rows.items():
+            if fire_time not in found and row.state is not State.SKIPPED:
+                yield self._answer(fire_time, None)
+
     def _nominal(self, after: int, end: int) -> Iterator[int]:
-        """By the trigger where it can tell; and what ran is a slot whatever the trigger says."""
-        counted = self.span.job.trigger.follows_finish
-        yield from (
-            t
-            for t, row in self.known.rows.items()
-            if after < t <= end and (counted or row.state is not State.SKIPPED)
-        )
-        if not counted:
+        if not self.span.job.trigger.follows_finish:
             yield from self.span.job.trigger.between(after, end)
             return
         # Counted from the end of the run before: past fire times are known by their answers only.
+        yield from (t for t in self.known.rows if after < t <= end)
         yield from (skip.first for skip in self.known.skips if after < skip.first <= end)
         upcoming = self.cursor.next_fire_time
         is_known = self.cursor.state is JobState.ACTIVE and not self.cursor.nudged

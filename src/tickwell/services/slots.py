@@ -55,11 +55,11 @@ class Slots:
             versions[0] = replace(versions[0], after=min(versions[0].after, since - 1))
         cut = _cut(versions, since, until)
         known = await self._answers(entry, since, until if cut is None else cut)
-        items = [
-            slot
-            for span in versions
-            for slot in SlotReader(entry, span, known, now).slots(*span.within(since, known.until))
-        ]
+        items: list[Slot] = []
+        for span in versions:
+            reader = SlotReader(entry, span, known, now)
+            items += reader.slots(*span.within(since, known.until))
+        items += reader.strays({slot.fire_time for slot in items})
         items = await self._checked(entry, versions, _once(items), now)
         if len(items) > LIMIT:
             # Runs counted from the end of the one before are known only now.
