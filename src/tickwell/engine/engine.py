@@ -204,7 +204,10 @@ class Engine:
             self._waker("pulse")()
 
     def _on_change(self) -> None:
-        """Another process wrote: it may have been a cancel request, so hear, once a second."""
+        """Another process wrote: it may have been a cancel request, so hear, once a second.
+
+        Our own beat is such a write too: what follows it at once is no reason to beat again.
+        """
         self.wake()
         now = self.clock.monotonic()
         if self.runner.in_hand and now - self._heard_at > 1:
@@ -212,6 +215,7 @@ class Engine:
             self.wake_pulse()
 
     def _on_pulse(self, pulse: domain.Pulse, sent: float) -> None:
+        self._heard_at = self.clock.monotonic()
         self.worker.on_pulse(pulse, sent)
         self.wake_worker()
         if pulse.lost:

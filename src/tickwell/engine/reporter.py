@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tickwell.clock import Clock
 from tickwell.domain.change import Change, Changer, pause
@@ -48,13 +48,10 @@ class Reporter:
         """Reports that the store has not taken yet; a worker with many claims nothing new."""
         return len(self._pending) + len(self._in_flight)
 
-    def has(self, id: str, attempt: int) -> bool:
-        """Whether the outcome of this attempt waits to be written."""
-        return any(
-            claim.id == id and claim.attempt == attempt for claim, _, _ in self._pending
-        ) or any(
-            report.claim.id == id and report.claim.attempt == attempt for report in self._in_flight
-        )
+    def unwritten(self) -> Iterator[Claim]:
+        """The attempts whose outcomes wait to be written."""
+        yield from (claim for claim, _, _ in self._pending)
+        yield from (report.claim for report in self._in_flight)
 
     def report(self, claim: Claim, outcome: Outcome) -> None:
         """Take an outcome; the decision is made with the batch, off the attempt's path."""

@@ -45,12 +45,10 @@ class Runner:
         """Whether outcomes wait for a slow store: back-pressure, since they are never dropped."""
         return self.reporter.backlog > 4 * self.settings.batch
 
-    def knows(self, id: str, attempt: int) -> bool:
-        """Whether this attempt is in hand, or its outcome is with the reporter."""
-        mine = self.in_hand.get(id)
-        return (mine is not None and mine.claim.attempt == attempt) or self.reporter.has(
-            id, attempt
-        )
+    def known(self) -> set[tuple[str, int]]:
+        """Attempts in hand, and those whose outcome is with the reporter."""
+        claims = [attempt.claim for attempt in self.in_hand.values()]
+        return {(claim.id, claim.attempt) for claim in [*claims, *self.reporter.unwritten()]}
 
     def started(self) -> list[Attempt]:
         """Attempts under way."""

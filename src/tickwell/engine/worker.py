@@ -55,7 +55,7 @@ class Worker:
             room = 0 if self.runner.is_backed_up() else lane.room()
             if room and abilities:
                 claims = await self._claim(lane, abilities, room)
-                self.runner.take(self._fresh(claims), lane)
+                self.runner.take(claims, lane)
                 filled = filled or len(claims) == room
         return 0.0 if filled else await self._rest()
 
@@ -76,16 +76,10 @@ class Worker:
             )
         self._unanswered[lane] = request  # until the store has answered
         claims = await self.store.claim(request)
-        self._unanswered.pop(lane, None)  # declared lost meanwhile: it was cleared already
+        if request.worker != self.id:
+            return []  # declared lost meanwhile: they are recovered elsewhere
+        del self._unanswered[lane]
         return claims
-
-    def _fresh(self, claims: list[Claim]) -> list[Claim]:
-        """Without what was found by another way, or belongs to an incarnation that is over."""
-        return [
-            claim
-            for claim in claims
-            if claim.worker == self.id and not self.runner.knows(claim.id, claim.attempt)
-        ]
 
     async def _rest(self) -> float:
         now = self.clock.now()
@@ -106,11 +100,11 @@ class Worker:
             self._reincarnate()
             return
         self.runner.trust_until(sent + self.settings.ttl * 0.9)
-        unknown = set()
+        known, unknown = self.runner.known(), set()
         for owned in pulse.owned:
             if owned.cancel:
                 self.runner.cancel(owned.id, owned.attempt)
-            if not self.runner.knows(owned.id, owned.attempt):
+            if (owned.id, owned.attempt) not in known:
                 unknown.add((owned.id, owned.attempt))
                 # Unknown twice in a row: not a claim whose reply is on its way.
                 if (owned.id, owned.attempt) in self._unknown:
@@ -140,9 +134,18 @@ class Worker:
                 repeated=True,
             )
             found = await self.store.claim(request)
-            for claim in self._fresh(found):
-                self.runner.take([claim], self._lane_of(claim, lane))
-            self._lost_claims.discard(claim_id)
+            self._forget_request(claim_id)
+            known = self.runner.known()
+            for claim in found:
+                if claim.worker == self.id and (claim.id, claim.attempt) not in known:
+                    self.runner.take([claim], self._lane_of(claim, lane))
+
+    def _forget_request(self, claim_id: str) -> None:
+        """It is answered: asked again, it would hand the same attempts over a second time."""
+        self._lost_claims.discard(claim_id)
+        for lane, request in list(self._unanswered.items()):
+            if request.claim_id == claim_id:
+                del self._unanswered[lane]
 
     def _lane_of(self, claim: Claim, default: Lane) -> Lane:
         ability = claim.job.target.ability
