@@ -1,10 +1,9 @@
 """What happens when the next fire comes before the last run is over: the overlap policies.
 
-Each job fires at 0.0, 0.5, 1.0 and 1.5 seconds, and each run takes 1.2 seconds.
+Each job fires at 0.0, 0.5, 1.0 and 1.5 seconds, and each run takes 1.2 seconds. So `skip` runs two
+of the four and `queue_one` three, unless the machine is so busy that it starts them late.
 
 It prints:
-    skip: 4 due, 2 ran, 2 skipped: overlap
-    queue_one: 4 due, 3 ran, 1 skipped: overlap
     queue_all: 4 due, 4 ran
     allow: 4 due, 4 ran
 """
