@@ -78,6 +78,28 @@ class Overlaps(Topic):
         assert await scene.claim(minute(2) - 1) == []
         assert len(await scene.claim(minute(2))) == 1
 
+    @pytest.mark.parametrize(
+        "overlap", [Overlap.QUEUE_ONE, Overlap.QUEUE_ALL, Overlap.CANCEL_RUNNING]
+    )
+    async def test_fired_ahead_it_is_blocked_at_its_instant(
+        self, scene: Scene, overlap: Overlap
+    ) -> None:
+        job, claim = await self._busy(scene, overlap)
+        await scene.fire(minute(2) - 2000, horizon=2000)
+        assert (await scene.at(job, minute(2))).state is State.WAITING
+        assert not (await scene.execution(claim)).cancel_requested
+        assert await scene.promote(minute(2), horizon=2000) == Promoted(blocked=1)
+        assert (await scene.at(job, minute(2))).state is State.BLOCKED
+        await scene.succeed(claim, minute(2) + 1)
+        assert (await scene.at(job, minute(2))).state is State.QUEUED
+
+    async def test_queue_one_fired_ahead_keeps_the_newest(self, scene: Scene) -> None:
+        job, _ = await self._busy(scene, Overlap.QUEUE_ONE)
+        for number in (2, 3):
+            await scene.fire(minute(number) - 2000, horizon=2000)
+            await scene.promote(minute(number), horizon=2000)
+        assert await scene.states(job) == [State.RUNNING, State.SKIPPED, State.BLOCKED]
+
     async def test_queue_one_keeps_the_newest(self, scene: Scene) -> None:
         job, claim = await self._busy(scene, Overlap.QUEUE_ONE)
         for number in (2, 3, 4):
