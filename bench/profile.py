@@ -10,27 +10,29 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from types import FrameType
 
-#: A sample belongs to the first of these that one of its frames matches, innermost frame first.
-#: By the end of the file's path, and the function, if one is named.
-PARTS: tuple[tuple[str, str, str], ...] = (
-    ("tickwell/domain/outcome.py", "", "decide"),
-    ("tickwell/domain/planning.py", "", "plan"),
-    ("tickwell/executors/", "", "handler"),
-    ("bench/ours/", "noop", "handler"),
-    ("tickwell/engine/runner.py", "", "start"),
-    ("tickwell/engine/deadlines.py", "", "start"),
-    ("tickwell/engine/worker.py", "", "claim: worker"),
-    ("tickwell/engine/reporter.py", "", "finish: reporter"),
-    ("tickwell/stores/", "COMMIT", "commit"),
-    ("tickwell/stores/", "claim", "claim: store"),
-    ("tickwell/stores/", "finish", "finish: store"),
-    ("tickwell/stores/", "fire", "fire: store"),
-    ("tickwell/stores/", "next_wakeup", "next_wakeup: store"),
-    ("tickwell/stores/", "", "store, the rest"),
-    ("tickwell/", "", "engine, the rest"),
-)
-#: Innermost frames of a thread that waits.
-WAITING = {"wait", "get", "_waiting", "select", "run_forever", "run_until_complete", "sleep"}
+#: Which part a file belongs to. The innermost frame that is in one of them decides, so that what
+#: all parts use, such as `session.py`, counts for the part that used it.
+PARTS = {
+    "domain/outcome.py": "decide",
+    "domain/planning.py": "plan",
+    "executors/call.py": "handler",
+    "executors/handlers.py": "handler",
+    "engine/runner.py": "start",
+    "engine/deadlines.py": "start",
+    "engine/lane.py": "start",
+    "engine/worker.py": "claim, the worker's part",
+    "sqlite/claiming.py": "claim, the store's part",
+    "engine/reporter.py": "finish, the reporter's part",
+    "sqlite/finishing.py": "finish, the store's part",
+    "sqlite/standing.py": "finish, the store's part",
+    "sqlite/firing.py": "fire, the store's part",
+    "sqlite/recording.py": "fire, the store's part",
+    "sqlite/promoting.py": "promote, the store's part",
+    "sqlite/liveness.py": "pulse",
+    "engine/pulse.py": "pulse",
+    "sqlite/writer.py": "begin and commit",
+    "sqlite/lane.py": "hops between threads",
+}
 
 
 class Sampler:
@@ -63,7 +65,7 @@ class Sampler:
             native = {each.ident: each.native_id for each in threading.enumerate()}
             for ident, frame in sys._current_frames().items():  # noqa: SLF001 - there is no other way
                 id = native.get(ident)
-                if ident != me and id is not None and frame.f_code.co_name not in WAITING:
+                if ident != me and id is not None and is_running(id):
                     self.samples[id][part_of(frame)] += 1
                     self.hot[f"{Path(frame.f_code.co_filename).name}:{frame.f_code.co_name}"] += 1
 
@@ -81,12 +83,21 @@ def part_of(frame: FrameType) -> str:
     """The part that the innermost known frame belongs to."""
     at: FrameType | None = frame
     while at is not None:
-        file, function = at.f_code.co_filename, at.f_code.co_name
-        for path, word, part in PARTS:
-            if path in file and word in function:
-                return part
+        _, _, file = at.f_code.co_filename.rpartition("/tickwell/")
+        part = PARTS.get(file.removeprefix("stores/"))
+        if part is not None:
+            return part
         at = at.f_back
-    return "event loop"
+    return "event loop and the rest"
+
+
+def is_running(id: int) -> bool:
+    """Whether a thread has the CPU or is ready for it, by the kernel's account."""
+    try:
+        stat = Path(f"/proc/self/task/{id}/stat").read_text("ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(") ")[2].startswith("R")
 
 
 def cpu_by_thread() -> dict[int, float]:
@@ -105,8 +116,8 @@ def show(sampler: Sampler, executions: int) -> str:
     """Both views as text."""
     lines = [f"CPU per execution, {executions:,} executions, sampled:"]
     parts = sampler.microseconds(executions)
-    lines += [f"  {part:<22}{spent:6.1f} µs" for part, spent in parts.items()]
-    lines.append(f"  {'together':<22}{sum(parts.values()):6.1f} µs")
+    lines += [f"  {part:<29}{spent:6.1f} µs" for part, spent in parts.items()]
+    lines.append(f"  {'together':<29}{sum(parts.values()):6.1f} µs")
     total = sampler.hot.total() or 1
     lines.append("Innermost functions, share of all samples:")
     lines += [f"  {name:<44}{n / total:6.1%}" for name, n in sampler.hot.most_common(15)]
