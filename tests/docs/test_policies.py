@@ -31,9 +31,9 @@ def test_the_worked_outage(label):
     _, runs, skip = next(cells for cells in ROWS if cells[0] == label)
     job = Job(id="x", name="x", trigger=Every("10m"), target=Call("x"), misfire=POLICIES[label])
     planned = plan(job, first_cursor(job, at("08:55:00")), at("09:41:00"), 2000)
-    assert ", ".join(say(each.fire_time) for each in planned.executions) == runs.strip("–")
+    assert ", ".join(say(each.fire_time) for each in planned.executions) == runs.replace("none", "")
     ranges = [f"{say(each.first)} to {say(each.last)}, {each.count}" for each in planned.skips]
-    assert ", ".join(ranges) == skip.strip("–")
+    assert ", ".join(ranges) == skip.replace("none", "")
 
 
 @pytest.mark.parametrize("backoff", Backoff)
