@@ -77,7 +77,7 @@ def edit(new: Job, expected_version: int | None = None) -> Changer:
             project=old.project,
             version=old.version + 1,
             created_at=old.created_at,
-            saved_at=max(_since(answered, now), old.saved_at),
+            saved_at=max(_since(answered, now), min(old.saved_at, answered.cursor.after)),
         )
         fresh = _first(job, max(answered.cursor.after, old.saved_at))
         return Change(
@@ -99,7 +99,7 @@ def pause(by: str, why: str, until: int | None = None) -> Changer:
         answered = _answer(entry, now)
         noted = Pause(by=by, why=why, since=now, until=until)
         # The cursor goes back over what is withdrawn, so that an early resume plans it again.
-        after = min(answered.cursor.after, _since(answered, now))
+        after = min(answered.cursor.after, max(_since(answered, now), entry.job.saved_at))
         return Change(
             cursor=_paused(replace(answered.cursor, after=after), noted),
             pending=Pending.HOLD,

@@ -17,6 +17,7 @@ START = 1_781_517_600_000
 SECOND = 1000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
+DAY = 24 * HOUR
 
 
 def instants(before=2 * HOUR, after=2 * HOUR):

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.property.policy.jobs import (
+    DAY,
     HOUR,
     MINUTE,
     SECOND,
@@ -55,6 +56,7 @@ class World:
     now: int
     store: MemoryStore = field(default_factory=MemoryStore)
     versions: list = field(default_factory=list)
+    latest: int = START
 
     async def add(self, job):
         job = replace(job, saved_at=self.now, created_at=self.now)
@@ -107,7 +109,7 @@ class World:
         page = await self.store.list_executions(where, limit=100_000)
         return {row.fire_time: row for row in page.items}
 
-    async def check(self):
+    async def check(self, *, exact):
         rows, entry = await self.rows(), await self.entry()
         skips = await self.store.list_skips(entry.job.id, 0, 2**60)
         reached = self.now + HORIZON
@@ -122,11 +124,14 @@ class World:
                 end = max(answered, default=begin)
             for t in version.trigger.between(begin, end):
                 ranges = [skip for skip in skips if skip.first <= t <= skip.last]
-                assert t in rows or len(ranges) == 1, (t, version.version)
+                # A pause after the clock went back may pass a second time over what was skipped.
+                assert t in rows or (len(ranges) == 1 if exact else ranges), (t, version.version)
 
     async def check_slots(self):
         slots, id = Slots(self.store, Readable(self.now)), self.versions[0].id
-        page = await slots.read("default", id, START - 12 * HOUR, self.now + HORIZON + 1)
+        page = await slots.read(
+            "default", id, START - DAY, max(self.now, self.latest) + HORIZON + 1
+        )
         assert [slot for slot in page.items if slot.answer is Answer.UNANSWERED] == []
         nominal = [slot.fire_time for slot in page.items]
         assert len(set(nominal)) == len(nominal)
@@ -146,11 +151,12 @@ actions = st.one_of(
 steps = st.sampled_from([0, 300, SECOND]) | st.integers(MINUTE, 40 * MINUTE)
 
 
-async def live(job, script, *, delete):
+async def live(job, script, *, delete, exact=True):
     world = World(START)
     await world.add(job)
     for step, (action, argument) in script:
         world.now += step
+        world.latest = max(world.latest, world.now)
         if action == "edit":
             old = (await world.entry()).job
             await world.change(change.edit(replace(old, trigger=argument)))
@@ -166,11 +172,11 @@ async def live(job, script, *, delete):
     if delete:
         await world.change(change.delete())
     await world.fire()
-    await world.check()
+    await world.check(exact=exact)
     await world.check_slots()
 
 
-@settings(max_examples=600)
+@settings(max_examples=400)
 @given(
     triggers(),
     misfires,
@@ -181,3 +187,19 @@ async def live(job, script, *, delete):
 def test_nothing_falls_between_versions(trigger, misfire, overlap, script, delete):
     job = make_job(trigger, misfire=misfire, overlap=overlap)
     asyncio.run(live(job, script, delete=delete))
+
+
+backwards = steps | st.sampled_from([-10 * MINUTE, -2 * HOUR])
+
+
+@settings(max_examples=200)
+@given(
+    triggers(),
+    misfires,
+    st.sampled_from(Overlap),
+    st.lists(st.tuples(backwards, actions), min_size=3, max_size=14),
+    st.booleans(),
+)
+def test_nor_when_the_clock_goes_back(trigger, misfire, overlap, script, delete):
+    job = make_job(trigger, misfire=misfire, overlap=overlap)
+    asyncio.run(live(job, script, delete=delete, exact=False))

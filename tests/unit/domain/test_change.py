@@ -171,8 +171,9 @@ class TestFarBehind:
         assert pause("ann", "")(ran, back).cursor.after == TEN + 3 * HOUR
 
     def test_versions_never_answer_for_an_instant_before_their_predecessor(self):
-        made = edit(make_job())(saved(saved_at=NOW + MINUTE), NOW)
-        assert made.job.saved_at == NOW + MINUTE
+        job = make_job(saved_at=NOW + MINUTE)
+        made = edit(make_job())(Entry(job, first_cursor(job, NOW + MINUTE)), NOW)
+        assert made.job.saved_at == made.cursor.after == NOW + MINUTE
 
 
 class TestPause:
