@@ -32,7 +32,7 @@ class Leases:
             raise self.world.fail(f"{key} was started twice")
         # Its fire time never moves; its run time does, and may have been moved wrongly.
         due = claim.run_at
-        if claim.fire_time > self.world.highest_time():
+        if claim.id not in self._started and claim.fire_time > self.world.highest_time():
             due = max(claim.run_at, claim.fire_time)
         if clock.earliest() < due:
             early = due - clock.earliest()

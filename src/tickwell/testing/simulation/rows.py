@@ -94,8 +94,8 @@ class Rows:
 
     def _newest(self) -> list[str]:
         """Rows stand in the order in which they were made."""
-        unseen = takewhile(lambda id: id not in self.seen, reversed(self.world.store.tables.rows))
-        return list(unseen)[::-1]
+        rows = reversed(self.world.store.tables.rows)
+        return list(takewhile(lambda row: row not in self.seen, rows))[::-1]
 
     def _count(self, row: Row, seen: Seen, jobs: Counter[str], gates: Counter[str]) -> None:
         one = row.execution

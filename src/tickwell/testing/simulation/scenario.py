@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
@@ -43,8 +43,8 @@ class Scenario:
     settings: Settings
     faults: frozenset[Fault]
     #: Virtual seconds with faults, and then without, on a healthy core.
-    duration: float = 150.0
-    recovery: float = 120.0
+    duration: float = 80.0
+    recovery: float = 100.0
     jobs: int = 8
     #: Shares of calls.
     errors_before: float = 0.0
@@ -56,8 +56,6 @@ class Scenario:
     calm: float = 12.0
     #: Handlers that one process only can run.
     exclusive: bool = False
-    #: Lets tests and variants add jobs of their own choice.
-    kinds: tuple[str, ...] = field(default=())
 
 
 def scenario_of(seed: int, *, faults: frozenset[Fault] | None = None) -> Scenario:
@@ -74,7 +72,7 @@ def scenario_of(seed: int, *, faults: frozenset[Fault] | None = None) -> Scenari
         nodes=random.choice((1, 2, 2, 3, 3, 4)),
         settings=_settings(random),
         faults=chosen,
-        duration=random.choice((60.0, 120.0, 180.0)),
+        duration=random.choice((40.0, 80.0, 120.0)),
         jobs=random.randint(4, 10),
         errors_before=loss * random.random(),
         errors_after=loss * random.random(),

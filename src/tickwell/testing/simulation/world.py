@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections import deque
 from collections.abc import Coroutine
 from contextvars import Context
@@ -103,6 +104,9 @@ class World:
             self.failed.exception()
         for task in asyncio.all_tasks(self.loop):
             task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
+            work = task.get_coro()
+            if inspect.iscoroutine(work) and inspect.getcoroutinestate(work) == "CORO_CREATED":
+                work.close()  # its process was killed before it began
         self.loop.close()
 
     async def sleep(self, seconds: float) -> None:

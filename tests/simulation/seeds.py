@@ -1,0 +1,24 @@
+"""Runs one seed and says how to run it again."""
+
+import os
+
+import pytest
+
+from tickwell.testing.simulation import Scenario, Verdict, scenario_of, simulate
+
+#: SEED=17 ./run test tests/simulation runs this one alone, wherever seeds are asked for.
+CHOSEN = os.environ.get("SEED")
+
+
+def seeds(first: int, last: int) -> list[int]:
+    return [int(CHOSEN)] if CHOSEN else list(range(first, last))
+
+
+def run(seed: int, scenario: Scenario | None = None) -> Verdict:
+    chosen = scenario or scenario_of(seed)
+    try:
+        return simulate(seed, chosen)
+    except AssertionError as violation:
+        test = os.environ.get("PYTEST_CURRENT_TEST", "tests/simulation").split("::")[0]
+        again = f"SEED={seed} ./run test {test}"
+        pytest.fail(f"{violation}\n{chosen}\nRun it again: {again}", pytrace=False)

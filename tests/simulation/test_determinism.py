@@ -1,0 +1,34 @@
+"""Same seed, same run: otherwise a seed that fails proves nothing and reproduces nothing."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.simulation.seeds import run
+from tickwell.testing.simulation import simulate
+
+SAMPLE = [3, 7, 11, 21, 46]
+
+
+@pytest.mark.parametrize("seed", SAMPLE)
+def test_a_seed_gives_the_same_run_twice(seed):
+    assert run(seed) == run(seed)
+
+
+def test_another_seed_gives_another_run():
+    assert run(3).trace != run(7).trace
+
+
+def test_the_order_of_sets_has_no_say():
+    assert _elsewhere("1", 21) == _elsewhere("2", 21) == simulate(21).trace
+
+
+def _elsewhere(hash_seed, seed):
+    code = f"from tickwell.testing.simulation import simulate; print(simulate({seed}).trace)"
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()

@@ -1,0 +1,26 @@
+"""Seeds that found something once; each is named for what it found."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.simulation.seeds import run
+from tickwell.testing.simulation import Fault, scenario_of
+
+FOUND = {
+    "a claim given back by a draining worker started early elsewhere": 12,
+    "a claim whose reply was lost was taken twice": 80,
+    "a worker whose pulse rested longer than others after an outage was declared lost": 82,
+    "a worker was declared lost while a claim was under way": 96,
+}
+
+
+@pytest.mark.parametrize("seed", FOUND.values(), ids=FOUND.keys())
+def test_is_mended(seed):
+    run(seed)
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_the_slots_of_handlers_that_never_end_are_not_claimed_for(seed):
+    scenario = scenario_of(seed, faults=frozenset({Fault.PEOPLE}))
+    run(seed, replace(scenario, settings=replace(scenario.settings, slots=2, lead=0.1)))
