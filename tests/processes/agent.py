@@ -79,6 +79,9 @@ class Agent:
         engine = self._engine(store)
         engine.events.subscribe(self._on_event)
         await engine.start()
+        for fault in self.faults:
+            if isinstance(fault, DropReplies):
+                fault.armed = True
         reporting = asyncio.create_task(self._report(engine))
         await stopping.wait()
         say("Stopping")
@@ -112,6 +115,8 @@ class Agent:
                 "Report",
                 ok=health.ok,
                 problems=health.problems,
+                in_hand=health.in_hand,
+                backlog=health.backlog,
                 calls=sum(self.counted.calls.values()),
                 refused=self.outage.refused if self.outage else 0,
                 tasks=len(asyncio.all_tasks()),

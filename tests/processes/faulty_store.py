@@ -54,9 +54,11 @@ class DropReplies(Faults):
     def __init__(self, method: str, times: int) -> None:
         self.method = method
         self.times = times
+        #: A process that cannot start says so and ends; what is tried is one that runs.
+        self.armed = False
 
     async def after(self, method: str, answer: Any) -> Any:
-        if method == self.method and answer and self.times > 0:
+        if self.armed and method == self.method and answer and self.times > 0:
             self.times -= 1
             raise StoreUnavailable("the connection was reset before the answer came")
         return answer

@@ -1,0 +1,88 @@
+"""Three processes before the same gates: never more than the limit, never idle while one waits."""
+
+from tests.processes import journal
+from tests.processes.jobs import RUN_ALL, every, job, multiples, once
+from tests.processes.site import STEADY
+from tickwell.clock import wall_millis
+from tickwell.domain.gate import Concurrency, Overlap
+
+KEYED = 40
+NAP = 0.1
+#: Seconds in which a permit that came free is taken on the slowest machine.
+TAKEN_WITHIN = 3.0
+
+
+def intervals(site, prefix):
+    """Begin and end of each call, in nanoseconds, by the clock that all processes share."""
+    begun: dict[tuple[str, int], int] = {}
+    ended: dict[tuple[str, int], int] = {}
+    for line in journal.read(site.calls):
+        if line.job.startswith(prefix):
+            side = begun if line.what == "begin" else ended
+            side[line.execution, line.attempt] = line.monotonic
+    return sorted((begin, ended[key]) for key, begin in begun.items())
+
+
+def most_at_once(spans):
+    # An end and a begin in the same nanosecond do not overlap.
+    moves = sorted([(begin, 1) for begin, _ in spans] + [(end, -1) for _, end in spans])
+    now = most = 0
+    for _, change in moves:
+        now += change
+        most = max(most, now)
+    return most
+
+
+def test_gates_are_exact(site, processes):
+    for _ in range(3):
+        processes.begin(site.orders(settings=STEADY))
+    for process in processes.children:
+        process.wait_for("Started")
+    now = wall_millis()
+    first = now // 200 * 200 + 2000
+    last = first + 3000
+    keyed = [
+        job(
+            f"keyed-{number}",
+            "nap",
+            once(first),
+            now,
+            misfire=RUN_ALL,
+            concurrency=Concurrency("key", 2),
+            payload={"seconds": NAP},
+        )
+        for number in range(KEYED)
+    ]
+    lonely = [
+        job(
+            f"{overlap}-{number}",
+            "nap",
+            every(200, first, last),
+            now,
+            misfire=RUN_ALL,
+            overlap=overlap,
+            payload={"seconds": 0.35 if overlap is Overlap.SKIP else 0.05},
+        )
+        for number in range(3)
+        for overlap in (Overlap.SKIP, Overlap.QUEUE_ALL)
+    ]
+    fires = {each.name: [first] for each in keyed}
+    fires |= {each.name: multiples(200, first, last) for each in lonely}
+    site.add(*keyed, *lonely, fires=fires)
+    site.wait_until_quiet()
+    history = site.judge()
+    assert {call.attempt for call in history.calls} == {1}
+    spans = intervals(site, "keyed-")
+    assert len(spans) == KEYED
+    assert most_at_once(spans) == 2
+    # Somebody waits until the last one has begun: meanwhile both places are taken, or soon are.
+    for place in range(KEYED - 2):
+        freed = sorted(end for _, end in spans)[place]
+        taken = spans[place + 2][0]
+        assert taken - freed < TAKEN_WITHIN * 1e9
+    for each in lonely:
+        assert most_at_once(intervals(site, each.name)) == 1
+    states = {row.state for row in history.rows if row.job.startswith("skip-")}
+    assert states == {"succeeded", "skipped"}
+    states = {row.state for row in history.rows if row.job.startswith("queue_all-")}
+    assert states == {"succeeded"}

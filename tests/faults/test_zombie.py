@@ -1,0 +1,62 @@
+"""A worker that stands still past its lease comes back when its attempt is long somebody else's."""
+
+import signal
+
+from tests.processes.child import state_of, until
+from tests.processes.jobs import job, once
+from tickwell.clock import wall_millis
+
+
+def add_held(site):
+    flag, at = site.folder / "go", wall_millis() + 500
+    held = job("held", "hold", once(at), wall_millis(), payload={"until": str(flag)})
+    site.add(held, fires={"held": [at]})
+    return flag
+
+
+def test_a_report_that_comes_too_late_is_refused_and_counted(site, processes):
+    flag = add_held(site)
+    zombie = processes.agent(site.orders(stop_before="finish"))
+    site.wait_for_calls(1)
+    flag.touch()
+    until(lambda: state_of(zombie.pid) == "T")
+    flag.unlink()
+    heir = processes.agent(site.orders())
+    heir.wait_for("WorkerLost")
+    site.wait_for_calls(2)
+    flag.touch()
+    site.wait_until_quiet()
+    before = site.execution("held")
+    zombie.send(signal.SIGCONT)
+    fenced = zombie.wait_for("AttemptsFenced")
+    assert fenced["reports"] == [[before.id, 1]]
+    assert site.execution("held") == before
+    assert before.result == str(heir.pid)
+    assert [(each.number, each.outcome) for each in before.attempts] == [
+        (1, "lost"),
+        (2, "succeeded"),
+    ]
+    site.judge()
+
+
+def test_a_worker_that_was_frozen_in_an_attempt_begins_anew(site, processes):
+    flag = add_held(site)
+    zombie = processes.agent(site.orders())
+    site.wait_for_calls(1)
+    zombie.send(signal.SIGSTOP)
+    heir = processes.agent(site.orders())
+    site.wait_for_calls(2)
+    flag.touch()
+    site.wait_until_quiet()
+    before = site.execution("held")
+    assert before.result == str(heir.pid)
+    heir.send(signal.SIGTERM)
+    assert heir.wait() == 0
+    zombie.send(signal.SIGCONT)
+    # It runs again, under another name.
+    at = wall_millis() + 200
+    site.add(job("next", "count", once(at), wall_millis()), fires={"next": [at]})
+    site.wait_until_quiet()
+    assert site.begun()[-1].process == str(zombie.pid)
+    assert site.execution("held") == before
+    site.judge()
