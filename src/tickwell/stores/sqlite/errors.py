@@ -33,15 +33,20 @@ def is_busy(error: sqlite3.Error) -> bool:
     return code_of(error) in _BUSY
 
 
+def is_full(error: sqlite3.Error) -> bool:
+    """Whether there is no space left, for the file or for the memory that its users share."""
+    extended = int(getattr(error, "sqlite_errorcode", 0) or 0)
+    return code_of(error) == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE
+
+
 def translate(error: sqlite3.Error, where: str) -> StoreError:
     """The same in our tree of errors; the caller keeps the cause."""
     code = code_of(error)
-    extended = int(getattr(error, "sqlite_errorcode", 0) or 0)
     if code in _BUSY:
         return StoreUnavailable(
             f"{where} stayed locked by another process; try again, and end what holds it"
         )
-    if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
+    if is_full(error):
         return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return StoreCorrupt(f"{where} is damaged; restore a backup ({error})")

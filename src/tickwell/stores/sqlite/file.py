@@ -18,13 +18,13 @@ def check(path: Path) -> None:
         raise StoreRefused(f"{path} is a folder; name a file in it")
     if not path.parent.is_dir():
         raise StoreRefused(f"the folder of {path} does not exist; create it, or name another file")
-    there = path if path.exists() else path.parent
-    if not os.access(there, os.R_OK | os.W_OK):
-        raise StoreRefused(f"{there} cannot be written by this user; change its rights")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
+    if not _may(path.parent, os.W_OK | os.X_OK):
         raise StoreRefused(
-            f"the folder of {path} cannot be written by this user; SQLite keeps its log there"
+            f"the folder of {path} cannot be written by this user; change its rights,"
+            " since SQLite keeps its log there"
         )
+    if path.exists() and not _may(path, os.R_OK | os.W_OK):
+        raise StoreRefused(f"{path} cannot be read and written by this user; change its rights")
     if path.exists() and not _may_be_ours(path):
         raise foreign(path)
 
@@ -32,6 +32,10 @@ def check(path: Path) -> None:
 def foreign(path: Path) -> StoreRefused:
     """The error for somebody else's file."""
     return StoreRefused(f"{path} is not a Tickwell database; name another file, or move it away")
+
+
+def _may(path: Path, mode: int) -> bool:
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _may_be_ours(path: Path) -> bool:

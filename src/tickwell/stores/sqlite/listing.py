@@ -14,15 +14,26 @@ from tickwell.stores.sqlite.session import SQL
 Query = tuple[str, list[Any]]
 
 
+class _Terms:
+    """What is asked for, term by term."""
+
+    def __init__(self) -> None:
+        self.terms = ["TRUE"]
+        self.values: list[Any] = []
+
+    def add(self, term: str, *values: Any) -> None:
+        self.terms.append(term)
+        self.values.extend(values)
+
+    def __str__(self) -> str:
+        return " AND ".join(self.terms)
+
+
 def jobs_query(where: JobFilter, cursor: str | None) -> Query:
     """Jobs by project and name; the parameters lack the limit."""
-    terms = [f"cursor.state IN ({_codes(JOB_STATE_CODE[state] for state in where.states)})"]
-    values: list[Any] = []
-
-    def add(term: str, *parameters: Any) -> None:
-        terms.append(term)
-        values.extend(parameters)
-
+    asked = _Terms()
+    add = asked.add
+    add(f"cursor.state IN ({_codes(JOB_STATE_CODE[state] for state in where.states)})")
     index = "job_list"
     if where.app is not None:
         index = "job_app"
@@ -32,8 +43,7 @@ def jobs_query(where: JobFilter, cursor: str | None) -> Query:
     if where.project is not None:
         add("job.project = ?", where.project)
     if cursor is not None:
-        project, name, id = [*cursor.split("\0"), "", ""][:3]
-        add("(job.project, job.name, job.id) > (?, ?, ?)", project, name, id)
+        _go_on(asked, where, cursor)
     if where.queue is not None:
         add("job.queue = ?", where.queue)
     if where.tag is not None:
@@ -42,19 +52,23 @@ def jobs_query(where: JobFilter, cursor: str | None) -> Query:
         add("instr(job.folded, ?) > 0", where.search.lower())
     if where.auto_remove is not None:
         add(f"job.auto_remove = {int(where.auto_remove)}")
-    return SQL["list_jobs"].format(index=index, where=" AND ".join(terms)), values
+    return SQL["list_jobs"].format(index=index, where=asked), asked.values
+
+
+def _go_on(asked: _Terms, where: JobFilter, cursor: str) -> None:
+    project, name, id = [*cursor.split("\0"), "", ""][:3]
+    if where.project == project:
+        # Without the project: next to the equality the planner would not seek the name.
+        asked.add("(job.name, job.id) > (?, ?)", name, id)
+    else:
+        asked.add("(job.project, job.name, job.id) > (?, ?, ?)", project, name, id)
 
 
 def executions_query(where: ExecutionFilter, cursor: str | None) -> Query:
     """Executions, newest id first; the parameters lack the limit."""
-    terms: list[str] = ["TRUE"]
-    values: list[Any] = []
-
-    def add(term: str, *parameters: Any) -> None:
-        terms.append(term)
-        values.extend(parameters)
-
-    index, order = _walk(where, add)
+    asked = _Terms()
+    add = asked.add
+    index, order = _walk(where, asked)
     if where.project is not None:
         add("execution.project = ?", where.project)
     if where.job_id is not None:
@@ -71,25 +85,26 @@ def executions_query(where: ExecutionFilter, cursor: str | None) -> Query:
         add("execution.run_at < ?", where.due_before)
     if cursor is not None:
         add("execution.id < ?", cursor)
-    query = SQL["list_executions"].format(index=index, where=" AND ".join(terms), order=order)
-    return query, values
+    query = SQL["list_executions"].format(index=index, where=asked, order=order)
+    return query, asked.values
 
 
-def _walk(where: ExecutionFilter, add: Any) -> tuple[str, str]:
+def _walk(where: ExecutionFilter, asked: _Terms) -> tuple[str, str]:
     """The index to walk and the order to ask for, with the terms about states."""
-    states = where.states
+    states, add = where.states, asked.add
     if states is not None and states <= LIVE:
         # Few and narrow rows: gathered first, then sorted.
         keys, parameters = _live_keys(states, where.job_id)
         add(f"execution.key IN ({keys})", *parameters)
-        return "", "+execution.id"
+        return "NOT INDEXED", "+execution.id"
     if states is not None:
         codes = _codes(STATE_CODE[state] for state in states)
         if states <= ENDED:
-            add(f"execution.state IN ({codes})")
-            rare = len(states) == 1 and STATE_CODE[next(iter(states))] > SUCCEEDED
+            alone = len(states) == 1
+            add(f"execution.state = {codes}" if alone else f"execution.state IN ({codes})")
+            rare = alone and int(codes) > SUCCEEDED
             if rare and where.project is not None and where.job_id is None:
-                add(f"execution.state > {SUCCEEDED}")
+                add("execution.state IN (6, 7, 8)")  # what makes it an entry of the index
                 return "INDEXED BY execution_ended", "execution.id"
         else:
             add(f"coalesce(execution.state, queue.state, {RUNNING}) IN ({codes})")

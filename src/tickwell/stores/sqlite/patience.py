@@ -15,7 +15,7 @@ T = TypeVar("T")
 #: Seconds. SQLite's own busy handler waits longer and longer, so that of four processes with
 #: synchronous=FULL one did all the work and three did none; short pauses keep the chances even.
 SHORTEST = 0.001
-LONGEST = 0.020
+LONGEST = 0.005
 GROWTH = 1.3
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import TypeVar
 
+from tickwell.stores.sqlite.errors import is_full
 from tickwell.stores.sqlite.lane import Call, Lane, Work
 from tickwell.stores.sqlite.patience import Patience
 from tickwell.stores.sqlite.session import Session
@@ -14,7 +15,7 @@ from tickwell.stores.sqlite.session import Session
 T = TypeVar("T")
 
 #: Transactions after the last sign of another writer during which we step aside after each.
-WARY = 200
+WARY = 20
 #: Seconds to step aside: long enough for a waiter's short pause to end within it.
 ASIDE = 0.002
 
@@ -50,6 +51,16 @@ class Writer(Lane):
         return call.result is not None
 
     def attempt(self, session: Session, work: Work[T]) -> T:
+        try:
+            return self._transact(session, work)
+        except sqlite3.Error as error:
+            if not is_full(error):
+                raise
+        # The log may fill the disk with old images of a few pages: write it back and try once more.
+        session.connection.execute("PRAGMA wal_checkpoint(truncate)")
+        return self._transact(session, work)
+
+    def _transact(self, session: Session, work: Work[T]) -> T:
         self._begin(session)
         try:
             result = work(session)

@@ -21,10 +21,6 @@ DELETE FROM queue WHERE key = ?;
 -- End an execution that was not running.
 UPDATE execution SET state = ?, reason = ?, ended_at = ?, prune_at = ? WHERE key = ?;
 
--- name: project_of
--- The project of an execution.
-SELECT project FROM execution WHERE key = ?;
-
 -- name: count_ended
 -- Keep the number of ended executions.
 INSERT INTO tally (project, state, count) VALUES (?, ?, ?)
