@@ -54,13 +54,14 @@ class Clock(Protocol):
 class StoreClock:
     """The store's time at the last sample plus monotonic time elapsed; never the wall clock.
 
-    So a skewed or jumping host clock moves nothing, and all processes agree to half a round trip.
+    So a skewed or jumping host clock moves nothing. A sample was read somewhere between sending
+    and receiving: of what it allows, the earliest is taken, so that this clock is never ahead of
+    the store's and nothing starts early; it is behind by a round trip at most.
     """
 
     def __init__(self) -> None:
         self._offset = 0.0
         self._sampled_at = float("-inf")
-        self._round_trip = float("inf")
 
     def now(self) -> int:
         return int((time.monotonic() + self._offset) * 1000)
@@ -69,16 +70,14 @@ class StoreClock:
         return time.monotonic()
 
     def sample(self, store_time: int, sent: float, received: float) -> None:
-        self._offset = store_time / 1000 - (sent + received) / 2
+        earliest, latest = store_time / 1000 - received, store_time / 1000 - sent
+        if not earliest <= self._offset <= latest:
+            # Within the bounds the old value stands: a slow answer does not blur a sharp one.
+            self._offset = earliest
         self._sampled_at = received
-        self._round_trip = received - sent
 
     def sample_age(self) -> float:
         return time.monotonic() - self._sampled_at
-
-    def error(self) -> float:
-        """Seconds by which `now` may be off: half the round trip of the last sample."""
-        return self._round_trip / 2
 
     async def wait(self, wake: asyncio.Event, seconds: float) -> None:
         if wake.is_set() or seconds <= 0:
