@@ -9,11 +9,15 @@ from tickwell.errors import StoreRefused
 
 #: "Tick": in the header of every Tickwell database, so that no other file is taken for one.
 APPLICATION_ID = 0x5469636B
-_MAGIC = b"SQLite format 3\0"
 
 
 def check(path: Path) -> None:
-    """Raise `StoreRefused` for a file that cannot be used, or that is somebody else's."""
+    """Raise `StoreRefused` for a file that cannot be used.
+
+    It is not opened: closing it again would drop, by POSIX, every lock that this process holds
+    on it through SQLite, and another process could take the log for its own. Whose it is, is
+    asked through SQLite.
+    """
     if path.is_dir():
         raise StoreRefused(f"{path} is a folder; name a file in it")
     if not path.parent.is_dir():
@@ -25,8 +29,6 @@ def check(path: Path) -> None:
         )
     if path.exists() and not _may(path, os.R_OK | os.W_OK):
         raise StoreRefused(f"{path} cannot be read and written by this user; change its rights")
-    if path.exists() and not _may_be_ours(path):
-        raise foreign(path)
 
 
 def foreign(path: Path) -> StoreRefused:
@@ -36,20 +38,3 @@ def foreign(path: Path) -> StoreRefused:
 
 def _may(path: Path, mode: int) -> bool:
     return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
-
-
-def _may_be_ours(path: Path) -> bool:
-    if _is_ours(path):
-        return True
-    if path.with_name(path.name + "-journal").exists():
-        return True  # half-made: whoever opens it takes it back first, then looks again
-    # Another process may have finished making it between the two looks.
-    return _is_ours(path)
-
-
-def _is_ours(path: Path) -> bool:
-    with path.open("rb") as file:
-        header = file.read(100)
-    if not header:
-        return True
-    return header.startswith(_MAGIC) and int.from_bytes(header[68:72], "big") == APPLICATION_ID

@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from tickwell.errors import SchemaTooNew
+from tickwell.stores.sqlite.errors import code_of
 from tickwell.stores.sqlite.file import APPLICATION_ID, foreign
 from tickwell.stores.sqlite.patience import Patience
 
@@ -43,9 +44,14 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     def read(query: str) -> int:
         return int(connection.execute(query).fetchone()[0])
 
-    if read("PRAGMA application_id") != APPLICATION_ID and read(
-        "SELECT count(*) FROM sqlite_master"
-    ):
+    try:
+        is_ours = read("PRAGMA application_id") == APPLICATION_ID
+        is_empty = not is_ours and read("SELECT count(*) FROM sqlite_master") == 0
+    except sqlite3.DatabaseError as error:
+        if code_of(error) == sqlite3.SQLITE_NOTADB:
+            raise foreign(path) from error
+        raise
+    if not is_ours and not is_empty:
         raise foreign(path)
     found = read("PRAGMA user_version")
     if found > len(STEPS):
