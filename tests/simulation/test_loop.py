@@ -13,7 +13,7 @@ def loop():
     loop = SimLoop(Random(1))
     yield loop
     for task in asyncio.all_tasks(loop):
-        task._log_destroy_pending = False
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
     loop.close()
 
 
@@ -85,7 +85,7 @@ def test_a_paused_process_goes_on_where_it_stood(loop):
 
 
 def test_a_timer_that_is_cancelled_while_its_process_is_paused_stays_cancelled(loop):
-    process, rung = Process("sleeper"), []
+    process, rung = Process("sleeper"), list[str]()
 
     async def work():
         return loop.call_later(1, rung.append, "rung")

@@ -28,12 +28,17 @@ class Node:
         self.process: Process | None = None
         self.line: Line | None = None
         self.engine: Engine | None = None
+        #: No process starts here any more.
+        self.retired = False
+        #: Somebody wants a process here, as soon as the one that is stopping has gone.
+        self._awaited = False
         #: Kept to the end: collecting one would run the `finally` blocks of a killed process.
         self._remains: list[Engine] = []
 
     def boot(self) -> None:
-        """Start a process, unless one is there."""
-        if self.process is not None:
+        """Start a process, unless one is there; after one that is stopping, start the next."""
+        self._awaited = True
+        if self.process is not None or self.retired:
             return
         self.incarnation += 1
         process = self.process = Process(f"n{self.number}.{self.incarnation}")
@@ -103,8 +108,11 @@ class Node:
             self.world.note(self.process.name, "stopping")
             self.world.spawn(self._stop(self.process, self.engine), context_of(self.process))
             self.engine = None
+            self._awaited = False
 
     async def _stop(self, process: Process, engine: Engine) -> None:
         await engine.stop()
         if self.process is process:
             self.kill()
+            if self._awaited:
+                self.boot()

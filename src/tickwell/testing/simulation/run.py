@@ -108,4 +108,5 @@ class _Run:
                 node.boot()
             else:
                 node.kill()
+                node.retired = True
         self.nodes = [node for node in self.nodes if node.number in core]

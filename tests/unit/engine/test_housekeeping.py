@@ -1,0 +1,114 @@
+import pytest
+
+from tests.unit.engine.rig import Rig
+from tickwell.clock import to_datetime
+from tickwell.domain.event import Parked
+from tickwell.domain.execution import State
+from tickwell.domain.job import JobState
+from tickwell.domain.policy import Retention
+from tickwell.domain.trigger import Once
+from tickwell.engine.housekeeping import Housekeeping
+from tickwell.testing.executors import FakeExecutor
+
+
+@pytest.fixture
+async def house(rig):
+    await rig.beat()
+    keeping = Housekeeping(rig.store, rig.clock, rig.events, rig.settings)
+
+    async def run():
+        await keeping.run(await rig.memory.list_workers())
+
+    return run
+
+
+async def test_what_no_live_worker_can_run_is_parked_once_it_is_overdue(rig, house):
+    id = await rig.request(await rig.add(handler="unheard-of"))
+    await house()
+    assert await rig.state(id) is State.QUEUED
+    await rig.clock.advance(rig.settings.sweep + 1)
+    await house()
+    one = await rig.one(id)
+    assert (one.state, one.reason) == (State.PARKED, "no live worker knows its handler")
+    assert [(event.ability, event.executions) for event in rig.heard(Parked)] == [
+        ("call:unheard-of", 1)
+    ]
+
+
+async def test_what_some_worker_can_run_is_left_in_the_queue(rig, house):
+    id = await rig.request(await rig.add())
+    await rig.clock.advance(600)
+    await house()
+    assert await rig.state(id) is State.QUEUED
+
+
+async def test_a_worker_of_another_queue_is_no_help(rig, house):
+    id = await rig.request(await rig.add(queue="elsewhere"))
+    await rig.clock.advance(60)
+    await house()
+    assert await rig.state(id) is State.PARKED
+
+
+async def test_a_lost_worker_can_run_nothing(rig, house):
+    id = await rig.request(await rig.add())
+    rig.memory.tables.workers[rig.worker.id].lost = True
+    await rig.clock.advance(60)
+    await house()
+    assert await rig.state(id) is State.PARKED
+
+
+async def test_what_is_parked_goes_on_when_a_worker_appears_that_knows_it(rig, house):
+    id = await rig.request(await rig.add(handler="new"))
+    await rig.clock.advance(60)
+    await house()
+    other = Rig(clock=rig.clock, memory=rig.memory, executor=FakeExecutor("new"), seed=2)
+    await other.beat()
+    await house()
+    assert await rig.state(id) is State.WAITING
+    await rig.memory.promote(rig.clock.now(), 0, 10)
+    assert await rig.state(id) is State.QUEUED
+
+
+async def test_a_finished_job_is_removed_when_nothing_of_it_is_live(rig, house):
+    at = to_datetime(rig.clock.now() + 1000)
+    job = await rig.add(trigger=Once(at), auto_remove=True)
+    kept = await rig.add("kept", trigger=Once(at))
+    await rig.engine._loops["planner"].service.step()
+    await house()
+    assert (await state_of(rig, job), await state_of(rig, kept)) == (JobState.FINISHED,) * 2
+    await rig.clock.advance(rig.settings.prune_every)
+    await house()
+    assert await state_of(rig, job) is JobState.FINISHED  # its run is still to come
+    await rig.beat()
+    await rig.worker.step()
+    await rig.settle()
+    await rig.reporter.step()
+    await rig.clock.advance(rig.settings.prune_every)
+    await house()
+    assert await state_of(rig, job) is JobState.DELETED
+    assert await state_of(rig, kept) is JobState.FINISHED
+
+
+async def state_of(rig, job):
+    (entry,) = await rig.memory.get_jobs("default", [job.id])
+    return entry.cursor.state
+
+
+async def test_old_history_is_pruned_batch_by_batch_and_not_at_every_sweep():
+    rig = Rig(batch=2)
+    job = await rig.add(retention=Retention(count=1))
+    await rig.beat()
+    for _ in range(6):
+        await rig.request(job)
+    for _ in range(4):
+        await rig.worker.step()
+        await rig.settle()
+        await rig.reporter.step()
+        await rig.reporter.step()
+    assert len(await rig.states()) == 6
+    keeping = Housekeeping(rig.store, rig.clock, rig.events, rig.settings)
+    await keeping.run(await rig.memory.list_workers())
+    assert len(await rig.states()) == 1
+    prunes = len(rig.store.named("prune"))
+    await keeping.run(await rig.memory.list_workers())
+    assert len(rig.store.named("prune")) == prunes

@@ -1,0 +1,65 @@
+import pytest
+
+from tickwell.domain.execution import State
+from tickwell.domain.gate import Overlap
+from tickwell.domain.trigger import Every
+from tickwell.engine.planner import GATHER, Planner
+from tickwell.errors import StoreUnavailable
+
+
+@pytest.fixture
+async def planner(rig):
+    await rig.beat()
+    return Planner(rig.store, rig.clock, rig.events, rig.settings, rig.wake)
+
+
+async def test_it_rests_until_a_fire_has_come_half_as_near_as_the_horizon(rig, planner):
+    await rig.add(trigger=Every(4000))
+    assert await planner.step() == 4 - rig.settings.horizon / 2
+
+
+async def test_it_fires_at_the_end_of_that_rest_and_not_before(rig, planner):
+    await rig.add(trigger=Every(4000))
+    await rig.clock.advance(await planner.step())
+    await planner.step()
+    assert await rig.states() == [State.QUEUED]
+
+
+async def test_it_rests_for_the_poll_when_nothing_is_to_come(rig, planner):
+    assert await planner.step() == rig.settings.poll
+
+
+async def test_it_comes_back_at_once_when_a_batch_was_full(rig, planner):
+    planner.settings = type(rig.settings)(store="memory://", batch=2)
+    for number in range(5):
+        await rig.add(f"job{number}", trigger=Every(1000))
+    rests = [await planner.step() for _ in range(3)]
+    assert rests[:2] == [0.0, 0.0]
+    assert rests[2] > 0
+    assert len(await rig.states()) == 10  # each twice within the horizon
+
+
+async def test_it_wakes_the_worker_for_what_it_queued(rig, planner):
+    await rig.add(trigger=Every(1000))
+    await planner.step()
+    assert rig.woken == 1
+
+
+async def test_a_busy_gate_is_looked_at_at_the_instant_that_decides(rig, planner):
+    await rig.add(trigger=Every(1000), overlap=Overlap.QUEUE_ALL)
+    await planner.step()
+    assert sorted(await rig.states()) == [State.QUEUED, State.WAITING]
+    await rig.clock.advance(1.9)
+    rest = await planner.step()
+    assert GATHER <= rest <= 0.1 + GATHER
+    await rig.clock.advance(0.1)
+    await planner.step()
+    assert (await rig.states()).count(State.BLOCKED) == 1
+
+
+async def test_without_a_recent_sample_of_the_stores_time_it_stands_still(rig, planner):
+    await rig.add(trigger=Every(1000))
+    await rig.clock.advance(3 * rig.settings.beat + 1)
+    with pytest.raises(StoreUnavailable):
+        await planner.step()
+    assert await rig.states() == []

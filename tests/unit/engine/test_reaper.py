@@ -1,0 +1,138 @@
+import pytest
+
+from tests.unit.engine.rig import Rig
+from tickwell.domain.event import Recovered, WorkerLost
+from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.policy import Timeout
+from tickwell.errors import StoreUnavailable
+
+
+@pytest.fixture
+async def scene():
+    """A worker that has claimed something, and a reaper of another process."""
+    rig = Rig(ttl=30, beat=10, sweep=5)
+    rig.id = await rig.request(await rig.add(timeout=Timeout(soft=5000, hard=8000)))
+    rig.executor.hold("quick")
+    await rig.beat()
+    await rig.worker.step()
+    return rig
+
+
+async def sweep(rig, seconds, *, beats=False):
+    for _ in range(int(seconds / 5)):
+        await rig.clock.advance(5)
+        sent = rig.clock.monotonic()
+        rig.clock.sample(rig.clock.now(), sent, sent)  # the reaper's own pulse goes on
+        if beats:
+            await rig.beat()
+        await rig.reaper.step()
+
+
+async def test_a_beat_that_stays_the_same_for_the_ttl_is_a_loss(scene):
+    await scene.reaper.step()
+    await sweep(scene, 25)
+    assert scene.heard(WorkerLost) == []
+    await sweep(scene, 5)
+    assert len(scene.heard(WorkerLost)) == 1
+    assert [event.executions for event in scene.heard(Recovered)] == [[scene.id]]
+    one = await scene.one(scene.id)
+    assert (one.state, one.attempts[0].outcome) == (State.QUEUED, OutcomeKind.LOST)
+    assert (one.charged, one.lost) == (0, 1)
+    assert scene.woken == 1
+
+
+async def test_a_worker_that_beats_is_never_lost_whatever_its_rows_time_says(scene):
+    scene.memory.tables.workers[scene.worker.id].seen_at = 0
+    await sweep(scene, 300, beats=True)
+    assert scene.heard(WorkerLost) == []
+
+
+async def test_an_outage_counts_for_nothing(scene):
+    await scene.reaper.step()
+    await sweep(scene, 25)
+    scene.store.away = True
+    for _ in range(3):
+        await scene.clock.advance(2)
+        with pytest.raises(StoreUnavailable):
+            await scene.reaper.step()
+    scene.store.away = False
+    await sweep(scene, 30)
+    assert scene.heard(WorkerLost) == []
+    await sweep(scene, 5)
+    assert len(scene.heard(WorkerLost)) == 1
+
+
+async def test_a_reaper_that_stood_still_starts_to_count_anew(scene):
+    await scene.reaper.step()
+    await scene.clock.advance(100)
+    await sweep(scene, 30)
+    assert scene.heard(WorkerLost) == []
+
+
+async def test_without_a_recent_sample_it_judges_nobody(scene):
+    await scene.reaper.step()
+    await scene.clock.advance(31)
+    with pytest.raises(StoreUnavailable):
+        await scene.reaper.step()
+
+
+async def test_a_jump_of_the_stores_clock_loses_nobody(scene):
+    await scene.reaper.step()
+    scene.clock.jump(30 * 60)
+    await sweep(scene, 20)
+    assert scene.heard(WorkerLost) == []
+
+
+async def test_a_beat_at_the_last_moment_wins_over_the_declaration(scene):
+    await scene.reaper.step()
+    await sweep(scene, 25)
+    await scene.clock.advance(5)
+    real = scene.memory.declare_lost
+
+    async def beaten_to_it(*args):
+        await scene.beat()
+        return await real(*args)
+
+    scene.memory.declare_lost = beaten_to_it
+    await scene.reaper.step()
+    assert scene.heard(WorkerLost) == []
+    assert await scene.state(scene.id) is State.RUNNING
+
+
+async def test_an_attempt_past_its_deadline_is_recovered_from_a_living_worker(scene):
+    await sweep(scene, 65, beats=True)
+    assert await scene.state(scene.id) is State.RUNNING
+    await sweep(scene, 10, beats=True)
+    assert (await scene.one(scene.id)).attempts[0].outcome is OutcomeKind.LOST
+    assert scene.heard(WorkerLost) == []
+
+
+async def test_a_claim_that_was_held_by_the_lost_waits_on_for_its_instant():
+    rig = Rig(ttl=3, beat=1, sweep=1, lead=60, horizon=60)
+    id = await rig.request(await rig.add(), in_seconds=50)
+    await rig.beat()
+    await rig.worker.step()
+    due = (await rig.one(id)).run_at
+    for _ in range(6):
+        await rig.reaper.step()
+        await rig.clock.advance(1)
+        sent = rig.clock.monotonic()
+        rig.clock.sample(rig.clock.now(), sent, sent)
+    one = await rig.one(id)
+    assert one.attempts[0].outcome is OutcomeKind.LOST
+    assert one.run_at == due
+
+
+async def test_a_full_batch_of_orphans_is_followed_by_the_next_at_once():
+    rig = Rig(batch=2, ttl=3, beat=1, sweep=1)
+    job = await rig.add()
+    for _ in range(3):
+        await rig.request(job)
+    rig.executor.hold("quick")
+    await rig.beat()
+    while await rig.worker.step() == 0.0:
+        pass
+    rig.memory.tables.workers.clear()  # forgotten
+    assert await rig.reaper.step() == 0.0
+    assert await rig.reaper.step() == rig.settings.sweep
+    assert await rig.running() == 0

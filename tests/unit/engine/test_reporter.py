@@ -1,0 +1,107 @@
+import pytest
+
+from tests.unit.engine.rig import Rig
+from tickwell.domain.event import AttemptsFenced, AttemptsFinished, JobPaused
+from tickwell.domain.execution import State
+from tickwell.domain.job import JobState
+from tickwell.domain.policy import Retry
+from tickwell.engine.reporter import UNTIL_WOKEN
+from tickwell.errors import StoreUnavailable
+from tickwell.testing.executors import fails
+
+
+async def ran(rig, count=1, **options):
+    """Attempts that have ended and are not reported yet."""
+    job = await rig.add(**options)
+    ids = [await rig.request(job) for _ in range(count)]
+    await rig.beat()
+    while await rig.worker.step() == 0.0:
+        await rig.settle()
+    await rig.settle()
+    return ids
+
+
+async def test_outcomes_are_written_in_one_call(rig):
+    await ran(rig, count=20)
+    assert rig.reporter.backlog == 20
+    assert await rig.reporter.step() == UNTIL_WOKEN
+    assert [len(reports) for reports, _ in rig.store.named("finish")] == [20]
+    assert set(await rig.states()) == {State.SUCCEEDED}
+
+
+async def test_more_than_a_batch_is_written_batch_by_batch_without_a_rest():
+    rig = Rig(batch=8)
+    await ran(rig, count=20)
+    assert [await rig.reporter.step() for _ in range(3)] == [0.0, 0.0, UNTIL_WOKEN]
+    assert [len(reports) for reports, _ in rig.store.named("finish")] == [8, 8, 4]
+
+
+async def test_a_failed_finish_is_repeated_as_it_was(rig):
+    (id,) = await ran(rig)
+    rig.store.before["finish"] = 3
+    for _ in range(3):
+        with pytest.raises(StoreUnavailable):
+            await rig.reporter.step()
+        await rig.clock.advance(7)
+    await rig.reporter.step()
+    batches = [reports for reports, _ in rig.store.named("finish")]
+    assert all(batch is batches[0] for batch in batches)
+    assert await rig.state(id) is State.SUCCEEDED
+
+
+async def test_a_finish_whose_reply_was_lost_is_not_refused_when_repeated(rig):
+    (id,) = await ran(rig)
+    rig.store.after["finish"] = 1
+    with pytest.raises(StoreUnavailable):
+        await rig.reporter.step()
+    await rig.reporter.step()
+    assert await rig.state(id) is State.SUCCEEDED
+    assert rig.heard(AttemptsFenced) == []
+    assert len(rig.heard(AttemptsFinished)) == 1
+
+
+async def test_what_comes_meanwhile_goes_into_the_next_batch_and_nothing_is_dropped(rig):
+    await ran(rig, count=3)
+    rig.store.before["finish"] = 1
+    with pytest.raises(StoreUnavailable):
+        await rig.reporter.step()
+    await ran(rig, count=2, name="later")
+    assert rig.reporter.backlog == 5
+    await rig.reporter.step()
+    await rig.reporter.step()
+    assert rig.reporter.backlog == 0
+    assert await rig.states() == [State.SUCCEEDED] * 5
+
+
+async def test_a_fenced_report_is_told_and_changes_nothing(rig):
+    (id,) = await ran(rig)
+    rig.memory.tables.rows[id].execution.attempt = 2  # another worker has it now
+    await rig.reporter.step()
+    assert [len(event.reports) for event in rig.heard(AttemptsFenced)] == [1]
+    assert await rig.state(id) is State.RUNNING
+
+
+async def test_a_job_is_paused_after_so_many_dead_in_a_row(rig):
+    rig.executor.script("quick", fails())
+    await ran(rig, count=2, pause_after=3, retry=Retry(max_attempts=1))
+    await rig.reporter.step()
+    (entry,) = await rig.memory.get_jobs("default", ["job"])
+    assert entry.cursor.state is JobState.ACTIVE
+    await rig.request(entry.job)
+    await rig.worker.step()
+    await rig.settle()
+    await rig.reporter.step()
+    (entry,) = await rig.memory.get_jobs("default", ["job"])
+    assert entry.cursor.state is JobState.PAUSED
+    assert entry.cursor.pause.by == "policy"
+    assert "3 executions died in a row" in rig.heard(JobPaused)[0].why
+
+
+async def test_a_target_may_ask_for_the_pause(rig):
+    gone = fails("410 Gone", retry=False)
+    gone.pause = "the endpoint is gone"
+    rig.executor.script("quick", gone)
+    await ran(rig)
+    await rig.reporter.step()
+    (entry,) = await rig.memory.get_jobs("default", ["job"])
+    assert entry.cursor.pause.why == "the endpoint is gone"
