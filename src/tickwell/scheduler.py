@@ -205,6 +205,7 @@ class Scheduler:
     def _wake(self) -> None:
         if self._engine is not None:
             self._engine.wake()
+            self._engine.hear()
 
     async def _open(self) -> None:
         if self._opened:

@@ -32,6 +32,8 @@ from tickwell.settings import Settings
 ROLES = frozenset({"planner", "worker"})
 #: Seconds that a store call under way gets to end, and unwritten reports, when the engine stops.
 GOODBYE = 2.0
+#: Seconds between two beats that only ask whether an attempt is to be cancelled.
+HEAR = 1.0
 FLUSH = 10.0
 
 
@@ -85,7 +87,11 @@ class Engine:
         )
         services: list[Service] = [Reaper(store, clock, events, settings, self.wake)]
         if "planner" in self.roles:
-            services.append(Planner(store, clock, events, settings, self.wake_worker))
+            services.append(
+                Planner(
+                    store, clock, events, settings, wake_worker=self.wake_worker, hear=self.hear
+                )
+            )
         if "worker" in self.roles:
             services += [self.worker, self.reporter, self.runner.deadlines]
         if notifier is not None:
@@ -98,6 +104,7 @@ class Engine:
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
         self._heard_at = float("-inf")
+        self._hearing: asyncio.TimerHandle | None = None
 
     def _lanes(self) -> dict[Lane, frozenset[str]]:
         settings, abilities = self.settings, self.executor.abilities()
@@ -146,6 +153,10 @@ class Engine:
             return
         self.running = False
         self._stop("worker", "planner", "watcher", "reaper")
+        if self._hearing is not None:
+            self._hearing.cancel()
+        if "watcher" in self._tasks:
+            self._tasks["watcher"].cancel()  # it only ever waits
         if "worker" in self._tasks:
             # A claim under way ends first: what it hands over is drained like the rest.
             await asyncio.wait([self._tasks["worker"]], timeout=GOODBYE)
@@ -209,10 +220,19 @@ class Engine:
         Our own beat is such a write too: what follows it at once is no reason to beat again.
         """
         self.wake()
-        now = self.clock.monotonic()
-        if self.runner.in_hand and now - self._heard_at > 1:
-            self._heard_at = now
-            self.wake_pulse()
+        if self.clock.monotonic() - self._heard_at > HEAR:
+            self.hear()
+
+    def hear(self) -> None:
+        """A cancel request may have been written: beat now, or a second after the last beat."""
+        if not self.runner.in_hand or self._hearing is not None:
+            return
+        wait = max(self._heard_at + HEAR - self.clock.monotonic(), 0)
+        self._hearing = asyncio.get_running_loop().call_later(wait, self._hear_now)
+
+    def _hear_now(self) -> None:
+        self._hearing = None
+        self.wake_pulse()
 
     def _on_pulse(self, pulse: domain.Pulse, sent: float) -> None:
         self._heard_at = self.clock.monotonic()

@@ -29,13 +29,16 @@ class Planner:
         clock: Clock,
         events: Events,
         settings: Settings,
+        *,
         wake_worker: Callable[[], None],
+        hear: Callable[[], None],
     ) -> None:
         self.store = store
         self.clock = clock
         self.events = events
         self.settings = settings
         self.wake_worker = wake_worker
+        self.hear = hear
         self.horizon = int(settings.horizon * 1000)
 
     async def step(self) -> float:
@@ -50,6 +53,8 @@ class Planner:
         promoted = await self.store.promote(now, self.horizon, batch)
         if fired.executions or promoted.queued:
             self.wake_worker()
+        if promoted.blocked:
+            self.hear()  # whoever holds the gate may have been asked to stop
         if self.events.wanted and (fired.executions or fired.skipped):
             self.events.emit(Planned(executions=fired.executions, skipped=fired.skipped))
         if fired.more or promoted.more:

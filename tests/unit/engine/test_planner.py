@@ -3,14 +3,15 @@ import pytest
 from tickwell.domain.execution import State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.trigger import Every
-from tickwell.engine.planner import GATHER, Planner
+from tickwell.engine.planner import GATHER
 from tickwell.errors import StoreUnavailable
 
 
 @pytest.fixture
 async def planner(rig):
     await rig.beat()
-    return Planner(rig.store, rig.clock, rig.events, rig.settings, rig.wake)
+    rig.engine._loops["worker"].wake.clear()
+    return rig.engine._loops["planner"].service
 
 
 async def test_it_rests_until_a_fire_has_come_half_as_near_as_the_horizon(rig, planner):
@@ -42,7 +43,7 @@ async def test_it_comes_back_at_once_when_a_batch_was_full(rig, planner):
 async def test_it_wakes_the_worker_for_what_it_queued(rig, planner):
     await rig.add(trigger=Every(1000))
     await planner.step()
-    assert rig.woken == 1
+    assert rig.engine._loops["worker"].wake.is_set()
 
 
 async def test_a_busy_gate_is_looked_at_at_the_instant_that_decides(rig, planner):
