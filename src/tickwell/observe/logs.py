@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tickwell.domain import event as events
-from tickwell.domain.execution import State
+from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Report
 
 logger = logging.getLogger("tickwell")
+
+_RETRIED = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMED_OUT})
 
 #: Level and words for each event that an operator has to know of. A success makes no line: there
 #: are thousands a second.
@@ -54,6 +56,8 @@ def log_event(event: events.Event) -> None:
         for report in event.reports:
             if report.state is State.DEAD:
                 logger.warning(_died(report))
+            elif report.outcome in _RETRIED and report.state is State.WAITING:
+                logger.info(_again(report))
         return
     level, words = _WORDS.get(type(event), (logging.DEBUG, repr))
     if logger.isEnabledFor(level):
@@ -61,6 +65,18 @@ def log_event(event: events.Event) -> None:
 
 
 def _died(report: Report) -> str:
-    claim, error = report.claim, (report.error or "").strip()
-    last = error.splitlines()[-1] if error else "no error text"
-    return f"{claim.job.name} died ({report.reason}), execution {claim.id}: {last}"
+    claim = report.claim
+    return f"{claim.job.name} died ({report.reason}), execution {claim.id}: {_cause(report)}"
+
+
+def _again(report: Report) -> str:
+    claim, rest = report.claim, (report.run_at - report.ended_at) / 1000
+    return (
+        f"{claim.job.name} {report.outcome}, attempt {claim.attempt} of execution {claim.id},"
+        f" again in {rest:.1f} s: {_cause(report)}"
+    )
+
+
+def _cause(report: Report) -> str:
+    error = (report.error or "").strip()
+    return error.splitlines()[-1] if error else "no error text"

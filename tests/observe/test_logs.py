@@ -1,0 +1,69 @@
+import logging
+
+import pytest
+
+from tickwell.domain import event as events
+from tickwell.domain.execution import Claim, Kind, OutcomeKind
+from tickwell.domain.job import Job
+from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.target import Call
+from tickwell.domain.trigger import OnDemand
+from tickwell.observe.logs import log_event
+
+
+def finished(kind, charged=1):
+    job = Job(id="j", name="report", trigger=OnDemand(), target=Call("report"))
+    claim = Claim(
+        id="e1",
+        job=job,
+        kind=Kind.REQUEST,
+        attempt=charged,
+        charged=charged,
+        lost=0,
+        returned=0,
+        fire_time=0,
+        run_at=0,
+        payload=None,
+        deadline=0,
+        worker="w",
+        claim_id="c",
+    )
+    outcome = Outcome(kind=kind, started_at=1, error="Traceback …\nOSError: no route")
+    return events.AttemptsFinished(reports=[decide(claim, outcome, 1000)])
+
+
+@pytest.mark.parametrize(
+    ("event", "level", "words"),
+    [
+        (finished(OutcomeKind.FAILED), logging.INFO, "again in"),
+        (finished(OutcomeKind.FAILED, 3), logging.WARNING, "died (3 of 3 attempts)"),
+        (events.WorkerLost(worker="w1"), logging.WARNING, "w1 is lost"),
+        (events.Parked(ability="call:x", executions=2), logging.WARNING, "can run call:x"),
+        (events.JobPaused(job="report", why="410"), logging.WARNING, "paused job report: 410"),
+        (events.Stopped(released=3), logging.INFO, "3 attempts given back"),
+        (
+            events.StepFailed(service="planner", error=OSError("x"), failures=2, rest=1),
+            logging.WARNING,
+            "planner failed (2 in a row)",
+        ),
+        (events.ProcessEnded(pid=7, code=-9, rest=0.1), logging.WARNING, "ended with -9"),
+    ],
+)
+def test_an_operator_is_told(caplog, event, level, words):
+    with caplog.at_level(logging.DEBUG, logger="tickwell"):
+        log_event(event)
+    (record,) = caplog.records
+    assert record.levelno == level
+    assert words in record.message
+
+
+def test_the_cause_is_the_last_line_of_the_error(caplog):
+    with caplog.at_level(logging.INFO, logger="tickwell"):
+        log_event(finished(OutcomeKind.FAILED))
+    assert caplog.records[0].message.endswith("OSError: no route")
+
+
+def test_a_success_makes_no_line(caplog):
+    with caplog.at_level(logging.DEBUG, logger="tickwell"):
+        log_event(finished(OutcomeKind.SUCCEEDED))
+    assert not caplog.records
