@@ -32,19 +32,25 @@ def _drain(full: Path, size: int) -> dict[str, Any]:
     return {
         "rate": COUNT / (end - begin),
         "written": [each["written"] for each in answers],
+        "handled": sum(each["handled"] for each in answers),
+        "given_back": sum(each["given_back"] for each in answers),
     }
+
+
+def _faults(run: dict[str, Any]) -> list[str]:
+    totals = {"written": sum(run["written"]), "handled": run["handled"]}
+    return [f"{total:,} of {COUNT:,} {word}" for word, total in totals.items() if total != COUNT]
 
 
 def _figure(rounds: list[dict[int, dict[str, Any]]], size: int) -> Figure:
     alone, crew = ([each[n] for each in rounds] for n in (1, size))
     rates = [each["rate"] for each in crew]
     shares = sorted((100 * n / COUNT for n in crew[-1]["written"]), reverse=True)
-    wrong = [sum(each["written"]) for each in crew if sum(each["written"]) != COUNT]
     return Figure(
         name=f"processes: {size} draining one file",
         ours=f"{median(rates):,.0f}/s, shares {' '.join(f'{each:.0f} %' for each in shares)}",
         against=f"one {median(each['rate'] for each in alone):,.0f}/s",
         ratios=[rate / one["rate"] for rate, one in zip(rates, alone, strict=True)],
-        faults=[f"{total:,} of {COUNT:,} written" for total in wrong],
+        faults=[fault for each in crew for fault in _faults(each)],
         details={"alone": alone, "crew": crew},
     )

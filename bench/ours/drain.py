@@ -38,6 +38,7 @@ async def drain(path: str, count: int, sampler: Sampler | None = None) -> dict[s
     return {
         "handled": handled,
         "written": watched.written,
+        "given_back": watched.given_back,
         "begin": begin,
         "end": watched.last,
         "seconds": watched.last - begin,

@@ -4,6 +4,7 @@ import asyncio
 import time
 from typing import Any
 
+from tickwell.domain.execution import State
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import Finished
 from tickwell.ports.store import Store
@@ -20,6 +21,8 @@ class Watched:
         self._store = store
         self._moved = asyncio.Event()
         self.written = 0
+        #: Claimed, and left to others unfinished.
+        self.given_back = 0
         self.last = time.time()
 
     def __getattr__(self, name: str) -> Any:
@@ -27,7 +30,11 @@ class Watched:
 
     async def finish(self, reports: list[Report], now: int) -> Finished:
         finished = await self._store.finish(reports, now)
-        self.written += len(reports) - len(finished.refused)
+        refused = {id(report) for report in finished.refused}
+        applied = [report for report in reports if id(report) not in refused]
+        ended = sum(report.state is State.SUCCEEDED for report in applied)
+        self.written += ended
+        self.given_back += len(applied) - ended
         self.last = time.time()
         self._moved.set()
         return finished
