@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tickwell.domain.http import Http
 from tickwell.errors import InvalidJob
 
 
@@ -27,4 +28,4 @@ class Call:
         return f"call:{self.handler}"
 
 
-Target = Call
+Target = Call | Http

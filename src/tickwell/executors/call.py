@@ -38,7 +38,7 @@ class CallExecutor:
 
     async def run(self, claim: Claim) -> Outcome:
         try:
-            handler = self.handlers.get(claim.job.target.handler)
+            handler = self.handlers.get(claim.job.target.ability.removeprefix("call:"))
             arguments = handler.arguments(claim.payload)
         except (UnknownHandler, InvalidPayload) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=str(error), retry=False)

@@ -2,31 +2,141 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tickwell.domain.document.shape import Field, Shape
-from tickwell.domain.document.values import TEXT, Unfit, Value
+from tickwell.domain.document.values import (
+    ANY,
+    DURATION,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    Unfit,
+    Value,
+    optional,
+)
+from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
 from tickwell.domain.target import Call, Target
+from tickwell.errors import InvalidJob
 
-_KINDS = {"call": Shape(Call, "target.call", {"handler": Field(TEXT, "send_report")})}
-_NAMES: dict[type, str] = {Call: "call"}
+
+def _kinds(shapes: Mapping[str, Shape[Any]], names: Mapping[type, str]) -> Value:
+    """An object with one field that says which of several records it holds."""
+
+    def read(document: Any) -> Any:
+        if not isinstance(document, dict) or len(document) != 1:
+            raise Unfit(f"is not an object with one of {', '.join(shapes)}")
+        [(kind, inner)] = document.items()
+        if kind not in shapes:
+            raise Unfit(f"{kind!r} is not one of {', '.join(shapes)}")
+        try:
+            return shapes[kind].read(inner)
+        except Unfit as error:
+            raise Unfit(f"{kind} {error}") from None
+
+    def write(record: Any) -> dict[str, Any]:
+        name = names[type(record)]
+        return {name: shapes[name].write(record)}
+
+    return Value(read, write)
+
+
+def _read_pairs(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Unfit("is not an object")
+    return value
+
+
+def _read_statuses(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(type(code) is int for code in value):
+        raise Unfit("is not a list of status codes")
+    return tuple(value)
+
+
+_PAIRS = Value(_read_pairs, dict)
+_AUTH = _kinds(
+    {
+        "basic": Shape(
+            Basic,
+            "target.http.auth.basic",
+            {"user": Field(TEXT, "tickwell"), "password": Field(TEXT, "{{secret.password}}")},
+        ),
+        "bearer": Shape(
+            Bearer, "target.http.auth.bearer", {"token": Field(TEXT, "{{secret.token}}")}
+        ),
+        "oauth": Shape(
+            OAuth,
+            "target.http.auth.oauth",
+            {
+                "token_url": Field(TEXT, "https://example.com/token"),
+                "client_id": Field(TEXT, "tickwell"),
+                "client_secret": Field(TEXT, "{{secret.client}}"),
+                "scope": Field(TEXT, "hooks"),
+                "audience": Field(TEXT, "https://example.com"),
+            },
+        ),
+    },
+    {Basic: "basic", Bearer: "bearer", OAuth: "oauth"},
+)
+
+
+class _HttpShape(Shape[Http]):
+    """In a document the kind of body is said by its field: `json` or `text`."""
+
+    def read(self, document: Any) -> Http:
+        if not isinstance(document, dict):
+            return super().read(document)
+        inner, bodies = dict(document), list[Any]()
+        if "json" in inner:
+            bodies.append(Json(inner.pop("json")))
+        if inner.get("text") is not None:
+            if not isinstance(inner["text"], str):
+                raise InvalidJob("is not a text", field="target.http.text", hint="Or use json")
+            bodies.append(inner["text"])
+        inner.pop("text", None)
+        if inner.get("body") is not None:
+            bodies.append(inner["body"])
+        if len(bodies) > 1:
+            raise InvalidJob("json, text and body are one too many", field="target.http")
+        if bodies:
+            inner["body"] = bodies[0]
+        return super().read(inner)
+
+    def write(self, record: Http) -> dict[str, Any]:
+        document = super().write(record)
+        body = document.pop("body", None)
+        if isinstance(body, Json):
+            document["json"] = body.value
+        elif body is not None:
+            document["text"] = body
+        return document
+
+
+_HTTP = _HttpShape(
+    Http,
+    "target.http",
+    {
+        "url": Field(TEXT, "https://example.com/hook"),
+        "method": Field(TEXT, "POST"),
+        "headers": Field(_PAIRS, {"X-Team": "billing"}),
+        "query": Field(_PAIRS, {"at": "{{fire_time}}"}),
+        "body": Field(ANY, {"id": "{{execution_id}}"}),
+        "auth": Field(optional(_AUTH), {"bearer": {"token": "{{secret.token}}"}}),
+        "sign_with": Field(TEXTS, ["{{secret.hook}}"]),
+        "certificate": Field(optional(TEXT), "{{secret.certificate}}"),
+        "timeout": Field(DURATION, "30s"),
+        "retry_on": Field(Value(_read_statuses, list), [408, 425, 429]),
+        "keep": Field(WHOLE, 1000),
+    },
+)
+_CALL = Shape(Call, "target.call", {"handler": Field(TEXT, "send_report")})
+_TARGET = _kinds({"call": _CALL, "http": _HTTP}, {Call: "call", Http: "http"})
 
 
 def _read(document: Any) -> Target:
-    if not isinstance(document, dict) or len(document) != 1:
-        raise Unfit(f"is not an object with one of {', '.join(_KINDS)}")
-    [(kind, inner)] = document.items()
-    if kind not in _KINDS:
-        raise Unfit(f"{kind!r} is not one of {', '.join(_KINDS)}")
-    try:
-        return _KINDS[kind].read(inner)
-    except Unfit as error:
-        raise Unfit(f"{kind} {error}") from None
+    target: Target = _TARGET.read(document)
+    return target
 
 
-def _write(target: Target) -> dict[str, Any]:
-    name = _NAMES[type(target)]
-    return {name: _KINDS[name].write(target)}
-
-
-TARGET = Value(_read, _write)
+TARGET = Value(_read, _TARGET.write)
