@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Iterable
 from threading import Lock
 
 from tickwell.domain.document import job_from_document
@@ -28,6 +29,17 @@ class JobCache:
             if job is not None:
                 self._jobs.move_to_end((id, version))
             return job
+
+    def many(self, wanted: Iterable[tuple[str, int]]) -> list[Job | None]:
+        """The jobs with these ids and versions, as far as they are known."""
+        with self._lock:
+            found = []
+            for key in wanted:
+                job = self._jobs.get(key)
+                if job is not None:
+                    self._jobs.move_to_end(key)
+                found.append(job)
+            return found
 
     def parse(self, id: str, version: int, document: str) -> Job:
         """The job of a stored document."""

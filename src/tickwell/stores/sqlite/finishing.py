@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from tickwell.domain.execution import Kind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import Finished
@@ -13,6 +14,7 @@ from tickwell.stores.sql.codec import (
     ACTIVE,
     DEAD,
     FINISHED,
+    FIRE,
     OUTCOME_CODE,
     QUEUED,
     STATE_CODE,
@@ -35,32 +37,27 @@ class Finishing:
         self.endings = Endings(self.flow, now)
         #: Executions that end and need no gate but the job's own, with the definition in force.
         self.ends: list[tuple[Standing, Report, Job]] = []
-        self.retries: list[tuple[Standing, Report]] = []
+        #: The others, by the key of the execution: the place of the report, and the report.
+        self.others: dict[int, tuple[int, Report]] = {}
         #: Jobs whose gate becomes free, and the place of the report that frees it.
         self.freed: dict[int, int] = {}
-        #: By the place of the report: one to be applied by itself, or a key to be passed on.
-        self.single: list[tuple[int, Standing, Report]] = []
-        self.passed: list[tuple[int, int]] = []
         self.failures: dict[int, int] = {}
 
     def finish(self, reports: Sequence[Report]) -> Finished:
         """Apply each report whose attempt stands; those applied before are not refused."""
         asked = json.dumps([report.claim.id for report in reports])
-        standing = {row[0]: Standing(*row) for row in self.session.rows("standing", asked)}
+        standing = {row[0]: row for row in self.session.rows("standing", asked)}
         applied, doubtful = [], []
         for place, report in enumerate(reports):
             row = standing.get(report.claim.id)
-            if row is not None and row.attempt == report.claim.attempt:
+            if row is not None and row[3] == report.claim.attempt:
                 del standing[report.claim.id]
-                applied.append(row.key)
-                self._sort(place, row, report)
+                applied.append(row[1])
+                self._sort(place, Standing(*row), report)
             else:
                 doubtful.append(place)
         if applied:
-            self.session.run("stop", json.dumps(applied))
-            self._write()
-            self._one_by_one()
-            self.flow.close()
+            self._apply(applied)
         refused = {place for place in doubtful if not self._was_applied(reports[place])}
         return Finished(
             refused=[reports[place] for place in sorted(refused)],
@@ -68,51 +65,58 @@ class Finishing:
         )
 
     def _sort(self, place: int, row: Standing, report: Report) -> None:
-        """Put a report where it is written with others, or among those after them."""
         state = STATE_CODE[report.state]
         if report.claim.job.pause_after is not None and state in {SUCCEEDED, DEAD}:
             before = self.failures.get(row.job, row.failures)
             self.failures[row.job] = before + 1 if state == DEAD else 0
-        if row.place is not None or row.called_off:
-            self.single.append((place, row, report))
-        elif state != WAITING:
-            self.ends.append((row, report, self.endings.job_of(row, report.claim.job)))
-            if row.holds_job:
-                self.freed[row.job] = place
-        elif row.version == row.job_version and not row.cancel and _goes_on(row):
-            self.retries.append((row, report))
-        else:
-            self.single.append((place, row, report))
+        if state == WAITING or row.place is not None or row.called_off:
+            self.others[row.key] = place, report
+            return
+        self.ends.append((row, report, self.endings.job_of(row, report.claim.job)))
+        if row.holds_job:
+            self.freed[row.job] = place
 
-    def _write(self) -> None:
-        """What needs no gate but the job's own, all together."""
-        ends = []
+    def _apply(self, applied: list[int]) -> None:
+        """First what needs no gate but the job's own, all together; the rest one by one."""
+        others = self._details() if self.others else []
+        self.session.run("stop", json.dumps(applied))
+        self._write_ends()
+        again = [(row, report) for row, _, report in others if _is_plain_retry(row, report)]
+        if again:
+            self._write_retries(again)
+        passed = self._pass_on()
+        self.session.many("set_failures", [(count, job) for job, count in self.failures.items()])
+        # Before a concurrency gate order matters: in that of the reports.
+        steps = dict(passed)
+        singles = {
+            place: (row, report)
+            for row, place, report in others
+            if not _is_plain_retry(row, report)
+        }
+        for place in sorted(steps.keys() | singles.keys()):
+            if place in steps:
+                self.endings.pass_on(steps[place])
+            else:
+                self.endings.apply(*singles[place])
+        self.flow.close()
+
+    def _details(self) -> list[tuple[Standing, int, Report]]:
+        rows = self.session.rows("standing_details", json.dumps(list(self.others)))
+        return [(Standing(*row), *self.others[row[1]]) for row in rows]
+
+    def _write_ends(self) -> None:
+        rows = []
         for row, report, job in self.ends:
             state = STATE_CODE[report.state]
-            ends.append(row.end_row(report, job, state, report.reason))
+            rows.append(row.end_row(report, job, state, report.reason))
             self.flow.ended[job.project, state] += 1
-            if job.trigger.follows_finish:
-                self.flow.after_end(job, row.job, row.kind, state, report.ended_at)
-        self.session.many("end_execution", ends)
-        if self.retries:
-            self._write_retries()
-        if self.freed:
-            passed = self.session.rows("pass_job_on", json.dumps(list(self.freed)))
-            self._queue_holders([holder for _, holder in passed if holder is not None])
-        self.session.many("set_failures", [(count, job) for job, count in self.failures.items()])
+            if job.trigger.follows_finish and report.claim.kind is Kind.FIRE:
+                self.flow.after_end(job, row.job, FIRE, state, report.ended_at)
+        self.session.many("end_execution", rows)
 
-    def _queue_holders(self, keys: list[int]) -> None:
-        if not keys:
-            return
-        asked = json.dumps(keys)
-        if self.session.run("queue_holders", asked).rowcount < len(keys):
-            # Before a concurrency gate order matters: in the place of the report that freed it.
-            rows = self.session.rows("keyed_holders", asked)
-            self.passed = [(self.freed[job], key) for key, job in rows]
-
-    def _write_retries(self) -> None:
+    def _write_retries(self, retries: list[tuple[Standing, Report]]) -> None:
         attempts, gone_on, again = [], [], []
-        for row, report in self.retries:
+        for row, report in retries:
             state = QUEUED if report.run_at <= self.now else WAITING
             attempts.append(row.attempt_row(report))
             gone_on.append(row.go_on_row(report, report.run_at))
@@ -121,14 +125,18 @@ class Finishing:
         self.session.many("go_on", gone_on)
         self.session.many("insert_again", again)
 
-    def _one_by_one(self) -> None:
-        steps = {place: (row, report) for place, row, report in self.single}
-        keys = dict(self.passed)
-        for place in sorted(steps.keys() | keys.keys()):
-            if place in keys:
-                self.endings.pass_on(keys[place])
-            else:
-                self.endings.apply(*steps[place])
+    def _pass_on(self) -> list[tuple[int, int]]:
+        """Give free gates on; who stands before a concurrency gate now, by the report's place."""
+        if not self.freed:
+            return []
+        passed = self.session.rows("pass_job_on", json.dumps(list(self.freed)))
+        keys = [holder for _, holder in passed if holder is not None]
+        if not keys:
+            return []
+        asked = json.dumps(keys)
+        if self.session.run("queue_holders", asked).rowcount == len(keys):
+            return []
+        return [(self.freed[job], key) for key, job in self.session.rows("keyed_holders", asked)]
 
     def _failures(self, reports: Iterable[Report]) -> dict[str, int]:
         jobs = {r.claim.job.id for r in reports if r.claim.job.pause_after is not None}
@@ -141,5 +149,9 @@ class Finishing:
         return found is not None
 
 
-def _goes_on(row: Standing) -> bool:
-    return row.job_state in {ACTIVE, FINISHED}
+def _is_plain_retry(row: Standing, report: Report) -> bool:
+    """Whether another attempt follows that no gate, no edit and no request to cancel concerns."""
+    if row.place is not None or row.called_off or row.cancel:
+        return False
+    goes_on = row.job_version == row.version and row.job_state in {ACTIVE, FINISHED}
+    return goes_on and STATE_CODE[report.state] == WAITING

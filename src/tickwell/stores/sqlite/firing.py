@@ -57,14 +57,13 @@ def draft(session: Session, cache: JobCache, end: int, limit: int, plan: Planner
 
 def definitions(session: Session, cache: JobCache, rows: list[tuple[Any, ...]]) -> dict[int, Job]:
     """The definitions of jobs given as (key, id, version, …), by key."""
-    found, missing = dict[int, Job](), []
-    for key, id, version, *_ in rows:
-        job = cache.get(id, version)
-        if job is None:
-            missing.append(key)
-        else:
-            found[key] = job
-    if missing:
+    found = {
+        row[0]: job
+        for row, job in zip(rows, cache.many((row[1], row[2]) for row in rows), strict=True)
+        if job is not None
+    }
+    if len(found) < len(rows):
+        missing = [row[0] for row in rows if row[0] not in found]
         for key, id, version, document in session.rows("documents", json.dumps(missing)):
             found[key] = cache.parse(id, version, document)
     return found
@@ -110,13 +109,13 @@ def release(flow: Flow, job: int, definition: Job, at: int) -> None:
 
 
 def _standing(session: Session, plans: list[Planned]) -> tuple[list[Planned], list[Batch]]:
-    """The plans whose jobs are as they were read: a failure counted meanwhile changes no plan."""
+    """The plans whose jobs are as they were read; the others are still due."""
     keys = json.dumps([planned.row[0] for planned in plans])
     current = {row[0]: row for row in session.rows("cursors", keys)}
     standing, batches = [], []
     for planned in plans:
         before, now = planned.row, current.get(planned.row[0])
-        if now is not None and now[:7] == before[:7] and now[8:11] == before[8:]:
+        if now is not None and now[:11] == before:
             standing.append(planned)
             batches.append(Batch(before[0], now[11], planned.plan.executions))
     return standing, batches

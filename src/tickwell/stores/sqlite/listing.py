@@ -104,7 +104,7 @@ def _walk(where: ExecutionFilter, asked: _Terms) -> tuple[str, str]:
             add(f"execution.state = {codes}" if alone else f"execution.state IN ({codes})")
             rare = alone and int(codes) > SUCCEEDED
             if rare and where.project is not None and where.job_id is None:
-                add("execution.state IN (6, 7, 8)")  # what makes it an entry of the index
+                add(f"+execution.state > {SUCCEEDED}")  # what makes it an entry of the index
                 return "INDEXED BY execution_ended", "execution.id"
         else:
             add(f"coalesce(execution.state, queue.state, {RUNNING}) IN ({codes})")

@@ -52,37 +52,39 @@ class Recording:
 
     def add(self, batch: Batch) -> bool:
         """Take a batch in if all of it can be decided here; gates of others are not looked at."""
-        key, holder = self.key, batch.held_by
-        rows: list[tuple[int, NewExecution, Place | None]] = []
-        for new in batch.executions:
-            key += 1
+        places: list[Place | None] = []
+        holder, now = batch.held_by, self.now
+        for key, new in enumerate(batch.executions, self.key + 1):
+            run_at, overlap = new.run_at, new.overlap
             if new.gate is not None:
                 return False
-            if new.run_at > self.now + self.horizon:
-                rows.append((key, new, (WAITING, NO_GATE, new.run_at, 0)))
-            elif new.overlap is Overlap.ALLOW:
-                rows.append((key, new, (QUEUED, NO_GATE, new.run_at, 0)))
+            if run_at > now + self.horizon:
+                places.append((WAITING, NO_GATE, run_at, 0))
+            elif overlap is Overlap.ALLOW:
+                places.append((QUEUED, NO_GATE, run_at, 0))
             elif holder is None:
                 holder = key
-                rows.append((key, new, (QUEUED, NO_GATE, new.run_at, 1)))
-            elif new.run_at > self.now:
-                rows.append((key, new, (WAITING, JOB_GATE, new.run_at + self.horizon, 0)))
-            elif new.overlap is Overlap.SKIP and _ends_quietly(new):
-                rows.append((key, new, None))
+                places.append((QUEUED, NO_GATE, run_at, 1))
+            elif run_at > now:
+                places.append((WAITING, JOB_GATE, run_at + self.horizon, 0))
+            elif overlap is Overlap.SKIP and _ends_quietly(new):
+                places.append(None)
             else:
                 return False
-        self.key, batch.holder = key, holder
-        for row in rows:
-            self._put(batch.job, *row)
+        batch.holder = holder
+        for new, place in zip(batch.executions, places, strict=True):
+            self._put(batch.job, new, place)
         return True
 
-    def _put(self, job: int, key: int, new: NewExecution, place: Place | None) -> None:
+    def _put(self, job: int, new: NewExecution, place: Place | None) -> None:
+        self.key += 1
+        row = execution_row(self.key, job, new, self.now)
         if place is None:
-            ends = SKIPPED, Reason.OVERLAP, self.now, prune_at(new.job, SKIPPED, self.now)
-            self.skipped.append((*execution_row(key, job, new, self.now), *ends))
-            return
-        self.live.append(execution_row(key, job, new, self.now))
-        self.pending.append(pending_row(key, job, new, place))
+            ends = SKIPPED, Reason.OVERLAP.value, self.now, prune_at(new.job, SKIPPED, self.now)
+            self.skipped.append((*row, *ends))
+        else:
+            self.live.append(row)
+            self.pending.append(pending_row(self.key, job, new, place))
 
 
 class Recorder:

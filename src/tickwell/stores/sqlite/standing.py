@@ -12,7 +12,11 @@ from tickwell.stores.sqlite.rows import NO_GATE
 
 
 class Standing(NamedTuple):
-    """The columns of `standing`: a running execution and what its end depends on."""
+    """The columns of `standing`: a running execution and what its end depends on.
+
+    The rest is read only where another attempt follows, or where a gate or a change of the job
+    matters: most executions end at the first attempt.
+    """
 
     id: str
     key: int
@@ -22,24 +26,24 @@ class Standing(NamedTuple):
     holds_job: int
     #: The concurrency gate in which it has a place.
     place: str | None
-    cancel: int
     called_off: int
-    run_at: int
-    rank: int
-    kind: int
-    job_version: int
-    fire_time: int
-    overlap: int
-    queue: str
-    ability: str
-    gate: str | None
-    gate_limit: int
-    own_payload: int
     job_id: str
     #: The definition in force, which an edit may have changed since the claim.
     version: int
-    job_state: int
     failures: int
+    cancel: int = 0
+    run_at: int = 0
+    rank: int = 0
+    kind: int = 0
+    job_version: int = 0
+    fire_time: int = 0
+    overlap: int = 0
+    queue: str = ""
+    ability: str = ""
+    gate: str | None = None
+    gate_limit: int = 0
+    own_payload: int = 0
+    job_state: int = 0
 
     def end_row(self, report: Report, job: Job, state: int, reason: str | None) -> tuple[Any, ...]:
         """The parameters of `end_execution`."""

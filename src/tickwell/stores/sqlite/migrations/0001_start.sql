@@ -94,8 +94,9 @@ CREATE INDEX execution_job ON execution (job, id);
 CREATE INDEX execution_project ON execution (project, id);
 CREATE UNIQUE INDEX execution_request ON execution (job, request_key)
     WHERE request_key IS NOT NULL;
--- What did not go well is looked for most, and is little.
-CREATE INDEX execution_ended ON execution (project, state, id) WHERE state IN (6, 7, 8);
+-- What did not go well is looked for most, and is little. The plus keeps the planner from using
+-- the condition as a range; "state IN (6, 7, 8)" would cost every write of an execution 4 µs.
+CREATE INDEX execution_ended ON execution (project, state, id) WHERE +state > 5;
 CREATE INDEX execution_prune ON execution (prune_at) WHERE prune_at IS NOT NULL;
 
 -- Pending executions with what promotion and claims need; deleted by the claim.

@@ -3,13 +3,22 @@
 -- name: standing
 -- The running executions among these, with what their end depends on.
 SELECT execution.id, running.key, running.job, running.attempt, running.worker, running.holds_job,
-       running.gate, running.cancel, running.called_off, running.run_at, running.rank,
-       execution.kind, execution.job_version, execution.fire_time, execution.overlap,
-       execution.queue, execution.ability, execution.gate, execution.gate_limit,
-       execution.payload IS NOT NULL, cursor.id, cursor.version, cursor.state, cursor.failures
+       running.gate, running.called_off, cursor.id, cursor.version, cursor.failures
 FROM json_each(?) AS wanted
 CROSS JOIN execution ON execution.id = wanted.value
 CROSS JOIN running ON running.key = execution.key
+CROSS JOIN cursor ON cursor.job = running.job;
+
+-- name: standing_details
+-- The same with all that it takes to try again, or to decide by itself.
+SELECT execution.id, running.key, running.job, running.attempt, running.worker, running.holds_job,
+       running.gate, running.called_off, cursor.id, cursor.version, cursor.failures,
+       running.cancel, running.run_at, running.rank, execution.kind, execution.job_version,
+       execution.fire_time, execution.overlap, execution.queue, execution.ability, execution.gate,
+       execution.gate_limit, execution.payload IS NOT NULL, cursor.state
+FROM json_each(?) AS wanted
+CROSS JOIN running ON running.key = wanted.value
+CROSS JOIN execution ON execution.key = running.key
 CROSS JOIN cursor ON cursor.job = running.job;
 
 -- name: stop
