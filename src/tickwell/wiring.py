@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
 #: Known store URLs, for messages.
-SCHEMES = ("memory://", "sqlite:///file.db")
+SCHEMES = ("memory://", "sqlite:///file.db", "postgresql://user@host/database")
 
 
 class NotifyingStore(Store, Notifier, Protocol):
@@ -39,10 +39,20 @@ def make_store(url: str) -> NotifyingStore:
         from tickwell.stores.sqlite import SqliteStore
 
         return SqliteStore.from_url(url)
+    if scheme in {"postgresql", "postgres"}:
+        try:
+            from tickwell.stores.postgres import PostgresStore
+        except ModuleNotFoundError as error:
+            raise InvalidSetting(
+                f"{error.name} is not installed",
+                field="store",
+                hint="Install it: pip install 'tickwell[postgres]'",
+            ) from error
+        return PostgresStore.from_url(url)
     raise InvalidSetting(
         f"{url!r} names no store that Tickwell knows",
         field="store",
-        hint=f"Known are {' and '.join(SCHEMES)}",
+        hint=f"Known are {', '.join(SCHEMES)}",
     )
 
 
@@ -66,7 +76,8 @@ def make_engine(
         events=events,
         roles=roles,
         notifier=None if shared else store,
-        open_pulse_store=None if shared else lambda: make_store(store.name),
+        # By the URL that was given: the store's name has no credentials.
+        open_pulse_store=None if shared else lambda: make_store(settings.store),
     )
 
 

@@ -1,0 +1,86 @@
+"""Requested runs and backfills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tickwell.domain.execution import Kind, NewExecution
+from tickwell.errors import NotFound
+from tickwell.stores.postgres.flow import Flow
+from tickwell.stores.postgres.recording import Batch, Recorder, prune_at
+from tickwell.stores.postgres.session import Session
+from tickwell.stores.postgres.text import clean, ids_among
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.codec import DELETED
+
+
+class Adding:
+    """One call of `add_executions`, inside a transaction."""
+
+    def __init__(self, session: Session, cache: JobCache, now: int, horizon: int) -> None:
+        self.session = session
+        self.now = now
+        self.flow = Flow(session, cache)
+        self.recorder = Recorder(self.flow, now, horizon)
+
+    async def add(self, new: Sequence[NewExecution], *, careful: bool) -> list[str]:
+        """Record executions that were asked for; the ids, those that exist already included."""
+        await self.flow.locks.jobs(ids_among(one.job.id for one in new))
+        heads = self.flow.locks.heads
+        for one in new:
+            if one.job.id not in heads or heads[one.job.id].state == DELETED:
+                raise NotFound("job", one.job.name)
+        answers, fresh = await self._known(new)
+        jobs = {one.job.id: one.job for one in fresh}
+        batches = {id: Batch(id, heads[id].holder, []) for id in jobs}
+        for one in fresh:
+            batches[one.job.id].executions.append(one)
+        # A fire that nobody has counted yet is counted where it is recorded one by one.
+        quick = {id: batch for id, batch in batches.items() if not _has_fires(batch)}
+        await self.recorder.quickly(quick.values(), careful=careful)
+        written = [batch for batch in quick.values() if not batch.slow]
+        await self.session.many(
+            "count_made",
+            [
+                (
+                    len(batch.executions),
+                    batch.holder,
+                    prune_at(jobs[batch.job], self.now),
+                    batch.job,
+                )
+                for batch in written
+            ],
+        )
+        for batch in written:
+            heads[batch.job].holder = batch.holder
+        done = {batch.job for batch in written}
+        await self._slowly([one for one in fresh if one.job.id not in done])
+        await self.flow.close()
+        return answers
+
+    async def _slowly(self, new: list[NewExecution]) -> None:
+        if new:
+            jobs = {one.job.id for one in new}
+            await self.flow.locks.jobs_with_gates(jobs, (one.gate for one in new))
+        for one in new:
+            await self.recorder.one(one, counted=False)
+
+    async def _known(self, new: Sequence[NewExecution]) -> tuple[list[str], list[NewExecution]]:
+        """The id that answers each request, and those that are to be recorded."""
+        asked = [(one.job.id, clean(one.key)) for one in new if one.key is not None]
+        rows = await self.session.many("requests", asked)
+        known = {(job, key): id for job, key, id in rows}
+        answers, fresh = [], []
+        for one in new:
+            place = one.job.id, clean(one.key)
+            if one.key is None or place not in known:
+                fresh.append(one)
+            if one.key is not None:
+                answers.append(known.setdefault(place, one.id))
+            else:
+                answers.append(one.id)
+        return answers, fresh
+
+
+def _has_fires(batch: Batch) -> bool:
+    return any(one.kind is Kind.FIRE for one in batch.executions)

@@ -1,0 +1,150 @@
+"""Jobs on PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import asyncpg
+
+from tickwell.domain.change import Changed, Changer
+from tickwell.domain.document import job_to_document
+from tickwell.domain.job import Entry, Job
+from tickwell.errors import JobExists, StoreError
+from tickwell.ports.records import JobFilter, Page
+from tickwell.stores.postgres.base import PostgresBase
+from tickwell.stores.postgres.changing import Changes
+from tickwell.stores.postgres.database import Work
+from tickwell.stores.postgres.entries import cursor_columns, entry_of, job_columns, own, position
+from tickwell.stores.postgres.listing import jobs_query
+from tickwell.stores.postgres.session import Session
+from tickwell.stores.postgres.text import clean, ids_among
+
+T = TypeVar("T")
+
+#: How often names are looked up again after somebody else took one at the same time.
+TRIES = 5
+
+
+class PostgresCatalog(PostgresBase):
+    """`ports.store.CatalogStore`."""
+
+    async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
+        documents = [json.dumps(job_to_document(entry.job)) for entry in entries]
+        known = await self._unless_taken(lambda session: _add(session, entries, documents))
+        answers = []
+        for entry in entries:
+            row = known.get(entry.job.id)
+            if row is None:
+                self.cache.put(own(entry).job)
+            answers.append(own(entry if row is None else entry_of(self.cache, row)))
+        self.bell.ring()
+        return answers
+
+    async def change_jobs(
+        self, project: str, ids: Sequence[str], change: Changer, now: int
+    ) -> list[Changed]:
+        changed, error = await self._unless_taken(
+            lambda session: Changes(session, self.cache, project, now).make(ids, change)
+        )
+        self.bell.ring()
+        if error is not None:
+            raise error
+        return changed
+
+    async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
+        async def work(session: Session) -> dict[str, Any]:
+            names = dict(await session.rows("named", project, [clean(key) for key in keys]))
+            ids = ids_among([names.get(key, key) for key in keys])
+            rows = await session.rows("entries", ids)
+            by_id = {row[0]: row for row in rows if row[10] == project}
+            return {key: by_id.get(names.get(key, key)) for key in keys}
+
+        found = await self.database.read(work)
+        return [own(entry_of(self.cache, found[key])) for key in keys if found[key] is not None]
+
+    async def list_jobs(
+        self, where: JobFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Entry]:
+        query, parameters = jobs_query(self.database.sql, where, cursor, limit + 1)
+        rows = await self.database.single(
+            lambda session: session.connection.fetch(query, *parameters)
+        )
+        items = [own(entry_of(self.cache, row)) for row in rows[:limit]]
+        return Page(items=items, cursor=position(items[-1].job) if len(rows) > limit else None)
+
+    async def _unless_taken(self, work: Work[T]) -> T:
+        """Write; a name or key that somebody took at the same time is looked up again."""
+        for _ in range(TRIES):
+            try:
+                return await self.database.write(work)
+            except StoreError as error:
+                if not isinstance(error.__cause__, asyncpg.UniqueViolationError):
+                    raise
+        return await self.database.write(work)
+
+
+async def _add(session: Session, given: Sequence[Entry], documents: list[str]) -> dict[str, Any]:
+    """Insert the jobs that are new; for the others, by the id given, what is there already."""
+    taken = await _Taken.look(session, [entry.job for entry in given])
+    jobs, cursors = [], []
+    answers: dict[str, str] = {}
+    for entry, document in zip(given, documents, strict=True):
+        job = entry.job
+        known = taken.known(job)
+        if known is not None:
+            answers[job.id] = known
+            continue
+        if not taken.take(job):
+            raise JobExists(job.name)
+        head = job.id, job.project
+        jobs.append(
+            (*head, *job_columns(job), clean(job.dedupe_key) or None, job.version, document)
+        )
+        policies = job.timeout.hard, job.retention.count
+        cursors.append((job.id, job.version, *cursor_columns(entry.cursor), *policies))
+    await session.many("insert_jobs", jobs)
+    await session.many("insert_cursors", cursors)
+    if not answers:
+        return {}
+    rows = {row[0]: row for row in await session.rows("entries", list(set(answers.values())))}
+    return {given_id: rows[known] for given_id, known in answers.items()}
+
+
+class _Taken:
+    """Which ids, names and dedupe keys are taken, by what is stored and by the batch itself."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._names: set[tuple[str, str]] = set()
+        self._keys: dict[tuple[str, str | None], str] = {}
+
+    @classmethod
+    async def look(cls, session: Session, jobs: list[Job]) -> _Taken:
+        taken = cls()
+        ids = [job.id for job in jobs]
+        taken._ids = {id for (id,) in await session.rows("known_ids", ids)}
+        names = [(job.project, job.name) for job in jobs]
+        taken._names = {tuple(row) for row in await session.many("known_names", names)}
+        keys = [(job.project, clean(job.dedupe_key)) for job in jobs if job.dedupe_key]
+        for project, key, id in await session.many("known_keys", keys):
+            taken._keys[project, key] = id
+        return taken
+
+    def known(self, job: Job) -> str | None:
+        """The id of the job that this one is, if it is there already."""
+        key = job.project, clean(job.dedupe_key)
+        if job.dedupe_key and key in self._keys:
+            return self._keys[key]
+        return job.id if job.id in self._ids else None
+
+    def take(self, job: Job) -> bool:
+        """Whether its name was free."""
+        if (job.project, job.name) in self._names:
+            return False
+        self._names.add((job.project, job.name))
+        self._ids.add(job.id)
+        if job.dedupe_key:
+            self._keys[job.project, clean(job.dedupe_key)] = job.id
+        return True

@@ -1,0 +1,163 @@
+"""Connections and transactions: begun, ended, repeated and translated in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from random import Random
+from typing import Any, TypeVar
+
+import asyncpg
+
+from tickwell.errors import StoreUnavailable
+from tickwell.stores.postgres.errors import DRIVER, is_pooler, is_undone, translate
+from tickwell.stores.postgres.session import Session, statements
+from tickwell.stores.postgres.url import Location
+
+T = TypeVar("T")
+Work = Callable[[Session], Awaitable[T]]
+
+#: How often a transaction that the server undid is done again, and the first pause in seconds.
+TRIES = 8
+PAUSE = 0.005
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#: One state of the data for all statements.
+LOOK = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class Database:
+    """A pool of connections without any state of their own."""
+
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self.sql = statements(location.schema)
+        #: Connections are shared between transactions: nothing of ours stays on them.
+        self.is_pooled = location.pooler == "transaction"
+        self._pool: asyncpg.Pool | None = None
+        self._random = Random()
+
+    async def open(self) -> None:
+        """Connect once; raises what stands in the way."""
+        try:
+            self._pool = await self._make_pool()
+        except DRIVER as error:
+            if self.location.pooler is not None or not is_pooler(error):
+                raise translate(error, self.location.name) from error
+            self.is_pooled = True
+            await self.open()
+
+    async def close(self) -> None:
+        """Let calls under way end, then let go of all connections."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        try:
+            async with asyncio.timeout(self.location.connect_timeout):
+                await pool.close()
+        except TimeoutError:
+            pool.terminate()
+
+    async def connect(self) -> asyncpg.Connection:
+        """A connection beside the pool."""
+        return await asyncpg.connect(**self._options())
+
+    async def write(self, work: Work[T]) -> T:
+        """Do this in a transaction; it may be done again, so it keeps nothing between runs."""
+        return await self._repeat(lambda session: self._within(session, BEGIN, work))
+
+    async def read(self, work: Work[T]) -> T:
+        """Look at one state of the data, however many statements it takes."""
+        return await self._repeat(lambda session: self._within(session, LOOK, work))
+
+    async def single(self, work: Work[T]) -> T:
+        """Run one statement, which is a transaction of its own where connections are ours."""
+        if self.is_pooled:
+            return await self.write(work)
+        return await self._repeat(work)
+
+    async def _repeat(self, work: Work[T]) -> T:
+        pause = PAUSE
+        for _ in range(TRIES - 1):
+            try:
+                return await self._on_connection(work)
+            except asyncpg.PostgresError as error:
+                if not is_undone(error):
+                    raise translate(error, self.location.name) from error
+            except DRIVER as error:
+                raise translate(error, self.location.name) from error
+            await self._rest(pause * self._random.uniform(0.5, 1.5))
+            pause *= 2
+        try:
+            return await self._on_connection(work)
+        except DRIVER as error:
+            raise translate(error, self.location.name) from error
+
+    async def _rest(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.Event().wait()
+
+    async def _on_connection(self, work: Work[T]) -> T:
+        if self._pool is None:
+            raise StoreUnavailable(f"{self.location.name} is not open; call open() first")
+        # Not waited for without end: a server that is gone holds every connection of the pool.
+        async with self._pool.acquire(timeout=self.location.statement_timeout) as connection:
+            return await work(Session(connection, self.sql))
+
+    async def _within(self, session: Session, begin: str, work: Work[T]) -> T:
+        connection = session.connection
+        await connection.execute(begin)
+        try:
+            if self.is_pooled:
+                await connection.execute(self._local_timeouts())
+            result = await work(session)
+            await connection.execute("COMMIT")
+        except BaseException:
+            await roll_back(connection)
+            raise
+        return result
+
+    def _local_timeouts(self) -> str:
+        timeouts = self._timeouts().items()
+        return "; ".join(f"SET LOCAL {name} = {value}" for name, value in timeouts)
+
+    def _timeouts(self) -> dict[str, str]:
+        return {
+            "statement_timeout": str(int(self.location.statement_timeout * 1000)),
+            "lock_timeout": str(int(self.location.lock_timeout * 1000)),
+            "idle_in_transaction_session_timeout": str(int(self.location.statement_timeout * 1000)),
+        }
+
+    async def _make_pool(self) -> asyncpg.Pool:
+        return await asyncpg.create_pool(
+            **self._options(), min_size=1, max_size=self.location.pool, reset=_nothing
+        )
+
+    def _options(self) -> dict[str, Any]:
+        location = self.location
+        options: dict[str, Any] = {
+            "dsn": location.dsn,
+            "timeout": location.connect_timeout,
+            # After the server's own timeout: this one costs the connection.
+            "command_timeout": location.statement_timeout + 5,
+        }
+        if self.is_pooled:
+            # A named statement would be looked for on another server connection.
+            return options | {"statement_cache_size": 0}
+        settings = {"application_name": "tickwell", **self._timeouts()}
+        return options | {"server_settings": settings, "statement_cache_size": 500}
+
+
+async def roll_back(connection: asyncpg.Connection) -> None:
+    """Undo; a connection that cannot even do that is thrown away."""
+    if connection.is_closed():
+        return
+    try:
+        await connection.execute("ROLLBACK", timeout=5)
+    except (*DRIVER, asyncio.CancelledError):
+        connection.terminate()
+
+
+async def _nothing(_: asyncpg.Connection) -> None:
+    """There is nothing to reset, which saves a round trip after every call."""

@@ -1,0 +1,92 @@
+"""Ends of attempts, one by one and in order: where concurrency gates and changed jobs matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tickwell.domain.execution import Reason, State
+from tickwell.domain.outcome import Report
+from tickwell.stores.postgres.flow import Flow
+from tickwell.stores.postgres.standing import Standing, end_row
+from tickwell.stores.sql.codec import (
+    ACTIVE,
+    CANCELLED,
+    DELETED,
+    FINISHED,
+    PAUSED,
+    SKIPPED,
+    STATE_CODE,
+    WAITING,
+)
+
+
+class Endings:
+    """Applies single reports, inside a transaction that holds their jobs and gates."""
+
+    def __init__(self, flow: Flow, now: int) -> None:
+        self.flow = flow
+        self.session = flow.session
+        self.now = now
+
+    async def apply(self, row: Standing, report: Report) -> None:
+        """What the end of this attempt does to its execution."""
+        gave_up = report.state in {State.WAITING, State.CANCELLED}
+        if gave_up and row.called_off and report.started_at is None:
+            await self._call_off(row, report)
+        elif report.state is not State.WAITING:
+            await self._end(row, report, STATE_CODE[report.state], report.reason)
+        elif row.cancel:
+            # Nobody wants what would follow, whatever became of the attempt itself.
+            await self._end(row, report, CANCELLED, "cancelled")
+        else:
+            await self._try_again(row, report, report.run_at, report.rank)
+
+    async def pass_on(self, id: str) -> None:
+        """An execution was given its job's gate and stands before its concurrency gate now."""
+        row = await self.flow.gates.load(id)
+        if row is not None:
+            row.holds_job = True
+            await self.flow.gates.through_key(row)
+
+    async def _end(self, row: Standing, report: Report, state: int, reason: str | None) -> None:
+        job = await self.flow.job(row.job)
+        await self.session.many("finish", [end_row(report, state, reason)], True)  # noqa: FBT003
+        self.flow.ended[job.project, state] += 1
+        await self.flow.after_end(job, row.kind, state, report.ended_at)
+        if row.place is not None:
+            await self.flow.gates.release_key(row.place)
+        if row.holds_job:
+            await self.flow.gates.release_job(row.job)
+
+    async def _call_off(self, row: Standing, report: Report) -> None:
+        """A change of the job took it back after it was claimed and before it started.
+
+        It is withdrawn, unless the definition now in force wants the same fire time.
+        """
+        report = replace(report, charged=report.claim.charged - 1)
+        trigger = (await self.flow.job(row.job)).trigger
+        fires = trigger.after(row.fire_time - 1) == row.fire_time
+        if fires and self.flow.locks.heads[row.job].state in {ACTIVE, FINISHED}:
+            await self._try_again(row, report, row.run_at, row.rank)
+        else:
+            await self._end(row, report, SKIPPED, Reason.WITHDRAWN)
+
+    async def _try_again(self, row: Standing, report: Report, run_at: int, rank: int) -> None:
+        head = self.flow.locks.heads[row.job]
+        await self.session.run("stop", [row.id])
+        await self.session.many("insert_attempts", [row.attempt_row(report)])
+        await self.session.many("go_on", [row.go_on_row(report, run_at)])
+        await self.session.many("insert_again", [row.again_row(report, run_at, rank, WAITING)])
+        pending = await self.flow.gates.load(row.id)
+        if pending is None:
+            return
+        if row.job_version != head.version:
+            await self.flow.restamp(pending, await self.flow.job(row.job))
+        if row.place is not None:
+            await self.flow.gates.release_key(row.place)
+        if head.state == DELETED:
+            await self.flow.end(pending, CANCELLED, "job deleted", self.now)
+        elif head.state == PAUSED:
+            await self.flow.hold(pending)
+        elif run_at <= self.now:
+            await self.flow.admit(pending, self.now, 0)

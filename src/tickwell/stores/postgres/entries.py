@@ -1,0 +1,45 @@
+"""Jobs with their cursors, from rows and to rows."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from tickwell.domain.job import Cursor, Entry, Job
+from tickwell.stores.postgres.text import clean, tags_to_json
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.codec import cursor_from_row, cursor_to_row
+
+
+def entry_of(cache: JobCache, row: Any) -> Entry:
+    """The job of a row of `entry`, sharing its payload with the cache."""
+    return Entry(cache.parse(row[0], row[1], row[11]), cursor_from_row(tuple(row[2:10])))
+
+
+def own(entry: Entry) -> Entry:
+    """The caller's: both parts are frozen but for what the payload holds."""
+    job = entry.job
+    if isinstance(job.payload, dict | list):
+        job = replace(job, payload=deepcopy(job.payload))
+    return Entry(job, entry.cursor)
+
+
+def job_columns(job: Job) -> tuple[Any, ...]:
+    """What the job table holds of a definition beside its identity, as `update_job` takes it."""
+    tags = tags_to_json(job.tags)
+    return job.name, job.name.lower(), job.queue, clean(job.app), tags, job.auto_remove
+
+
+def cursor_columns(cursor: Cursor) -> tuple[Any, ...]:
+    """State, next_fire_time, after, runs, failures, nudged, paused_through, pause."""
+    state, next_fire_time, after, runs, failures, nudged, paused_through, pause = cursor_to_row(
+        cursor
+    )
+    head = state, next_fire_time, after, runs, failures
+    return *head, bool(nudged), paused_through, clean(pause)
+
+
+def position(job: Job) -> str:
+    """Where a job stands in the list: by project, name, and id, since deleted jobs share names."""
+    return f"{job.project}\0{job.name}\0{job.id}"

@@ -1,0 +1,91 @@
+"""Errors of PostgreSQL in our words: what is wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+import asyncpg
+
+from tickwell.errors import (
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreRefused,
+    StoreUnavailable,
+)
+
+#: What a driver call may raise when something is wrong with the server or the way to it.
+DRIVER = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+
+#: The transaction was undone because of others: done again from the start, it may pass.
+_AGAIN = frozenset({"40001", "40P01"})
+_REFUSED = {
+    "28P01": "does not accept the password; check user and password in the URL",
+    "28000": "does not let this user in; check the user in the URL and the server's pg_hba.conf",
+    "3D000": "has no such database; create it, or name another in the URL",
+    "25006": "is read-only, as a replica is; name the primary server",
+    "26000": "shares connections between transactions; add ?pooler=transaction to the URL",
+    "42P05": "shares connections between transactions; add ?pooler=transaction to the URL",
+    "54000": "takes no value of this size; make the payload or the result smaller",
+}
+_UNAVAILABLE = {
+    "53300": "has no connection left; raise its max_connections, or lower ?pool=",
+    "55P03": "kept a row locked for too long; try again, and end what holds it",
+    "57014": "took longer than the statement timeout; try again, or raise ?statement_timeout=",
+    "57P01": "is shutting down; try again",
+    "57P02": "crashed; try again",
+    "57P03": "is starting up; try again",
+}
+_KNOWN: dict[str, tuple[type[StoreError], str]] = {
+    **{code: (StoreRefused, words) for code, words in _REFUSED.items()},
+    **{code: (StoreUnavailable, words) for code, words in _UNAVAILABLE.items()},
+}
+_CORRUPT = {"XX001", "XX002", "42P01", "42703"}
+
+
+def code_of(error: BaseException) -> str:
+    """The SQLSTATE; empty when the server did not get to say anything."""
+    return str(getattr(error, "sqlstate", None) or "")
+
+
+def said(error: BaseException) -> str:
+    """The server's first sentence, without details and hints."""
+    return str(getattr(error, "message", None) or error)
+
+
+def is_undone(error: BaseException) -> bool:
+    """Whether the server took the whole transaction back, so that it may be done again."""
+    return code_of(error) in _AGAIN
+
+
+def is_bad_data(error: BaseException) -> bool:
+    """Whether one of the values given cannot be stored."""
+    return isinstance(error, asyncpg.DataError) or code_of(error).startswith("22")
+
+
+def is_pooler(error: BaseException) -> bool:
+    """Whether what answered is a pooler that will have no settings of ours."""
+    return "unsupported startup parameter" in str(error)
+
+
+def translate(error: BaseException, where: str) -> StoreError:
+    """The same in our tree of errors; the caller keeps the cause."""
+    code = code_of(error)
+    known = _KNOWN.get(code)
+    if known is not None:
+        return known[0](f"{where} {known[1]}")
+    if code == "42501":
+        return StoreRefused(f"{where} refuses: {said(error)}; grant this user the right to it")
+    if code == "53100":
+        return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
+    if code in _CORRUPT:
+        return StoreCorrupt(f"the tables of {where} are damaged; restore a backup ({said(error)})")
+    if code in _AGAIN or code[:2] in {"08", "53", "57", "58"} or not code:
+        return _away(error, where)
+    return StoreError(f"{where} did not do what was asked: {said(error)}")
+
+
+def _away(error: BaseException, where: str) -> StoreUnavailable:
+    if isinstance(error, TimeoutError):
+        return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
+    return StoreUnavailable(
+        f"{where} does not answer ({said(error)}); check that it runs and can be reached"
+    )

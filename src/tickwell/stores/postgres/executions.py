@@ -1,0 +1,53 @@
+"""Executions from rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.domain.execution import Attempt, Execution
+from tickwell.stores.sql.codec import KINDS, OUTCOMES, STATES, from_json
+
+
+def execution_of(row: Any) -> Execution:
+    """The execution of a row of `list_executions`, without its attempts."""
+    return Execution(
+        id=row[0],
+        project=row[1],
+        job_id=row[2],
+        job_version=row[3],
+        kind=KINDS[row[4]],
+        state=STATES[row[5]],
+        fire_time=row[6],
+        run_at=row[7],
+        queue=row[8],
+        ability=row[9],
+        created_at=row[10],
+        payload=from_json(row[11]),
+        key=row[12],
+        attempt=row[13],
+        charged=row[14],
+        lost=row[15],
+        returned=row[16],
+        reason=row[17],
+        worker=row[18],
+        deadline=row[19],
+        cancel_requested=bool(row[20]),
+        started_at=row[21],
+        ended_at=row[22],
+        error=row[23],
+        result=from_json(row[24]),
+        revived_from=row[25],
+    )
+
+
+def attempt_of(values: Any) -> Attempt:
+    """The attempt of a row of `attempts`."""
+    number, outcome, worker, started_at, ended_at, error = values
+    return Attempt(
+        number=number,
+        outcome=OUTCOMES[outcome],
+        worker=worker,
+        started_at=started_at,
+        ended_at=ended_at,
+        error=error,
+    )

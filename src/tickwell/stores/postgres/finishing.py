@@ -1,0 +1,193 @@
+"""Finishing: one statement for what holds no permit; the rest with its jobs locked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from tickwell.domain.execution import Kind, State
+from tickwell.domain.gate import Overlap
+from tickwell.domain.outcome import Report
+from tickwell.ports.records import Finished
+from tickwell.stores.postgres.ending import Endings
+from tickwell.stores.postgres.flow import Flow
+from tickwell.stores.postgres.session import Session
+from tickwell.stores.postgres.standing import Standing, end_row
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.codec import (
+    ACTIVE,
+    DEAD,
+    FINISHED,
+    OUTCOME_CODE,
+    QUEUED,
+    STATE_CODE,
+    SUCCEEDED,
+    WAITING,
+)
+
+
+def is_quick(report: Report) -> bool:
+    """Whether the end of this attempt most likely concerns its execution alone."""
+    job = report.claim.job
+    if report.state is State.WAITING or job.pause_after is not None or job.concurrency is not None:
+        return False
+    return report.claim.kind is Kind.REQUEST or (
+        job.overlap is Overlap.ALLOW and not job.trigger.follows_finish
+    )
+
+
+async def quickly(session: Session, reports: Sequence[Report]) -> set[str]:
+    """End what holds no permit, inside a transaction; the ids of those that stood."""
+    # By id, so that two who end the same executions wait for each other instead of deadlocking.
+    first = {report.claim.id: report for report in reversed(reports)}
+    rows = [end_row(r, STATE_CODE[r.state], r.reason) for _, r in sorted(first.items())]
+    ended = {id for (id,) in await session.many("finish", rows, False)}  # noqa: FBT003
+    counted = Counter((first[id].claim.job.project, STATE_CODE[first[id].state]) for id in ended)
+    await session.many("count_ended", [(*which, count) for which, count in sorted(counted.items())])
+    return ended
+
+
+class Finishing:
+    """The rest of a call of `finish`, inside a transaction."""
+
+    def __init__(self, session: Session, cache: JobCache, now: int) -> None:
+        self.session = session
+        self.now = now
+        self.flow = Flow(session, cache)
+        self.endings = Endings(self.flow, now)
+        #: Executions that end and need no gate but the job's own.
+        self.ends: list[tuple[Standing, Report]] = []
+        self.retries: list[tuple[Standing, Report]] = []
+        #: Jobs whose gate becomes free, and the place of the report that frees it.
+        self.freed: dict[str, int] = {}
+        #: By the place of the report: one to be applied by itself, or a key to be passed on.
+        self.single: list[tuple[int, Standing, Report]] = []
+        self.passed: dict[int, str] = {}
+        self.keyed: set[str | None] = set()
+        self.failures: dict[str, int] = {}
+        #: Something became claimable, or a planner has to look.
+        self.stirred = False
+
+    async def finish(self, reports: Sequence[Report]) -> Finished:
+        """Apply each report whose attempt stands; those applied before are not refused."""
+        await self.flow.locks.jobs(report.claim.job.id for report in reports)
+        asked = sorted({report.claim.id for report in reports})
+        found = await self.session.rows("standing", asked)
+        standing = {row[0]: Standing(*row) for row in found}
+        doubtful = []
+        for place, report in enumerate(reports):
+            row = standing.get(report.claim.id)
+            if row is not None and row.attempt == report.claim.attempt:
+                del standing[report.claim.id]
+                self._sort(place, row, report)
+            else:
+                doubtful.append(place)
+        await self._write()
+        await self._lock_gates()
+        await self._one_by_one()
+        await self.flow.close()
+        applied = await self._applied_before([(place, reports[place]) for place in doubtful])
+        refused = {place for place in doubtful if place not in applied}
+        return Finished(
+            refused=[reports[place] for place in sorted(refused)],
+            failures=await self._failures(
+                report for place, report in enumerate(reports) if place not in refused
+            ),
+        )
+
+    def _sort(self, place: int, row: Standing, report: Report) -> None:
+        """Put a report where it is written with others, or among those after them."""
+        state, head = STATE_CODE[report.state], self.flow.locks.heads[row.job]
+        if report.claim.job.pause_after is not None and state in {SUCCEEDED, DEAD}:
+            before = self.failures.get(row.job, head.failures)
+            self.failures[row.job] = before + 1 if state == DEAD else 0
+        if row.place is not None or row.called_off:
+            self.single.append((place, row, report))
+        elif state != WAITING:
+            self.ends.append((row, report))
+            if row.holds_job:
+                self.freed[row.job] = place
+        elif (
+            head.version == row.job_version and not row.cancel and head.state in {ACTIVE, FINISHED}
+        ):
+            self.retries.append((row, report))
+        else:
+            self.single.append((place, row, report))
+
+    async def _lock_gates(self) -> None:
+        """All gates that the steps one by one may pass, since gates are locked in one order."""
+        gates = set(self.keyed)
+        if self.single:
+            jobs = list({row.job for _, row, _ in self.single})
+            gates.update(gate for (gate,) in await self.session.rows("gates_behind", jobs))
+            for _, row, _ in self.single:
+                gates |= {row.place, row.gate} - {None}
+        await self.flow.locks.gates(gates)
+
+    async def _write(self) -> None:
+        """What needs no gate but the job's own, all together."""
+        ends = []
+        for row, report in self.ends:
+            job, state = await self.flow.job(row.job), STATE_CODE[report.state]
+            ends.append(end_row(report, state, report.reason))
+            self.flow.ended[job.project, state] += 1
+            if job.trigger.follows_finish:
+                self.stirred = True
+                await self.flow.after_end(job, row.kind, state, report.ended_at)
+        await self.session.many("finish", ends, True)  # noqa: FBT003
+        if self.retries:
+            await self._write_retries()
+        if self.freed:
+            await self._pass_jobs_on()
+        await self.session.many(
+            "set_failures", [(count, job) for job, count in self.failures.items()]
+        )
+
+    async def _pass_jobs_on(self) -> None:
+        holders = []
+        for job, holder in await self.session.rows("pass_job_on", list(self.freed)):
+            self.flow.locks.heads[job].holder = holder
+            if holder is not None:
+                holders.append(holder)
+        if not holders:
+            return
+        self.stirred = True
+        if await self.session.run("queue_holders", holders) < len(holders):
+            # Before a concurrency gate order matters: in the place of the report that freed it.
+            keyed = await self.session.rows("keyed_holders", holders)
+            self.passed = {self.freed[job]: id for id, job, _ in keyed}
+            self.keyed = {gate for _, _, gate in keyed}
+
+    async def _write_retries(self) -> None:
+        self.stirred = True
+        attempts, gone_on, again = [], [], []
+        for row, report in self.retries:
+            state = QUEUED if report.run_at <= self.now else WAITING
+            attempts.append(row.attempt_row(report))
+            gone_on.append(row.go_on_row(report, report.run_at))
+            again.append(row.again_row(report, report.run_at, report.rank, state))
+        await self.session.run("stop", [row.id for row, _ in self.retries])
+        await self.session.many("insert_attempts", attempts)
+        await self.session.many("go_on", gone_on)
+        await self.session.many("insert_again", again)
+
+    async def _one_by_one(self) -> None:
+        steps = {place: (row, report) for place, row, report in self.single}
+        self.stirred = self.stirred or bool(steps)
+        for place in sorted(steps.keys() | self.passed.keys()):
+            if place in self.passed:
+                await self.endings.pass_on(self.passed[place])
+            else:
+                await self.endings.apply(*steps[place])
+
+    async def _failures(self, reports: Iterable[Report]) -> dict[str, int]:
+        jobs = {r.claim.job.id for r in reports if r.claim.job.pause_after is not None}
+        return dict(await self.session.rows("failures_of", list(jobs))) if jobs else {}
+
+    async def _applied_before(self, doubtful: list[tuple[int, Report]]) -> set[int]:
+        """Reports whose reply was lost: their attempts are on record, ended then."""
+        asked = [
+            (place, r.claim.id, r.claim.attempt, r.ended_at, OUTCOME_CODE[r.outcome])
+            for place, r in doubtful
+        ]
+        return {place for (place,) in await self.session.many("was_applied", asked)}

@@ -1,0 +1,110 @@
+"""Firing: lock what is due, plan it, and write it, in one transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.domain.job import Job
+from tickwell.domain.planning import Plan
+from tickwell.ports.records import Fired
+from tickwell.ports.store import Planner
+from tickwell.stores.postgres.flow import Flow
+from tickwell.stores.postgres.jobs import definitions
+from tickwell.stores.postgres.recording import Batch, Recorder, prune_at
+from tickwell.stores.postgres.rows import Head
+from tickwell.stores.postgres.session import Session
+from tickwell.stores.postgres.text import clean
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.codec import REASON_CODE, cursor_from_row, cursor_to_row
+
+
+class Firing:
+    """One call of `fire_due`, inside a transaction."""
+
+    def __init__(self, session: Session, cache: JobCache, now: int, horizon: int) -> None:
+        self.session = session
+        self.cache = cache
+        self.now = now
+        self.horizon = horizon
+        self.flow = Flow(session, cache)
+        self.recorder = Recorder(self.flow, now, horizon)
+        #: What ended the planning; raised once what was planned before is written.
+        self.error: Exception | None = None
+
+    async def fire(self, limit: int, plan: Planner, *, careful: bool) -> Fired:
+        """Plan and write what is due; cursors that somebody else holds are left to him."""
+        rows = await self.session.rows("due", self.now + self.horizon, limit)
+        if not rows:
+            return Fired()
+        jobs = await definitions(self.session, self.cache, [(row[0], row[1]) for row in rows])
+        planned = self._plan(rows, jobs, plan)
+        more = len(rows) == limit or any(made.more for _, made, _ in planned)
+        batches = [batch for _, _, batch in planned]
+        await self.recorder.quickly(batches, careful=careful)
+        await self.session.many("move_cursor", [self._moved(*one) for one in planned])
+        fired = Fired(jobs=len(planned), more=more)
+        await self._slowly(planned, fired)
+        await self._skip(planned, fired)
+        await self.flow.close()
+        return fired
+
+    def _plan(
+        self, rows: list[Any], jobs: dict[str, Job], plan: Planner
+    ) -> list[tuple[Job, Plan, Batch]]:
+        planned = []
+        for row in rows:
+            job, holder = jobs[row[0]], row[10]
+            self.flow.locks.heads[job.id] = Head(row[1], row[2], row[6], holder)
+            try:
+                made = plan(job, cursor_from_row(tuple(row[2:10])))
+            except Exception as error:  # noqa: BLE001 - raised once those before it are written
+                self.error = error
+                break
+            planned.append((job, made, Batch(job.id, holder, made.executions)))
+        return planned
+
+    def _moved(self, job: Job, made: Plan, batch: Batch) -> tuple[Any, ...]:
+        state, next_fire_time, after, runs, _, nudged, paused_through, pause = cursor_to_row(
+            made.cursor
+        )
+        count = 0 if batch.slow else len(batch.executions)
+        self.flow.locks.heads[job.id].holder = batch.holder
+        return (
+            state,
+            next_fire_time,
+            after,
+            runs,
+            bool(nudged),
+            paused_through,
+            clean(pause),
+            batch.holder,
+            count,
+            prune_at(job, self.now),
+            job.id,
+        )
+
+    async def _slowly(self, planned: list[tuple[Job, Plan, Batch]], fired: Fired) -> None:
+        """What passes gates, is on record already, or is released: one by one, in order."""
+        slow = [batch for _, _, batch in planned if batch.slow]
+        if slow:
+            await self.flow.locks.jobs_with_gates(
+                [batch.job for batch in slow],
+                (new.gate for batch in slow for new in batch.executions),
+            )
+        for job, made, batch in planned:
+            recorded = len(made.executions)
+            if batch.slow:
+                recorded = await self.recorder.slowly(batch)
+                await self.flow.give_back(job, len(made.executions) - recorded, self.now)
+            if made.release_at is not None:
+                await self.flow.release(job, max(self.now, made.release_at))
+            fired.executions += recorded
+
+    async def _skip(self, planned: list[tuple[Job, Plan, Batch]], fired: Fired) -> None:
+        skips = [
+            (job.id, skip.first, skip.last, skip.count, REASON_CODE[skip.reason])
+            for job, made, _ in planned
+            for skip in made.skips
+        ]
+        fired.skipped = sum(skip[3] for skip in skips)
+        await self.session.many("insert_skips", skips)

@@ -1,0 +1,143 @@
+"""Executions on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+
+from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
+from tickwell.domain.job import rank
+from tickwell.errors import StoreError
+from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.stores.postgres.adding import Adding
+from tickwell.stores.postgres.base import PostgresBase
+from tickwell.stores.postgres.executions import attempt_of, execution_of
+from tickwell.stores.postgres.flow import Flow
+from tickwell.stores.postgres.listing import executions_query, one_query
+from tickwell.stores.postgres.recording import IdTaken
+from tickwell.stores.postgres.session import Session
+from tickwell.stores.postgres.text import clean, ids_among, is_id
+from tickwell.stores.sql.codec import DEAD, REASONS, RUNNING, STATES
+
+
+class PostgresHistory(PostgresBase):
+    """`ports.store.HistoryStore`, but for workers."""
+
+    async def add_executions(
+        self, new: Sequence[NewExecution], now: int, horizon: int
+    ) -> list[str]:
+        async def add(*, careful: bool) -> list[str]:
+            return await self.database.write(
+                lambda session: Adding(session, self.cache, now, horizon).add(new, careful=careful)
+            )
+
+        try:
+            answers = await add(careful=False)
+        except IdTaken:
+            answers = await add(careful=True)
+        except StoreError as error:
+            if not isinstance(error.__cause__, asyncpg.UniqueViolationError):
+                raise
+            answers = await add(careful=True)
+        self.bell.ring()
+        return answers
+
+    async def get_execution(self, project: str, id: str) -> Execution | None:
+        if not is_id(id):
+            return None
+
+        async def work(session: Session) -> tuple[Any, list[Any]]:
+            row = await session.connection.fetchrow(one_query(session.sql), id, clean(project))
+            return row, await session.rows("attempts", id) if row else []
+
+        row, attempts = await self.database.read(work)
+        if row is None:
+            return None
+        execution = execution_of(row)
+        if row[26] is not None:
+            attempts.append((row[13], row[26], row[18], row[21], row[22], row[23]))
+        execution.attempts = [attempt_of(values) for values in attempts]
+        return execution
+
+    async def list_executions(
+        self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Execution]:
+        query, parameters = executions_query(self.database.sql, where, cursor, limit + 1)
+        rows = await self.database.single(
+            lambda session: session.connection.fetch(query, *parameters)
+        )
+        items = [execution_of(row) for row in rows[:limit]]
+        return Page(items=items, cursor=items[-1].id if len(rows) > limit else None)
+
+    async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
+        if not is_id(job_id):
+            return []
+        rows = await self.database.single(
+            lambda session: session.rows("list_skips", job_id, until, since)
+        )
+        return [
+            RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])
+            for first, last, count, reason in rows
+        ]
+
+    async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        asked = ids_among(ids)
+
+        async def work(session: Session) -> list[str]:
+            flow = Flow(session, self.cache)
+            found = await session.rows("live_in_project", asked, clean(project))
+            await flow.locks.jobs_with_gates({job for _, job in found})
+            # Under the locks of their jobs; one that ended meanwhile is live no more.
+            live = {id for id, _ in await session.rows("live_in_project", asked, clean(project))}
+            await session.rows("lock_running", sorted(live))
+            ordered = [id for id in asked if id in live]
+            for id in ordered:
+                await flow.cancel(id, now)
+            await flow.close()
+            return ordered
+
+        cancelled = await self.database.write(work)
+        self.bell.ring()
+        return cancelled
+
+    async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        asked = ids_among(ids)
+
+        async def work(session: Session) -> list[str]:
+            flow = Flow(session, self.cache)
+            found = await session.rows("dead_in_project", asked, clean(project))
+            await flow.locks.jobs_with_gates({job for _, job in found})
+            dead = dict(await session.rows("dead_in_project", asked, clean(project)))
+            revived = [id for id in asked if id in dead]
+            for id in revived:
+                await _revive(flow, id, (await flow.job(dead[id])).priority, now)
+                flow.ended[project, DEAD] -= 1
+            await flow.close()
+            return revived
+
+        revived = await self.database.write(work)
+        self.bell.ring()
+        return revived
+
+    async def stats(self, project: str | None = None) -> dict[State, int]:
+        async def work(session: Session) -> dict[int, int]:
+            counts = dict(await session.rows("ended_counts", clean(project)))
+            if project is not None:
+                return counts | dict(await session.rows("live_counts", clean(project)))
+            running = await session.value("running_count")
+            return counts | dict(await session.rows("pending_counts")) | {RUNNING: running}
+
+        counts = await self.database.read(work)
+        return {state: counts.get(code, 0) for code, state in enumerate(STATES)}
+
+
+async def _revive(flow: Flow, id: str, priority: int, now: int) -> None:
+    await flow.session.run("keep_attempt", id)
+    await flow.session.run("revive", now, id)
+    await flow.session.run("queue_armed", id, rank(now, priority), None)
+    row = await flow.gates.load(id)
+    if row is not None:
+        await flow.locks.gates([row.gate])
+        await flow.admit(row, now, 0)

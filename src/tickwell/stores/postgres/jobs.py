@@ -1,0 +1,43 @@
+"""Definitions: from the cache where the version is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tickwell.domain.job import Job
+from tickwell.stores.postgres.session import Session
+from tickwell.stores.sql.cache import JobCache
+
+
+async def definitions(
+    session: Session, cache: JobCache, wanted: Iterable[tuple[str, int]]
+) -> dict[str, Job]:
+    """The definitions of jobs given by id and version in force, by id."""
+    found, missing = dict[str, Job](), []
+    for id, version in wanted:
+        if id in found:
+            continue
+        job = cache.get(id, version)
+        if job is None:
+            missing.append(id)
+        else:
+            found[id] = job
+    if missing:
+        for id, version, document in await session.rows("documents", list(set(missing))):
+            found[id] = cache.parse(id, version, document)
+    return found
+
+
+class Jobs:
+    """The definitions in force of jobs that are locked."""
+
+    def __init__(self, session: Session, cache: JobCache) -> None:
+        self._session = session
+        self._cache = cache
+
+    async def of(self, id: str, version: int) -> Job:
+        """The definition of a job whose version in force is known."""
+        known = self._cache.get(id, version)
+        if known is not None:
+            return known
+        return self._cache.parse(id, version, await self._session.value("job_document", id))

@@ -1,0 +1,119 @@
+"""Queries for lists: what to walk, and what to leave out on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from tickwell.domain.execution import ENDED, LIVE, State
+from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.stores.postgres.text import clean, is_id
+from tickwell.stores.sql.codec import JOB_STATE_CODE, KIND_CODE, RUNNING, STATE_CODE, SUCCEEDED
+from tickwell.stores.sql.statements import Statements
+
+Query = tuple[str, list[Any]]
+
+
+class _Terms:
+    """Conditions and their parameters; `?` stands for the next of them."""
+
+    def __init__(self) -> None:
+        self.terms: list[str] = []
+        self.values: list[Any] = []
+
+    def add(self, term: str, *parameters: Any) -> None:
+        for parameter in parameters:
+            self.values.append(parameter)
+            term = term.replace("?", f"${len(self.values)}", 1)
+        self.terms.append(term)
+
+    def text(self) -> str:
+        return " AND ".join(self.terms) or "TRUE"
+
+
+def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int) -> Query:
+    """Jobs by project and name."""
+    terms = _Terms()
+    codes = [JOB_STATE_CODE[state] for state in where.states]
+    terms.add("cursor.state = ANY (?::smallint[])", codes)
+    if where.app is not None:
+        terms.add("job.app = ?", clean(where.app))
+    if where.project is not None:
+        terms.add("job.project = ?", clean(where.project))
+    if cursor is not None:
+        project, name, id = [*cursor.split("\0"), "", ""][:3]
+        if not is_id(id):
+            id = "00000000-0000-0000-0000-000000000000"
+        terms.add("(job.project, job.name, job.id) > (?, ?, ?::uuid)", project, name, id)
+    if where.queue is not None:
+        terms.add("job.queue = ?", clean(where.queue))
+    if where.tag is not None:
+        terms.add("? = ANY (job.tags)", clean(where.tag))
+    if where.search is not None:
+        terms.add("position(? IN job.folded) > 0", clean(where.search.lower()))
+    if where.auto_remove is not None:
+        terms.add("job.auto_remove" if where.auto_remove else "NOT job.auto_remove")
+    return sql["list_jobs"].format(where=terms.text(), limit=limit), terms.values
+
+
+def executions_query(
+    sql: Statements, where: ExecutionFilter, cursor: str | None, limit: int
+) -> Query:
+    """Executions, newest id first."""
+    terms = _Terms()
+    if where.states is not None:
+        _add_states(terms, where.states)
+    if where.project is not None:
+        terms.add("execution.project = ?", clean(where.project))
+    if where.job_id is not None:
+        if is_id(where.job_id):
+            terms.add("execution.job = ?::uuid", where.job_id)
+        else:
+            terms.add("FALSE")
+    for term, value in (
+        ("execution.kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
+        ("execution.queue = ?", clean(where.queue)),
+        ("execution.fire_time >= ?", where.since),
+        ("execution.fire_time < ?", where.until),
+        ("execution.run_at < ?", where.due_before),
+    ):
+        if value is not None:
+            terms.add(term, value)
+    if cursor is not None and is_id(cursor):
+        terms.add("execution.id < ?::uuid", cursor)
+    source = _source(sql, where)
+    text = sql["list_executions"].format(source=source, where=terms.text(), limit=limit)
+    return text, terms.values
+
+
+def one_query(sql: Statements) -> str:
+    """One execution of a project, by its id."""
+    where = "execution.id = $1::uuid AND execution.project = $2"
+    return sql["list_executions"].format(source=sql["history"], where=where, limit=1)
+
+
+def _source(sql: Statements, where: ExecutionFilter) -> str:
+    """Live executions are few: they are gathered from the narrow tables first."""
+    if where.states is None or not where.states <= LIVE:
+        return sql["history"]
+    parts = []
+    pending = sorted(STATE_CODE[state] for state in where.states if state is not State.RUNNING)
+    if pending:
+        codes = ", ".join(map(str, pending))
+        parts.append(sql["pending_ids"].format(codes=codes))
+    if State.RUNNING in where.states:
+        parts.append(sql["running_ids"])
+    return sql["live"].format(live=" UNION ALL ".join(parts or [sql["no_ids"]]))
+
+
+def _add_states(terms: _Terms, states: Collection[State]) -> None:
+    codes = [STATE_CODE[state] for state in states]
+    if set(states) <= ENDED:
+        # The index of what did not go well has no column that a success changes.
+        rare = "execution.rare" if SUCCEEDED not in codes else "execution.state"
+        if len(codes) == 1:
+            terms.add(f"{rare} = ?::smallint", codes[0])
+        else:
+            terms.add(f"{rare} = ANY (?::smallint[])", codes)
+    elif not set(states) <= LIVE:
+        terms.add(f"coalesce(execution.state, queue.state, {RUNNING}) = ANY (?::smallint[])", codes)

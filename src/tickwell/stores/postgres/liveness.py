@@ -1,0 +1,72 @@
+"""Workers: beats, loss, what is left behind, and when somebody has to act next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import asdict
+
+from tickwell.clock import NEVER
+from tickwell.domain.execution import Claim
+from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
+from tickwell.ports.records import Wakeup
+from tickwell.stores.postgres.base import PostgresBase
+from tickwell.stores.postgres.claiming import claims_of
+from tickwell.stores.postgres.session import Session
+from tickwell.stores.postgres.text import clean
+
+
+class PostgresLiveness(PostgresBase):
+    """The part of `ports.store.QueueStore` that is about workers and rests."""
+
+    async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
+        document = json.dumps(asdict(worker))
+
+        async def work(session: Session) -> Pulse:
+            beat, lost = await session.row("beat", clean(worker.id), now, document)
+            owned = [
+                Owned(id=id, attempt=attempt, claim_id=claim_id, cancel=cancel)
+                for id, attempt, claim_id, cancel in await session.rows("owned", clean(worker.id))
+            ]
+            if leaving and not owned:
+                await session.run("forget_worker", clean(worker.id))
+            return Pulse(beat=beat, lost=lost, owned=owned)
+
+        return await self.database.write(work)
+
+    async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
+        async def work(session: Session) -> bool:
+            await session.run("declare_lost", clean(worker_id), beat)
+            # One that nobody knows is lost.
+            return await session.value("is_lost", clean(worker_id)) is not False
+
+        return await self.database.write(work)
+
+    async def orphans(self, now: int, limit: int) -> list[Claim]:
+        async def work(session: Session) -> list[Claim]:
+            return await claims_of(session, self.cache, await session.rows("orphans", now, limit))
+
+        return await self.database.read(work)
+
+    async def list_workers(self) -> list[Liveness]:
+        rows = await self.database.single(lambda session: session.rows("list_workers"))
+        return [
+            Liveness(worker=_worker(document), beat=beat, seen_at=seen_at, lost=lost)
+            for document, beat, seen_at, lost in rows
+        ]
+
+    async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
+        if queues is None:
+            found = await self.database.single(lambda session: session.rows("queues"))
+            queues = [name for (name,) in found]
+        names = list(queues)
+        fire, promote, expire, run = await self.database.single(
+            lambda session: session.row("next_wakeup", NEVER, now, names)
+        )
+        return Wakeup(fire=fire, promote=promote, expire=expire, run=run)
+
+
+def _worker(document: str) -> Worker:
+    fields = json.loads(document)
+    fields["queues"], fields["abilities"] = tuple(fields["queues"]), tuple(fields["abilities"])
+    return Worker(**fields)

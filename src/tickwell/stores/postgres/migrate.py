@@ -1,0 +1,75 @@
+"""The schema and its changes: numbered files, applied under an advisory lock."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from tickwell.errors import SchemaTooNew
+from tickwell.stores.postgres.server import check, check_rights
+from tickwell.stores.postgres.session import Session, in_schema
+from tickwell.stores.postgres.url import Location
+
+#: What each number makes of the schema before it; the last is the schema that this code knows.
+#: Each file begins with the oldest schema whose code can still work on what it makes: during an
+#: upgrade old and new code run side by side.
+STEPS = sorted(
+    (
+        file
+        for file in files("tickwell.stores.postgres").joinpath("migrations").iterdir()
+        if file.name.endswith(".sql")
+    ),
+    key=lambda file: file.name,
+)
+_SERVES = re.compile(r"-- serves: (\d+)\n")
+
+
+async def migrate(session: Session, location: Location) -> None:
+    """Bring the schema up to date, inside a transaction; of several at once, one does it."""
+    found = await check(session.connection, location)
+    if found:
+        await check_rights(session.connection, location)
+    if not found or await _version(session, location) < len(STEPS):
+        await session.connection.execute("SELECT pg_advisory_xact_lock($1)", _lock(location))
+        # Another process may have done it while this one waited.
+        found = await check(session.connection, location)
+        done = await _version(session, location) if found else 0
+        if not found:
+            await session.connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{location.schema}"')
+        for step in STEPS[done:]:
+            await session.connection.execute(in_schema(step.read_text("utf-8"), location.schema))
+        if done < len(STEPS):
+            await _note(session, location)
+
+
+async def _version(session: Session, location: Location) -> int:
+    query = in_schema("SELECT name, value FROM tickwell.meta", location.schema)
+    noted = dict(await session.connection.fetch(query))
+    found, serves = int(noted["schema"]), int(noted["serves"])
+    if serves > len(STEPS):
+        raise SchemaTooNew(location.name, found, len(STEPS))
+    return found
+
+
+async def _note(session: Session, location: Location) -> None:
+    query = in_schema(
+        "INSERT INTO tickwell.meta (name, value) VALUES ($1, $2)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        location.schema,
+    )
+    noted = {"application": "tickwell", "schema": len(STEPS), "serves": _serves(STEPS[-1])}
+    for name, value in noted.items():
+        await session.connection.execute(query, name, str(value))
+
+
+def _serves(step: Traversable) -> int:
+    found = _SERVES.match(step.read_text("utf-8"))
+    return int(found[1]) if found else len(STEPS)
+
+
+def _lock(location: Location) -> int:
+    """A number of our own for each schema, among all advisory locks of a database."""
+    digest = blake2b(f"tickwell/{location.schema}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

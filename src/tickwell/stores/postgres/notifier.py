@@ -1,0 +1,153 @@
+"""Wake-ups between processes: LISTEN on a connection of its own, NOTIFY at a bounded rate.
+
+A notification is a hint that shortens a rest. It is sent apart from the writes that it tells of,
+since a commit that notifies takes a lock that all such commits share.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import Any
+
+import asyncpg
+
+from tickwell.errors import TickwellError
+from tickwell.stores.postgres.database import Database
+from tickwell.stores.postgres.errors import DRIVER
+
+#: Seconds: what is written together is told once, and then not again for a while.
+GATHER = 0.005
+APART = 0.05
+#: How often loops are woken when nothing can be heard, and how long until listening is tried again.
+POLL = 1.0
+AGAIN = 10.0
+
+log = logging.getLogger("tickwell.stores.postgres")
+
+
+class Bell:
+    """Tells other processes that something was written."""
+
+    def __init__(self, database: Database, sender: str) -> None:
+        self.database = database
+        self.sender = sender
+        self.channel = f"tickwell_{database.location.schema}"[:63]
+        self._task: asyncio.Task[None] | None = None
+        self._rung = False
+
+    def ring(self) -> None:
+        """Tell soon; ringing again before that is the same ring."""
+        self._rung = True
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._send())
+
+    async def close(self) -> None:
+        """Send what is due, and no more."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            if self._rung:
+                await self._notify()
+
+    async def _send(self) -> None:
+        await rest(GATHER)
+        while self._rung:
+            await self._notify()
+            await rest(APART)
+
+    async def _notify(self) -> None:
+        self._rung = False
+        with suppress(TickwellError):  # a hint; who needs it polls
+            await self.database.single(
+                lambda session: session.connection.fetchval(
+                    "SELECT pg_notify($1, $2)", self.channel, self.sender
+                )
+            )
+
+
+class Ear:
+    """Hears the bells of other processes, or says that it cannot."""
+
+    def __init__(self, database: Database, bell: Bell) -> None:
+        self.database = database
+        self.bell = bell
+        self._heard = asyncio.Event()
+        self._connection: asyncpg.Connection | None = None
+        self._deaf_until = 0.0
+        self._closed = asyncio.Event()
+
+    @property
+    def hears(self) -> bool:
+        """Whether notifications arrive."""
+        return self._connection is not None and not self._connection.is_closed()
+
+    async def changed(self, seconds: float) -> bool:
+        """Wait for another process's bell; where none can be heard, wake everybody regularly."""
+        if self._closed.is_set():
+            return False
+        if not await self._listen():
+            await self._wait(self._closed, min(seconds, POLL))
+            return not self._closed.is_set()
+        heard = await self._wait(self._heard, seconds)
+        self._heard.clear()
+        return heard and not self._closed.is_set()
+
+    async def close(self) -> None:
+        """Hear no more."""
+        self._closed.set()
+        self._heard.set()
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.is_closed():
+            with suppress(*DRIVER):
+                await connection.close(timeout=2)
+
+    async def _listen(self) -> bool:
+        if self.hears:
+            return True
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._deaf_until:
+            return False
+        why = "connections are shared between transactions"
+        if not self.database.is_pooled:
+            try:
+                await self._connect()
+            except DRIVER as error:
+                why = str(error)
+            else:
+                return True
+        self._deaf_until = loop.time() + (AGAIN if not self.database.is_pooled else float("inf"))
+        log.warning(
+            "%s cannot be listened to (%s): looking every %g s instead",
+            self.database.location.name,
+            why,
+            POLL,
+        )
+        return False
+
+    async def _connect(self) -> None:
+        connection = await self.database.connect()
+        await connection.add_listener(self.bell.channel, self._hear)
+        connection.add_termination_listener(lambda _: self._heard.set())
+        self._connection = connection
+
+    def _hear(self, _connection: Any, _pid: int, _channel: str, sender: object) -> None:
+        if sender != self.bell.sender:
+            self._heard.set()
+
+    async def _wait(self, event: asyncio.Event, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+async def rest(seconds: float) -> None:
+    """A pause that nobody can end."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.Event().wait()

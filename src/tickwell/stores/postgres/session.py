@@ -1,0 +1,63 @@
+"""A connection that runs statements by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import asyncpg
+
+from tickwell.stores.sql.statements import Statements, load
+
+_SCHEMA = re.compile(r"\btickwell\.")
+
+
+def in_schema(text: str, schema: str) -> str:
+    """SQL for another schema than the one that the files name.
+
+    Names are qualified, since a pooler may hand every transaction another search path.
+    """
+    return text if schema == "tickwell" else _SCHEMA.sub(f'"{schema}".', text)
+
+
+@cache
+def statements(schema: str) -> Statements:
+    """All statements, for one schema."""
+    found = load("tickwell.stores.postgres")
+    return Statements({name: in_schema(text, schema) for name, text in found.items()})
+
+
+class Session:
+    """What the operations see of a connection."""
+
+    __slots__ = ("connection", "sql")
+
+    def __init__(self, connection: asyncpg.Connection, sql: Statements) -> None:
+        self.connection = connection
+        self.sql = sql
+
+    async def rows(self, name: str, *parameters: Any) -> list[Any]:
+        """All rows; one that writes nothing back answers with none."""
+        found: list[Any] = await self.connection.fetch(self.sql[name], *parameters)
+        return found
+
+    async def row(self, name: str, *parameters: Any) -> Any:
+        """The first row, or None."""
+        return await self.connection.fetchrow(self.sql[name], *parameters)
+
+    async def value(self, name: str, *parameters: Any) -> Any:
+        """The first column of the first row, or None."""
+        return await self.connection.fetchval(self.sql[name], *parameters)
+
+    async def run(self, name: str, *parameters: Any) -> int:
+        """Run one statement; how many rows were changed."""
+        status: str = await self.connection.execute(self.sql[name], *parameters)
+        return int(status.rpartition(" ")[2])
+
+    async def many(self, name: str, rows: Sequence[Sequence[Any]], *before: Any) -> list[Any]:
+        """Run a statement over rows of parameters at once, given to it column by column."""
+        if not rows:
+            return []
+        return await self.rows(name, *before, *map(list, zip(*rows, strict=True)))

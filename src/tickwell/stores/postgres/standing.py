@@ -1,0 +1,87 @@
+"""A running execution whose attempt has ended, and the rows that follow from a report."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tickwell.domain.outcome import Report
+from tickwell.stores.postgres.text import clean
+from tickwell.stores.sql.codec import OUTCOME_CODE, to_json
+
+
+class Standing(NamedTuple):
+    """The columns of `standing`: a running execution and what its end depends on."""
+
+    id: str
+    job: str
+    attempt: int
+    worker: str
+    holds_job: bool
+    #: The concurrency gate in which it has a place.
+    place: str | None
+    cancel: bool
+    called_off: bool
+    run_at: int
+    rank: int
+    kind: int
+    job_version: int
+    fire_time: int
+    overlap: int
+    queue: str
+    ability: str
+    gate: str | None
+    gate_limit: int
+    own_payload: bool
+
+    def attempt_row(self, report: Report) -> tuple[Any, ...]:
+        """The parameters of `insert_attempts`."""
+        return (
+            self.id,
+            self.attempt,
+            OUTCOME_CODE[report.outcome],
+            self.worker,
+            report.started_at,
+            report.ended_at,
+            clean(report.error),
+        )
+
+    def go_on_row(self, report: Report, run_at: int) -> tuple[Any, ...]:
+        """The parameters of `go_on`."""
+        return (
+            self.attempt,
+            report.charged,
+            report.lost,
+            report.returned,
+            report.started_at,
+            clean(report.error),
+            to_json(report.result),
+            run_at,
+            self.id,
+        )
+
+    def again_row(self, report: Report, run_at: int, rank: int, state: int) -> tuple[Any, ...]:
+        """The parameters of `insert_again`: its job's permit stays, the concurrency permit not."""
+        head = self.id, self.job, state, self.queue, self.ability, self.kind
+        gates = self.overlap, self.gate, self.gate_limit, self.holds_job
+        counts = self.attempt, report.charged, report.lost, report.returned, self.own_payload
+        return *head, self.fire_time, run_at, rank, run_at, *gates, *counts
+
+
+def end_row(report: Report, state: int, reason: str | None) -> tuple[Any, ...]:
+    """The parameters of `finish` for one report."""
+    claim = report.claim
+    return (
+        claim.id,
+        claim.attempt,
+        claim.job.version,
+        state,
+        OUTCOME_CODE[report.outcome],
+        clean(reason),
+        report.charged,
+        report.lost,
+        report.returned,
+        report.started_at,
+        report.ended_at,
+        clean(report.error),
+        to_json(report.result),
+    )

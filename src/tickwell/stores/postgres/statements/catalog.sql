@@ -1,0 +1,108 @@
+-- Jobs.
+
+-- name: known_ids
+-- Which of these ids are taken.
+SELECT id::text FROM tickwell.job WHERE id = ANY ($1::uuid[]);
+
+-- name: known_keys
+-- Which of these dedupe keys are taken, and by whom.
+SELECT job.project, job.dedupe_key, job.id::text
+FROM unnest($1::text[], $2::text[]) AS wanted (project, dedupe_key)
+JOIN tickwell.job ON job.project = wanted.project AND job.dedupe_key = wanted.dedupe_key;
+
+-- name: known_names
+-- Which of these names are taken.
+SELECT job.project, job.name FROM unnest($1::text[], $2::text[]) AS wanted (project, name)
+JOIN tickwell.job ON job.project = wanted.project AND job.name = wanted.name AND NOT job.deleted;
+
+-- name: job_of_name
+-- The job that has a name in a project.
+SELECT id::text FROM tickwell.job WHERE NOT deleted AND project = $1 AND name = $2;
+
+-- name: insert_jobs
+-- New jobs; tags come as JSON, since an array of arrays cannot be ragged.
+INSERT INTO tickwell.job (id, project, name, folded, queue, app, tags, auto_remove, dedupe_key,
+                          version, document)
+SELECT id, project, name, folded, queue, app,
+       ARRAY(SELECT json_array_elements_text(tags::json)), auto_remove, dedupe_key, version,
+       document
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+            $8::boolean[], $9::text[], $10::integer[], $11::text[])
+     AS new (id, project, name, folded, queue, app, tags, auto_remove, dedupe_key, version,
+             document);
+
+-- name: insert_cursors
+-- Their cursors.
+INSERT INTO tickwell.cursor (job, version, state, next_fire_time, after, runs, failures, nudged,
+                             paused_through, pause, hard, keep)
+SELECT * FROM unnest(
+    $1::uuid[], $2::integer[], $3::smallint[], $4::bigint[], $5::bigint[], $6::bigint[],
+    $7::integer[], $8::boolean[], $9::bigint[], $10::text[], $11::bigint[], $12::bigint[]);
+
+-- name: entries
+-- Jobs with their cursors by id.
+SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.after, cursor.runs,
+       cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause, job.project,
+       job.document
+FROM tickwell.job JOIN tickwell.cursor ON cursor.job = job.id WHERE job.id = ANY ($1::uuid[]);
+
+-- name: entry
+-- A job with its cursor, whose lock is held.
+SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.after, cursor.runs,
+       cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause, job.project,
+       job.document
+FROM tickwell.job JOIN tickwell.cursor ON cursor.job = job.id WHERE job.id = $1;
+
+-- name: named
+-- The jobs of a project that have these names.
+SELECT name, id::text FROM tickwell.job
+WHERE NOT deleted AND project = $1 AND name = ANY ($2::text[]);
+
+-- name: list_jobs
+-- Jobs by project, name and id; {where} is filled in by what is asked for.
+SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.after, cursor.runs,
+       cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause, job.project,
+       job.document
+FROM tickwell.job JOIN tickwell.cursor ON cursor.job = job.id
+WHERE {where} ORDER BY job.project, job.name, job.id LIMIT {limit};
+
+-- name: update_job
+-- A new definition.
+UPDATE tickwell.job SET name = $1, folded = $2, queue = $3, app = $4,
+                        tags = ARRAY(SELECT json_array_elements_text($5::json)), auto_remove = $6,
+                        version = $7, document = $8
+WHERE id = $9;
+
+-- name: update_policies
+-- What the cursor holds of the definition; a new retention holds for what has ended as well.
+UPDATE tickwell.cursor SET version = $1, hard = $2, keep = $3,
+                           prune_at = CASE WHEN $4 AND made > 0 THEN 0 ELSE prune_at END
+WHERE job = $5;
+
+-- name: update_cursor
+-- What a change did to the cursor.
+UPDATE tickwell.cursor SET state = $1, next_fire_time = $2, after = $3, runs = $4, failures = $5,
+                           nudged = $6, paused_through = $7, pause = $8
+WHERE job = $9;
+
+-- name: mark_deleted
+-- The name of a deleted job is free.
+UPDATE tickwell.job SET deleted = true WHERE id = $1;
+
+-- name: pending_of_job
+-- What is pending of a job, by id; a claim under way ends first.
+SELECT id::text, kind, fire_time, attempt FROM tickwell.queue WHERE job = $1 ORDER BY id FOR UPDATE;
+
+-- name: take_out
+-- None of these may inherit the permit of another.
+UPDATE tickwell.queue SET state = 0, waits = 0 WHERE id = ANY ($1::uuid[]);
+
+-- name: ahead_of_job
+-- What workers hold of a job ahead of its instant.
+SELECT running.id::text, execution.kind, execution.fire_time, running.attempt - 1
+FROM tickwell.running JOIN tickwell.execution ON execution.id = running.id
+WHERE running.job = $1 AND running.run_at > $2 ORDER BY running.id FOR UPDATE OF running;
+
+-- name: call_off
+-- Ask a worker for what it holds ahead of its instant.
+UPDATE tickwell.running SET called_off = $1, cancel = cancel OR $2 WHERE id = $3;

@@ -1,0 +1,97 @@
+-- Claims. A lane is what is queued for one ability in one queue: a worker looks only into lanes
+-- that it can serve, so what it cannot run never stands in its way.
+
+-- name: claim_lane
+-- Hand over the best of one lane: from the queue to running, in one statement. Rows that somebody
+-- else is taking are passed over, never waited for.
+WITH picked AS MATERIALIZED (
+    SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, own_payload,
+           holds_job, holds_key, gate
+    FROM tickwell.queue
+    WHERE state = 2 AND queue = $5 AND ability = $6 AND run_at <= $7
+      AND (expires_at IS NULL OR expires_at > $3)
+      AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
+    ORDER BY rank, id LIMIT $4 FOR UPDATE SKIP LOCKED
+),
+gone AS (
+    DELETE FROM tickwell.queue USING picked WHERE queue.id = picked.id
+),
+started AS (
+    INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank, worker,
+                                  claim_id, deadline, holds_job, gate)
+    SELECT picked.id, picked.job, picked.attempt + 1, picked.charged + 1, picked.lost,
+           picked.returned, picked.run_at, picked.rank, $1, $2,
+           greatest($3, picked.run_at) + cursor.hard + 60000, picked.holds_job,
+           CASE WHEN picked.holds_key THEN picked.gate END
+    FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
+)
+SELECT picked.id::text, picked.job::text, picked.kind, picked.attempt, picked.charged, picked.lost,
+       picked.returned, picked.fire_time, picked.run_at, cursor.version, cursor.hard,
+       execution.payload
+FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
+LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
+ORDER BY picked.rank, picked.id;
+
+-- name: claim_ids
+-- The same among given executions, whatever lane they are in.
+WITH picked AS MATERIALIZED (
+    SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, own_payload,
+           holds_job, holds_key, gate
+    FROM tickwell.queue
+    WHERE id = ANY ($5::uuid[]) AND state = 2 AND queue = ANY ($6::text[])
+      AND ability = ANY ($7::text[]) AND run_at <= $8
+      AND (expires_at IS NULL OR expires_at > $3)
+      AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
+    ORDER BY rank, id LIMIT $4 FOR UPDATE SKIP LOCKED
+),
+gone AS (
+    DELETE FROM tickwell.queue USING picked WHERE queue.id = picked.id
+),
+started AS (
+    INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank, worker,
+                                  claim_id, deadline, holds_job, gate)
+    SELECT picked.id, picked.job, picked.attempt + 1, picked.charged + 1, picked.lost,
+           picked.returned, picked.run_at, picked.rank, $1, $2,
+           greatest($3, picked.run_at) + cursor.hard + 60000, picked.holds_job,
+           CASE WHEN picked.holds_key THEN picked.gate END
+    FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
+)
+SELECT picked.id::text, picked.job::text, picked.kind, picked.attempt, picked.charged, picked.lost,
+       picked.returned, picked.fire_time, picked.run_at, cursor.version, cursor.hard,
+       execution.payload
+FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
+LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
+ORDER BY picked.rank, picked.id;
+
+-- name: claimable
+-- The best of all lanes of these queues and abilities: lanes are found by one seek each, however
+-- much they hold.
+WITH RECURSIVE lane (queue, ability) AS (
+    SELECT wanted.queue, (SELECT min(queue.ability) FROM tickwell.queue
+                          WHERE queue.state = 2 AND queue.queue = wanted.queue)
+    FROM unnest($1::text[]) AS wanted (queue)
+    UNION ALL
+    SELECT lane.queue, (SELECT min(queue.ability) FROM tickwell.queue
+                        WHERE queue.state = 2 AND queue.queue = lane.queue
+                          AND queue.ability > lane.ability)
+    FROM lane WHERE lane.ability IS NOT NULL
+)
+SELECT best.id::text FROM lane CROSS JOIN LATERAL (
+    SELECT queue.id, queue.rank FROM tickwell.queue
+    WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
+      AND queue.run_at <= $3 AND (queue.expires_at IS NULL OR queue.expires_at > $4)
+    ORDER BY queue.rank, queue.id LIMIT $5
+) AS best
+WHERE lane.ability = ANY ($2::text[])
+ORDER BY best.rank, best.id LIMIT $5;
+
+-- name: held_claims
+-- What a worker holds by a claim whose reply was lost, by id; a worker that is lost holds nothing.
+SELECT execution.id::text, running.job::text, execution.kind, running.attempt, running.charged,
+       running.lost, running.returned, execution.fire_time, running.run_at, execution.payload,
+       running.deadline, running.worker, running.claim_id, cursor.version
+FROM tickwell.running
+JOIN tickwell.execution ON execution.id = running.id
+JOIN tickwell.cursor ON cursor.job = running.job
+JOIN tickwell.worker ON worker.id = running.worker AND NOT worker.lost
+WHERE running.worker = $1 AND running.claim_id = $2 ORDER BY execution.id;

@@ -1,0 +1,120 @@
+-- The ends of attempts.
+
+-- name: finish
+-- End executions with their last attempts, in one statement, fenced by the rows of `running`.
+-- Unless the caller holds their jobs: only those that hold no permit, were not called off, and
+-- whose definition is the one that the report was made by. The others come later, one by one.
+WITH report AS (
+    SELECT * FROM unnest(
+        $2::uuid[], $3::integer[], $4::integer[], $5::smallint[], $6::smallint[], $7::text[],
+        $8::integer[], $9::integer[], $10::integer[], $11::bigint[], $12::bigint[], $13::text[],
+        $14::text[]
+    ) AS report (id, attempt, version, state, outcome, reason, charged, lost, returned, started_at,
+                 ended_at, error, result)
+),
+gone AS (
+    DELETE FROM tickwell.running USING report, tickwell.cursor
+    WHERE running.id = report.id AND running.attempt = report.attempt
+      AND cursor.job = running.job
+      AND ($1 OR (cursor.version = report.version AND running.gate IS NULL
+                  AND NOT running.holds_job AND NOT running.called_off))
+    RETURNING running.id, running.worker
+)
+UPDATE tickwell.execution SET
+    state = report.state, rare = nullif(report.state, 5), outcome = report.outcome,
+    reason = report.reason, attempt = report.attempt, charged = report.charged, lost = report.lost,
+    returned = report.returned, worker = gone.worker, started_at = report.started_at,
+    ended_at = report.ended_at, error = report.error, result = report.result
+FROM gone JOIN report ON report.id = gone.id
+WHERE execution.id = gone.id
+RETURNING execution.id::text;
+
+-- name: standing
+-- The running executions among these, with what their end depends on.
+SELECT running.id::text, running.job::text, running.attempt, running.worker, running.holds_job,
+       running.gate, running.cancel, running.called_off, running.run_at, running.rank,
+       execution.kind, execution.job_version, execution.fire_time, execution.overlap,
+       execution.queue, execution.ability, execution.gate, execution.gate_limit,
+       execution.payload IS NOT NULL
+FROM unnest($1::uuid[]) AS wanted (id)
+JOIN tickwell.running ON running.id = wanted.id
+JOIN tickwell.execution ON execution.id = wanted.id
+ORDER BY running.id FOR UPDATE OF running;
+
+-- name: stop
+-- They are running no more.
+DELETE FROM tickwell.running WHERE id = ANY ($1::uuid[]);
+
+-- name: pass_job_on
+-- Give the gates of these jobs to the best of those before them, or to nobody.
+UPDATE tickwell.cursor SET holder = (
+    SELECT queue.id FROM tickwell.queue WHERE queue.job = cursor.job AND queue.waits = 1
+    ORDER BY queue.rank, queue.id LIMIT 1
+)
+WHERE job = ANY ($1::uuid[]) RETURNING job::text, holder::text;
+
+-- name: queue_holders
+-- Those that were given their job's gate and pass no other are queued.
+UPDATE tickwell.queue SET state = 2, waits = 0, holds_job = true
+WHERE id = ANY ($1::uuid[]) AND gate IS NULL;
+
+-- name: keyed_holders
+-- Those that were given their job's gate and stand before another one now.
+SELECT id::text, job::text, gate FROM tickwell.queue
+WHERE id = ANY ($1::uuid[]) AND gate IS NOT NULL;
+
+-- name: gates_behind
+-- The concurrency gates that the best of those before the gates of these jobs passes next.
+SELECT best.gate FROM unnest($1::uuid[]) AS wanted (job) CROSS JOIN LATERAL (
+    SELECT queue.gate FROM tickwell.queue WHERE queue.job = wanted.job AND queue.waits = 1
+    ORDER BY queue.rank, queue.id LIMIT 1
+) AS best
+WHERE best.gate IS NOT NULL;
+
+-- name: insert_attempts
+-- Attempts that another one follows.
+INSERT INTO tickwell.attempt (execution, number, outcome, worker, started_at, ended_at, error)
+SELECT * FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[],
+                     $6::bigint[], $7::text[]);
+
+-- name: go_on
+-- Executions that are tried again.
+UPDATE tickwell.execution SET
+    attempt = again.attempt, charged = again.charged, lost = again.lost,
+    returned = again.returned, started_at = again.started_at, error = again.error,
+    result = again.result, run_at = again.run_at
+FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[], $5::bigint[], $6::text[],
+            $7::text[], $8::bigint[], $9::uuid[])
+     AS again (attempt, charged, lost, returned, started_at, error, result, run_at, id)
+WHERE execution.id = again.id;
+
+-- name: insert_again
+-- Put executions back into the queue; they do not expire any more.
+INSERT INTO tickwell.queue (id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
+                            overlap, gate, gate_limit, holds_job, attempt, charged, lost, returned,
+                            own_payload)
+SELECT * FROM unnest(
+    $1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::text[], $6::smallint[], $7::bigint[],
+    $8::bigint[], $9::bigint[], $10::bigint[], $11::smallint[], $12::text[], $13::integer[],
+    $14::boolean[], $15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::boolean[]);
+
+-- name: set_failures
+-- Dead executions in a row.
+UPDATE tickwell.cursor SET failures = counted.failures
+FROM unnest($1::integer[], $2::uuid[]) AS counted (failures, job) WHERE cursor.job = counted.job;
+
+-- name: was_applied
+-- Which of these attempts are on record with this end.
+SELECT report.place FROM unnest($1::integer[], $2::uuid[], $3::integer[], $4::bigint[],
+                                $5::smallint[])
+     AS report (place, id, attempt, ended_at, outcome)
+JOIN tickwell.execution ON execution.id = report.id
+LEFT JOIN tickwell.attempt
+    ON attempt.execution = report.id AND attempt.number = report.attempt
+WHERE (attempt.ended_at = report.ended_at AND attempt.outcome = report.outcome)
+   OR (execution.outcome = report.outcome AND execution.attempt = report.attempt
+       AND execution.ended_at = report.ended_at);
+
+-- name: failures_of
+-- Dead executions in a row of jobs.
+SELECT job::text, failures FROM tickwell.cursor WHERE job = ANY ($1::uuid[]);

@@ -1,0 +1,36 @@
+-- The planner's statements.
+
+-- name: due
+-- Jobs to be planned, oldest first, with their cursors; what somebody else works on is left alone.
+SELECT job::text, version, state, next_fire_time, after, runs, failures, nudged, paused_through,
+       pause, holder::text
+FROM tickwell.cursor WHERE next_fire_time <= $1 ORDER BY next_fire_time, job LIMIT $2
+FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: is_due
+-- Whether there is anything to be planned.
+SELECT 1 FROM tickwell.cursor WHERE next_fire_time <= $1 LIMIT 1;
+
+-- name: documents
+-- The definitions of several jobs.
+SELECT job.id::text, job.version, job.document FROM unnest($1::uuid[]) AS wanted (id)
+JOIN tickwell.job ON job.id = wanted.id;
+
+-- name: move_cursor
+-- What plans did to cursors, the gates that executions took, and how many there are.
+UPDATE tickwell.cursor SET
+    state = moved.state, next_fire_time = moved.next_fire_time, after = moved.after,
+    runs = moved.runs, nudged = moved.nudged, paused_through = moved.paused_through,
+    pause = moved.pause, holder = moved.holder, made = cursor.made + moved.made,
+    prune_at = CASE WHEN cursor.made + moved.made > cursor.keep THEN 0
+                    WHEN moved.made > 0 THEN least(cursor.prune_at, moved.prune_at)
+                    ELSE cursor.prune_at END
+FROM unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[], $6::bigint[],
+            $7::text[], $8::uuid[], $9::integer[], $10::bigint[], $11::uuid[])
+     AS moved (state, next_fire_time, after, runs, nudged, paused_through, pause, holder, made,
+               prune_at, job)
+WHERE cursor.job = moved.job;
+
+-- name: held
+-- Executions of a job that wait until it is resumed.
+SELECT id::text FROM tickwell.queue WHERE job = $1 AND state = 0 AND run_at = $2 ORDER BY id;

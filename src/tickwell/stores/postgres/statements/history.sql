@@ -1,0 +1,75 @@
+-- Executions as people see them.
+
+-- name: list_executions
+-- Executions; {where} is filled in by what is asked for.
+SELECT execution.id::text, execution.project, execution.job::text, execution.job_version,
+       execution.kind, coalesce(execution.state, queue.state, 3), execution.fire_time,
+       execution.run_at, execution.queue, execution.ability, execution.created_at,
+       execution.payload, execution.request_key, coalesce(running.attempt, execution.attempt),
+       coalesce(running.charged, execution.charged), coalesce(running.lost, execution.lost),
+       coalesce(running.returned, execution.returned), execution.reason,
+       coalesce(running.worker, execution.worker), running.deadline, running.cancel,
+       execution.started_at, execution.ended_at, execution.error, execution.result,
+       execution.revived_from, execution.outcome
+FROM {source}
+LEFT JOIN tickwell.queue ON execution.state IS NULL AND queue.id = execution.id
+LEFT JOIN tickwell.running ON execution.state IS NULL AND running.id = execution.id
+WHERE {where} ORDER BY execution.id DESC LIMIT {limit};
+
+-- name: attempts
+-- The attempts of an execution that another one followed.
+SELECT number, outcome, worker, started_at, ended_at, error FROM tickwell.attempt
+WHERE execution = $1 ORDER BY number;
+
+-- name: list_skips
+-- Range skips of a job that touch a span, oldest first.
+SELECT first, last, count, reason FROM tickwell.skip
+WHERE job = $1 AND first < $2 AND last >= $3 ORDER BY first, last, key;
+
+-- name: requests
+-- The executions that requests made before.
+SELECT execution.job::text, execution.request_key, execution.id::text
+FROM unnest($1::uuid[], $2::text[]) AS wanted (job, request_key)
+JOIN tickwell.execution
+    ON execution.job = wanted.job AND execution.request_key = wanted.request_key;
+
+-- name: ended_counts
+-- How many executions ended, by state.
+SELECT state, sum(count)::bigint FROM tickwell.tally
+WHERE $1::text IS NULL OR project = $1 GROUP BY state;
+
+-- name: pending_counts
+-- How many executions are pending, by state.
+SELECT state, count(*) FROM tickwell.queue GROUP BY state;
+
+-- name: running_count
+-- How many executions are running.
+SELECT count(*) FROM tickwell.running;
+
+-- name: live_counts
+-- How many executions of a project are live, by state.
+SELECT live.state, count(*)
+FROM (SELECT id, state FROM tickwell.queue UNION ALL SELECT id, 3 FROM tickwell.running) AS live
+JOIN tickwell.execution ON execution.id = live.id
+WHERE execution.project = $1 GROUP BY live.state;
+
+-- name: history
+-- Where executions are found.
+tickwell.execution;
+
+-- name: live
+-- Where live executions are found: the narrow tables first.
+(SELECT id FROM ({live}) AS every) AS live
+JOIN tickwell.execution ON execution.id = live.id AND execution.state IS NULL;
+
+-- name: pending_ids
+-- The pending ones.
+SELECT id FROM tickwell.queue WHERE state IN ({codes});
+
+-- name: running_ids
+-- The running ones.
+SELECT id FROM tickwell.running;
+
+-- name: no_ids
+-- None.
+SELECT NULL::uuid AS id WHERE FALSE;

@@ -1,0 +1,74 @@
+-- Workers: beats, loss, and what is left behind.
+
+-- name: beat
+-- Write the worker's row with the next beat number; one that was declared lost stays lost.
+INSERT INTO tickwell.worker (id, beat, seen_at, lost, document) VALUES ($1, 1, $2, false, $3)
+ON CONFLICT (id) DO UPDATE SET beat = worker.beat + 1, seen_at = excluded.seen_at,
+                               document = excluded.document
+RETURNING beat, lost;
+
+-- name: owned
+-- What a worker holds, by id.
+SELECT id::text, attempt, claim_id, cancel FROM tickwell.running WHERE worker = $1 ORDER BY id;
+
+-- name: forget_worker
+-- A worker that has left.
+DELETE FROM tickwell.worker WHERE id = $1;
+
+-- name: declare_lost
+-- Mark a worker lost if its beat number is still this one.
+UPDATE tickwell.worker SET lost = true WHERE id = $1 AND beat = $2;
+
+-- name: is_lost
+-- Whether a worker is lost.
+SELECT lost FROM tickwell.worker WHERE id = $1;
+
+-- name: orphans
+-- Running executions of lost or forgotten workers, and those past their deadline, by id.
+WITH RECURSIVE owner (worker) AS (
+    SELECT min(worker) FROM tickwell.running
+    UNION ALL
+    SELECT (SELECT min(running.worker) FROM tickwell.running WHERE running.worker > owner.worker)
+    FROM owner WHERE owner.worker IS NOT NULL
+),
+orphan (id) AS (
+    SELECT running.id FROM owner
+    LEFT JOIN tickwell.worker ON worker.id = owner.worker
+    JOIN tickwell.running ON running.worker = owner.worker
+    WHERE worker.id IS NULL OR worker.lost
+    UNION
+    SELECT id FROM tickwell.running WHERE deadline < $1
+)
+SELECT execution.id::text, running.job::text, execution.kind, running.attempt, running.charged,
+       running.lost, running.returned, execution.fire_time, running.run_at, execution.payload,
+       running.deadline, running.worker, running.claim_id, cursor.version
+FROM orphan
+JOIN tickwell.running ON running.id = orphan.id
+JOIN tickwell.execution ON execution.id = running.id
+JOIN tickwell.cursor ON cursor.job = running.job
+ORDER BY execution.id LIMIT $2;
+
+-- name: list_workers
+-- All workers that the store remembers, by id.
+SELECT document, beat, seen_at, lost FROM tickwell.worker ORDER BY id;
+
+-- name: next_wakeup
+-- The first cursor to be looked at; the first waiting execution, but for what is held; the first
+-- pending one to pass its time to live; and the first queued one of these queues to come due.
+SELECT (SELECT min(next_fire_time) FROM tickwell.cursor WHERE next_fire_time IS NOT NULL),
+       (SELECT min(look_at) FROM tickwell.queue WHERE state = 0 AND look_at < $1),
+       (SELECT min(expires_at) FROM tickwell.queue WHERE expires_at IS NOT NULL),
+       (SELECT min((SELECT min(queue.run_at) FROM tickwell.queue
+                    WHERE queue.state = 2 AND queue.queue = wanted.name AND queue.run_at > $2))
+        FROM unnest($3::text[]) AS wanted (name));
+
+-- name: queues
+-- The queues that hold something.
+WITH RECURSIVE lane (name) AS (
+    SELECT min(queue) FROM tickwell.queue WHERE state = 2
+    UNION ALL
+    SELECT (SELECT min(queue.queue) FROM tickwell.queue
+            WHERE queue.state = 2 AND queue.queue > lane.name)
+    FROM lane WHERE lane.name IS NOT NULL
+)
+SELECT name FROM lane WHERE name IS NOT NULL;

@@ -1,0 +1,92 @@
+-- Pruning, and the store itself.
+
+-- name: time
+-- The server's time in milliseconds.
+SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+
+-- name: jobs_to_prune
+-- Jobs that may have something past its retention; what somebody else works on is left alone.
+SELECT job::text, version, keep FROM tickwell.cursor WHERE prune_at <= $1
+ORDER BY prune_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: past_age
+-- Ended executions of a job past its retention.
+SELECT id::text FROM tickwell.execution
+WHERE job = $1 AND state IS NOT NULL
+  AND ended_at + CASE WHEN state = 6 THEN $3::bigint ELSE $4::bigint END <= $2
+ORDER BY id LIMIT $5;
+
+-- name: past_count
+-- Ended executions of a job beyond the newest that are kept; dead letters have their own time.
+SELECT id::text FROM tickwell.execution
+WHERE job = $1 AND state IS NOT NULL AND state <> 6
+ORDER BY id DESC LIMIT $2 OFFSET $3;
+
+-- name: look_again
+-- When something of these jobs may be past its retention next; what is live has not even ended.
+UPDATE tickwell.cursor SET prune_at = (
+    SELECT min(CASE execution.state WHEN 6 THEN execution.ended_at + looked_at.dead
+                                    ELSE coalesce(execution.ended_at + looked_at.age,
+                                                  $1 + least(looked_at.dead, looked_at.age)) END)
+    FROM tickwell.execution WHERE execution.job = cursor.job
+)
+FROM unnest($2::uuid[], $3::bigint[], $4::bigint[]) AS looked_at (job, dead, age)
+WHERE cursor.job = looked_at.job;
+
+-- name: prune_executions
+-- Delete executions with their attempts; what is gone, by job, project and state.
+WITH gone AS (
+    DELETE FROM tickwell.execution WHERE id = ANY ($1::uuid[]) RETURNING job, project, state
+),
+attempts AS (
+    DELETE FROM tickwell.attempt WHERE execution = ANY ($1::uuid[])
+)
+SELECT job::text, project, state, count(*) FROM gone GROUP BY 1, 2, 3;
+
+-- name: uncount_made
+-- Executions that are not on record any more.
+UPDATE tickwell.cursor SET made = made - gone.count
+FROM unnest($1::bigint[], $2::uuid[]) AS gone (count, job) WHERE cursor.job = gone.job;
+
+-- name: expired_records
+-- Records past their time.
+DELETE FROM tickwell.record WHERE (kind, project, key) IN (
+    SELECT kind, project, key FROM tickwell.record WHERE expires_at <= $1 LIMIT $2
+);
+
+-- name: prune_workers
+-- Workers long gone that hold nothing.
+DELETE FROM tickwell.worker WHERE id IN (
+    SELECT id FROM tickwell.worker WHERE lost AND seen_at <= $1
+    AND NOT EXISTS (SELECT 1 FROM tickwell.running WHERE running.worker = worker.id) LIMIT $2
+);
+
+-- name: gone_jobs
+-- Deleted jobs without history.
+SELECT job::text FROM tickwell.cursor
+WHERE state = 3 AND NOT EXISTS (SELECT 1 FROM tickwell.execution WHERE execution.job = cursor.job)
+LIMIT $1 FOR UPDATE SKIP LOCKED;
+
+-- name: prune_jobs
+-- Their definitions.
+DELETE FROM tickwell.job WHERE id = ANY ($1::uuid[]) RETURNING id::text, project;
+
+-- name: prune_cursors
+-- Their cursors.
+DELETE FROM tickwell.cursor WHERE job = ANY ($1::uuid[]);
+
+-- name: prune_skips
+-- Their skips.
+DELETE FROM tickwell.skip WHERE job = ANY ($1::uuid[]);
+
+-- name: prune_versions
+-- Their earlier definitions.
+DELETE FROM tickwell.record USING unnest($1::text[], $2::text[]) AS gone (id, project)
+WHERE record.kind = 'job_version' AND record.project = gone.project
+  AND record.key >= gone.id || '/' AND record.key < gone.id || '0';
+
+-- name: prune_gates
+-- Gates that nobody is in; one that somebody is about to enter is left alone.
+DELETE FROM tickwell.gate WHERE name IN (
+    SELECT name FROM tickwell.gate WHERE held = 0 LIMIT $1 FOR UPDATE SKIP LOCKED
+);

@@ -1,0 +1,81 @@
+"""Pruning on PostgreSQL: short transactions, and nobody is made to wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tickwell.domain.policy import DAY
+from tickwell.stores.postgres.base import PostgresBase
+from tickwell.stores.postgres.flow import Flow
+from tickwell.stores.postgres.jobs import definitions
+from tickwell.stores.postgres.session import Session
+from tickwell.stores.sql.cache import JobCache
+
+#: Jobs that are looked at in one transaction, which holds them meanwhile.
+JOBS = 200
+
+
+class PostgresUpkeep(PostgresBase):
+    """The part of `ports.store.Upkeep` that deletes."""
+
+    async def prune(self, now: int, limit: int) -> int:
+        pruned = 0
+        while pruned < limit:
+            room = limit - pruned
+            more, is_done = await self.database.write(
+                lambda session: _prune_jobs_history(session, self.cache, now, room)  # noqa: B023
+            )
+            pruned += more
+            if is_done:
+                break
+        single = self.database.single
+        pruned += await single(lambda session: session.run("expired_records", now, limit))
+        pruned += await single(lambda session: session.run("prune_workers", now - DAY, limit))
+        await single(lambda session: session.run("prune_gates", limit))
+        return pruned + await self.database.write(lambda session: _drop_jobs(session, limit))
+
+
+async def _prune_jobs_history(
+    session: Session, cache: JobCache, now: int, limit: int
+) -> tuple[int, bool]:
+    """Delete what is past retention of a few jobs; how much, and whether no job is left."""
+    rows = await session.rows("jobs_to_prune", now, JOBS)
+    jobs = await definitions(session, cache, [(row[0], row[1]) for row in rows])
+    pruned, done = 0, []
+    for id, _, keep in rows:
+        if pruned >= limit:
+            break
+        retention = jobs[id].retention
+        ages = retention.dead, retention.age
+        old = [one for (one,) in await session.rows("past_age", id, now, *ages, limit - pruned)]
+        await _drop_executions(session, cache, old)
+        pruned += len(old)
+        over = await session.rows("past_count", id, max(limit - pruned, 0), keep)
+        await _drop_executions(session, cache, [one for (one,) in over])
+        pruned += len(over)
+        if pruned < limit:
+            done.append((id, *ages))
+    await session.many("look_again", done, now)
+    return pruned, len(rows) < JOBS or pruned >= limit
+
+
+async def _drop_executions(session: Session, cache: JobCache, ids: list[str]) -> None:
+    if not ids:
+        return
+    made: Counter[str] = Counter()
+    flow = Flow(session, cache)
+    for job, project, state, count in await session.rows("prune_executions", ids):
+        made[job] += count
+        flow.ended[project, state] -= count
+    await session.many("uncount_made", [(count, job) for job, count in made.items()])
+    await flow.close()
+
+
+async def _drop_jobs(session: Session, limit: int) -> int:
+    gone = [id for (id,) in await session.rows("gone_jobs", limit)]
+    if gone:
+        versions = [tuple(row) for row in await session.rows("prune_jobs", gone)]
+        await session.many("prune_versions", versions)
+        await session.run("prune_cursors", gone)
+        await session.run("prune_skips", gone)
+    return len(gone)

@@ -1,0 +1,31 @@
+"""The PostgreSQL store keeps the contract, with two pools of connections to one schema."""
+
+import pytest
+
+from tests.servers.schemas import empty, url
+from tickwell.stores.postgres import PostgresStore
+from tickwell.testing.contract import StoreContract
+
+SCHEMA = "contract"
+
+
+@pytest.fixture
+async def store():
+    await empty(SCHEMA)
+    store = PostgresStore.from_url(url(SCHEMA))
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def another_store(store):
+    """A second process would come in by the same URL."""
+    other = PostgresStore.from_url(url(SCHEMA))
+    await other.open()
+    yield other
+    await other.close()
+
+
+class TestPostgres(StoreContract):
+    pass
