@@ -34,14 +34,10 @@ def add(
         slow = {id for id, batch in batches.items() if batch.slow}
     else:
         slow = set(batches)
-    session.many(
-        "count_made",
-        [
-            (len(batch.executions), batch.holder, batch.job)
-            for id, batch in batches.items()
-            if id not in slow and batch.executions
-        ],
-    )
+    for batch in (batch for id, batch in batches.items() if id not in slow):
+        flow.made[batch.job] += len(batch.executions)
+        if batch.holder != batch.held_by:
+            session.run("set_holder", batch.holder, batch.job)
     for one in fresh:
         if one.job.id in slow:
             recorder.one(jobs[one.job.id][0], one, counted=False)

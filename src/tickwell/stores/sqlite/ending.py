@@ -18,6 +18,7 @@ from tickwell.stores.sql.codec import (
     WAITING,
 )
 from tickwell.stores.sqlite.flow import Flow
+from tickwell.stores.sqlite.rows import Row
 from tickwell.stores.sqlite.standing import Standing
 
 
@@ -81,10 +82,9 @@ class Endings:
     def _try_again(self, row: Standing, report: Report, run_at: int, rank: int) -> None:
         self.session.run("insert_attempts", *row.attempt_row(report))
         self.session.run("go_on", *row.go_on_row(report, run_at))
-        self.session.run("insert_again", *row.again_row(report, run_at, rank, WAITING))
-        pending = self.flow.gates.load(row.key)
-        if pending is None:
-            return
+        pending = Row(*row.again_row(report, run_at, rank, WAITING))
+        pending.fresh = True
+        self.flow.gates.move(pending, WAITING)
         if row.job_version != row.version:
             self.flow.restamp(pending, self.job_of(row, report.claim.job))
         if row.place is not None:

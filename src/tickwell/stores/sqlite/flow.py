@@ -37,11 +37,15 @@ class Flow:
         self.session = session
         self.gates = Gates(session)
         self.jobs = Jobs(session, cache)
-        #: Ended executions by project and state, to be written by `close`.
+        #: Ended executions by project and state, and new ones by job, to be written by `close`.
         self.ended: Counter[tuple[str, int]] = Counter()
+        self.made: Counter[int] = Counter()
 
     def close(self) -> None:
-        """Write what was counted; the last step of every operation that ends something."""
+        """Write what was counted: the last step of every operation."""
+        self.gates.close()
+        self.session.many("count_made", [(count, job) for job, count in self.made.items()])
+        self.made.clear()
         self.session.many(
             "count_ended",
             [(project, state, count) for (project, state), count in self.ended.items() if count],
@@ -65,7 +69,8 @@ class Flow:
     def end(self, row: Row, state: int, reason: str | None, now: int) -> None:
         """End a pending execution, pass its permits on, and let its job go on."""
         job, _ = self.jobs.current(row.job)
-        self.session.run("drop_pending", row.key)
+        if not row.fresh:
+            self.session.run("drop_pending", row.key)
         self.session.run("end_pending", state, reason, now, prune_at(job, state, now), row.key)
         self.ended[job.project, state] += 1
         self.after_end(job, row.job, row.kind, state, now)

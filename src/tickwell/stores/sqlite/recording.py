@@ -19,7 +19,7 @@ from tickwell.stores.sql.codec import (
     to_json,
 )
 from tickwell.stores.sqlite.flow import Flow, prune_at
-from tickwell.stores.sqlite.rows import JOB_GATE, NO_GATE
+from tickwell.stores.sqlite.rows import JOB_GATE, NO_GATE, Row
 
 #: State, waits, look_at, holds_job: where a new execution stands.
 Place = tuple[int, int, int, int]
@@ -95,6 +95,8 @@ class Recorder:
         self.session = flow.session
         self.now = now
         self.horizon = horizon
+        #: The highest key in use, once it is known.
+        self._key: int | None = None
 
     def quickly(self, batches: Collection[Batch]) -> None:
         """Write all that can be written together; the other batches are marked as slow."""
@@ -103,8 +105,10 @@ class Recorder:
         if not self._write(recording):
             # An id is taken. That is rare, so it is looked for only now.
             self.session.connection.execute("ROLLBACK TO quickly")
-            self._write(self._gather(batches, self._taken(batches)))
+            recording = self._gather(batches, self._taken(batches))
+            self._write(recording)
         self.session.connection.execute("RELEASE quickly")
+        self._key = recording.key
 
     def slowly(self, batch: Batch) -> int:
         """Record a batch one by one; how many were new."""
@@ -112,19 +116,12 @@ class Recorder:
 
     def one(self, job: int, new: NewExecution, *, counted: bool = True) -> bool:
         """Record an execution unless its id is taken; whether it was new."""
-        found = self.session.row("slot", new.id)
-        if found is not None and not _may_arm(new, found[1], found[2]):
+        row = self._insert(job, new) or self._arm(job, new)
+        if row is None:
             return False
         if not counted and new.kind is Kind.FIRE:
             self._count_run(job)
-        key = self._insert(job, new) if found is None else self._arm(found[0], new)
-        row = pending_row(key, job, new, (WAITING, NO_GATE, new.run_at, 0))
-        self.session.run("insert_pending", *row)
-        if found is not None and found[3]:
-            self.session.run("set_attempt", found[3], key)
-        pending = self.flow.gates.load(key)
-        if pending is not None:
-            self.flow.admit(pending, self.now, self.horizon)
+        self.flow.admit(row, self.now, self.horizon)
         return True
 
     def _count_run(self, job: int) -> None:
@@ -159,18 +156,30 @@ class Recorder:
         ids = [new.id for batch in batches for new in batch.executions]
         return {id for (id,) in self.session.rows("existing", json.dumps(ids))}
 
-    def _insert(self, job: int, new: NewExecution) -> int:
-        key: int = self.session.value("last_key") + 1
-        self.session.run("insert_live", *execution_row(key, job, new, self.now))
-        self.session.run("count_one_made", job)
-        return key
+    def _insert(self, job: int, new: NewExecution) -> Row | None:
+        """Record it under a new key, unless its id is taken."""
+        if self._key is None:
+            self._key = self.session.value("last_key")
+        key: int = self._key + 1
+        values = execution_row(key, job, new, self.now)
+        if not self.session.run("insert_live", *values).rowcount:
+            return None
+        self._key = key
+        self.flow.made[job] += 1
+        return fresh_row(key, job, new)
 
-    def _arm(self, key: int, new: NewExecution) -> int:
+    def _arm(self, job: int, new: NewExecution) -> Row | None:
+        """Arm a slot again that was withdrawn or is backfilled; the attempt number goes on."""
+        key, state, reason, attempt = self.session.row("slot", new.id)
+        if state != SKIPPED or not (new.backfill or reason == Reason.WITHDRAWN):
+            return None
         self.session.run("keep_attempt", key)
-        row = execution_row(key, 0, new, self.now)
-        self.session.run("arm_again", *row[4:10], *row[11:], key)
+        values = execution_row(key, job, new, self.now)
+        self.session.run("arm_again", *values[4:10], *values[11:], key)
         self.flow.ended[new.job.project, SKIPPED] -= 1
-        return key
+        row = fresh_row(key, job, new)
+        row.attempt = attempt
+        return row
 
 
 def execution_row(key: int, job: int, new: NewExecution, now: int) -> tuple[Any, ...]:
@@ -223,12 +232,15 @@ def pending_row(key: int, job: int, new: NewExecution, place: Place) -> tuple[An
     )
 
 
+def fresh_row(key: int, job: int, new: NewExecution) -> Row:
+    """A new execution as the gates see it, waiting for its instant."""
+    columns = pending_row(key, job, new, (WAITING, NO_GATE, new.run_at, 0))
+    row = Row(*columns[:15])
+    row.own_payload, row.fresh = columns[17], True
+    return row
+
+
 def _ends_quietly(new: NewExecution) -> bool:
     """Whether its end moves no cursor."""
     trigger = new.job.trigger
     return trigger.max_runs is None and not trigger.follows_finish
-
-
-def _may_arm(new: NewExecution, state: int | None, reason: str | None) -> bool:
-    """A slot to be armed again: withdrawn or backfilled."""
-    return state == SKIPPED and (new.backfill or reason == Reason.WITHDRAWN)

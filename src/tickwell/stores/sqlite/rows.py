@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(slots=True)
@@ -32,6 +33,36 @@ class Row:
     lost: int = 0
     returned: int = 0
     own_payload: int = 0
+    #: Not in the table yet: its first move puts it there.
+    fresh: bool = False
+
+    def columns(self) -> tuple[Any, ...]:
+        """The parameters of `insert_again`; `astuple` would copy deeply and take ten times as long."""
+        return (
+            self.key,
+            self.id,
+            self.job,
+            self.state,
+            self.queue,
+            self.ability,
+            self.kind,
+            self.fire_time,
+            self.run_at,
+            self.rank,
+            self.look_at,
+            self.expires_at,
+            self.overlap,
+            self.gate,
+            self.gate_limit,
+            self.waits,
+            self.holds_job,
+            self.holds_key,
+            self.attempt,
+            self.charged,
+            self.lost,
+            self.returned,
+            self.own_payload,
+        )
 
 
 #: Which gate a row stands before.

@@ -61,13 +61,6 @@ UPDATE execution SET attempt = ?, charged = ?, lost = ?, returned = ?, started_a
                      result = ?, run_at = ?
 WHERE key = ?;
 
--- name: insert_again
--- Put executions back into the queue; they do not expire any more.
-INSERT INTO queue (key, id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
-                   expires_at, overlap, gate, gate_limit, waits, holds_job, holds_key, attempt,
-                   charged, lost, returned, own_payload)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
 -- name: set_failures
 -- Dead executions in a row.
 UPDATE cursor SET failures = ? WHERE job = ?;

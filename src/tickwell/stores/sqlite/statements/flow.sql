@@ -13,6 +13,13 @@ UPDATE queue SET state = ?, waits = ?, queue = ?, ability = ?, run_at = ?, rank 
                  gate_limit = ?, holds_job = ?, holds_key = ?
 WHERE key = ?;
 
+-- name: insert_again
+-- Put an execution into the queue.
+INSERT INTO queue (key, id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
+                   expires_at, overlap, gate, gate_limit, waits, holds_job, holds_key, attempt,
+                   charged, lost, returned, own_payload)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
 -- name: drop_pending
 -- It is pending no more.
 DELETE FROM queue WHERE key = ?;
@@ -25,6 +32,10 @@ UPDATE execution SET state = ?, reason = ?, ended_at = ?, prune_at = ? WHERE key
 -- Keep the number of ended executions.
 INSERT INTO tally (project, state, count) VALUES (?, ?, ?)
 ON CONFLICT (project, state) DO UPDATE SET count = count + excluded.count;
+
+-- name: count_made
+-- So many more executions of a job are on record.
+UPDATE cursor SET made = made + ? WHERE job = ?;
 
 -- name: job_head
 -- Which definition of a job is in force, and whether it fires.
@@ -44,7 +55,10 @@ UPDATE cursor SET holder = ? WHERE job = ?;
 
 -- name: best_before_job
 -- The best of those before a job's own gate.
-SELECT key FROM queue WHERE job = ? AND waits = 1 ORDER BY rank, id LIMIT 1;
+SELECT key, id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at, expires_at,
+       overlap, gate, gate_limit, waits, holds_job, holds_key, attempt, charged, lost, returned,
+       own_payload
+FROM queue WHERE job = ? AND waits = 1 ORDER BY rank, id LIMIT 1;
 
 -- name: blocked_before_job
 -- Those that wait for a job's own gate past their instant, and that a newer one replaces.
@@ -54,21 +68,20 @@ SELECT key FROM queue WHERE job = ? AND waits = 1 AND state = 1 AND overlap <> 2
 -- Places taken in a concurrency gate.
 SELECT held FROM gate WHERE name = ?;
 
--- name: gate_take
--- Take a place.
-INSERT INTO gate (name, held) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET held = held + 1;
+-- name: set_gate
+-- So many places are taken now.
+INSERT INTO gate (name, held) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET held = excluded.held;
 
--- name: gate_give_last
--- Give the only place back.
-DELETE FROM gate WHERE name = ? AND held = 1;
-
--- name: gate_give
--- Give one of several places back.
-UPDATE gate SET held = held - 1 WHERE name = ?;
+-- name: drop_gate
+-- No place is taken any more.
+DELETE FROM gate WHERE name = ?;
 
 -- name: best_before_gate
 -- The best of those before a concurrency gate.
-SELECT key FROM queue WHERE waits = 2 AND gate = ? ORDER BY rank, id LIMIT 1;
+SELECT key, id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at, expires_at,
+       overlap, gate, gate_limit, waits, holds_job, holds_key, attempt, charged, lost, returned,
+       own_payload
+FROM queue WHERE waits = 2 AND gate = ? ORDER BY rank, id LIMIT 1;
 
 -- name: count_from_end
 -- The next fire of a job that counts from the end of its run.

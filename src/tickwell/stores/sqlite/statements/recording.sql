@@ -48,18 +48,6 @@ UPDATE execution SET job_version = ?, kind = ?, fire_time = ?, run_at = ?, queue
     worker = NULL, started_at = NULL, ended_at = NULL, error = NULL, result = NULL, prune_at = NULL
 WHERE key = ?;
 
--- name: set_attempt
--- The attempt number of a slot that is armed again.
-UPDATE queue SET attempt = ? WHERE key = ?;
-
--- name: count_made
--- Executions on record of a job, and who holds its gate.
-UPDATE cursor SET made = made + ?, holder = ? WHERE job = ?;
-
--- name: count_one_made
--- One more execution on record.
-UPDATE cursor SET made = made + 1 WHERE job = ?;
-
 -- name: count_run
 -- A fire that nobody has counted yet.
 UPDATE cursor SET runs = runs + 1 WHERE job = ?;
