@@ -71,6 +71,13 @@ class Cancelling(Topic):
             OutcomeKind.SUCCEEDED,
         ]
 
+    async def test_a_revived_one_queues_up_behind_what_was_due_before(self, scene: Scene) -> None:
+        job, id = await self._dead(scene)
+        [earlier] = await scene.run(a_request(job, minute(4)), now=minute(4))
+        await scene.store.revive("default", [id], minute(5))
+        claims = await scene.claim(minute(5))
+        assert [claim.id for claim in claims] == [earlier, id]
+
     async def test_reviving_again_does_nothing(self, scene: Scene) -> None:
         _, id = await self._dead(scene)
         assert await scene.store.revive("default", [id, id], minute(5)) == [id]

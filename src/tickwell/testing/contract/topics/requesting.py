@@ -107,6 +107,7 @@ class Backfilling(Topic):
         await scene.run(a_backfill(job, minute(-5)))
         slot = await scene.at(job, minute(-5))
         assert (slot.kind, slot.state) == (Kind.FIRE, State.QUEUED)
+        assert (await scene.cursor(job)).runs == 0
 
     async def test_backfilling_again_does_nothing(self, scene: Scene) -> None:
         job = await self._skipped(scene)
