@@ -96,7 +96,7 @@ class Agent:
         orders = self.orders
         # Where the store's clock jumps, a call is early by the clock that the engine has of it.
         time = self.clock.now if orders.clock else wall_millis
-        handlers = RecordingHandlers(Journal(Path(orders.journal)), self.clock, time)
+        handlers = RecordingHandlers(Journal(Path(orders.journal)), time)
         return Engine(
             store,
             CallExecutor(handlers.registered()),

@@ -14,6 +14,6 @@ from tickwell.settings import Settings
 
 _settings = Settings(**json.loads(os.environ["TICKWELL_TEST_SETTINGS"]))
 scheduler = Scheduler("memory://", settings=_settings)
-_recording = RecordingHandlers(Journal(Path(os.environ["TICKWELL_TEST_CALLS"])), scheduler.clock)
+_recording = RecordingHandlers(Journal(Path(os.environ["TICKWELL_TEST_CALLS"])))
 for _handler in _recording.registered().all():
     scheduler.handlers.add(_handler.name, _handler.function)

@@ -28,6 +28,7 @@ class Child:
             command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options
         )
         self.lines: list[dict[str, Any]] = []
+        self._silent = False
         self._changed = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -43,6 +44,9 @@ class Child:
             with self._changed:
                 self.lines.append(parsed)
                 self._changed.notify_all()
+        with self._changed:
+            self._silent = True
+            self._changed.notify_all()
 
     def wait_for(
         self, event: str, seconds: float = PATIENCE, *, after: int = 0, **details: Any
@@ -56,7 +60,8 @@ class Child:
             return None
 
         with self._changed:
-            self._changed.wait_for(found, seconds)
+            # One that has ended will never say it.
+            self._changed.wait_for(lambda: found() or self._silent, seconds)
             line = found()
         assert line is not None, f"no {event} {details} within {seconds} s: {self.lines[-10:]}"
         return line

@@ -1,0 +1,105 @@
+"""Handlers that take their process along, never end, or heed nothing."""
+
+import pytest
+
+from tests.processes.child import until
+from tests.processes.jobs import RUN_ALL, every, job, multiples, once
+from tests.processes.service import serving
+from tickwell.clock import wall_millis
+from tickwell.domain.policy import LOST_BUDGET, Backoff, Retry, Timeout
+
+RETRY = Retry(max_attempts=2, backoff=Backoff.FIXED, delay=100, jitter=0.0)
+#: The second loss is followed by a wait: what was lost along with it has run by then.
+PAUSE = Retry(max_attempts=2, backoff=Backoff.FIXED, delay=3000, jitter=0.0)
+TIMEOUT = Timeout(soft=300, hard=600)
+
+
+def add_neighbours(site, seconds):
+    now = wall_millis()
+    first = now // 200 * 200 + 1000
+    last = first + seconds * 1000
+    names = [f"neighbour-{number}" for number in range(5)]
+    site.add(
+        *(
+            job(
+                name,
+                "nap",
+                every(200, first, last),
+                now,
+                misfire=RUN_ALL,
+                retry=RETRY,
+                overlap="allow",
+                payload={"seconds": 0.05},
+            )
+            for name in names
+        ),
+        fires={name: multiples(200, first, last) for name in names},
+    )
+
+
+def add_bad(site, handler, retry=RETRY, **payload):
+    now = wall_millis()
+    bad = job(
+        "bad",
+        handler,
+        once(now + 1500),
+        now,
+        retry=retry,
+        timeout=TIMEOUT,
+        payload=payload or None,
+    )
+    site.add(bad, fires={"bad": [now + 1500]})
+
+
+def judge_neighbours(site):
+    site.wait_until_quiet()
+    history = site.judge()
+    for row in history.rows:
+        if row.job == "bad":
+            continue
+        assert row.state == "succeeded"
+        # What a neighbour lost with the process is no failure of its own.
+        assert {each.outcome for each in row.tries[:-1]} <= {"lost", "released"}
+    for execution in site.executions():
+        if execution.job_id != "bad":
+            assert execution.charged == 1
+    return history
+
+
+def test_a_handler_that_kills_its_process_ends_as_a_dead_letter(site):
+    with serving(site, workers=2) as service:
+        add_neighbours(site, 8)
+        add_bad(site, "poison", PAUSE)
+        until(lambda: site.executions("bad") and site.executions("bad")[0].state == "dead")
+        bad = site.execution("bad")
+        assert bad.lost == LOST_BUDGET
+        assert bad.charged == 0
+        assert [each.outcome for each in bad.attempts] == ["lost"] * LOST_BUDGET
+        judge_neighbours(site)
+        assert service.process.poll() is None
+        service.wait_for_workers(2)
+
+
+def test_a_handler_that_exits_fails(site, processes):
+    process = processes.agent(site.orders())
+    add_neighbours(site, 2)
+    add_bad(site, "quit_in_thread")
+    history = judge_neighbours(site)
+    [bad] = [row for row in history.rows if row.job == "bad"]
+    assert [each.outcome for each in bad.tries] == ["failed", "failed"]
+    assert bad.state == "dead"
+    assert process.process.poll() is None
+
+
+@pytest.mark.parametrize("handler", ["spin", "stubborn"])
+def test_a_handler_that_never_ends_is_timed_out(site, processes, handler):
+    flag = site.folder / "go"
+    process = processes.agent(site.orders())
+    add_neighbours(site, 2)
+    add_bad(site, handler, **({"until": str(flag)} if handler == "stubborn" else {}))
+    history = judge_neighbours(site)
+    [bad] = [row for row in history.rows if row.job == "bad"]
+    assert [each.outcome for each in bad.tries] == ["timed_out", "timed_out"]
+    assert bad.state == "dead"
+    assert process.process.poll() is None
+    flag.touch()

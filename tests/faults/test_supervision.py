@@ -1,0 +1,61 @@
+"""`tickwell serve --workers 2`: worker processes that are killed, and one that is orphaned."""
+
+import os
+import signal
+
+from tests.processes.child import is_alive, until
+from tests.processes.jobs import RUN_ALL, every, job, multiples
+from tests.processes.service import serving
+from tickwell.clock import wall_millis
+
+
+def add_ticking(site, seconds):
+    now = wall_millis()
+    first = now // 100 * 100 + 500
+    last = first + seconds * 1000
+    names = [f"tick-{number}" for number in range(5)]
+    site.add(
+        *(job(name, "count", every(200, first, last), now, misfire=RUN_ALL) for name in names),
+        fires={name: multiples(200, first, last) for name in names},
+    )
+
+
+def test_a_killed_worker_is_started_anew(site):
+    with serving(site, workers=2) as service:
+        add_ticking(site, 6)
+        site.wait_for_calls(10)
+        before = tuple(service.workers())
+        os.kill(before[0], signal.SIGKILL)
+        [fresh] = service.wait_for_workers(1, without=before)
+        until(lambda: any(line.process == str(fresh) for line in site.begun()))
+        site.wait_until_quiet()
+        site.judge()
+
+
+def test_orphaned_workers_drain_by_themselves(site):
+    with serving(site, workers=2) as service:
+        add_ticking(site, 4)
+        site.wait_for_calls(10)
+        orphans = service.workers()
+        service.process.kill()
+        service.process.wait()
+        # In time: nothing waits for a lease.
+        until(lambda: not any(map(is_alive, orphans)), 15)
+    with serving(site, workers=1):
+        site.wait_until_quiet()
+        history = site.judge()
+        outcomes = {each.outcome for row in history.rows for each in row.tries}
+        assert "lost" not in outcomes
+
+
+def test_the_service_ends_with_its_workers(site):
+    with serving(site, workers=2) as service:
+        add_ticking(site, 2)
+        site.wait_for_calls(10)
+        workers = service.workers()
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(30) == 0
+        assert not any(map(is_alive, workers))
+    with serving(site, workers=1):
+        site.wait_until_quiet()
+        site.judge()
