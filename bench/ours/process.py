@@ -1,6 +1,8 @@
 """A process of Tickwell as it is measured: store, handlers and engine with default settings."""
 
 import asyncio
+import contextlib
+import importlib
 import json
 import random
 import sys
@@ -92,11 +94,10 @@ def _run(job: Job, asked_at: int, seeded: random.Random) -> NewExecution:
 
 def run(main: Coroutine[Any, Any, Any]) -> None:
     """Run on uvloop where it is installed, as production does; print the answer as JSON."""
-    try:
-        from uvloop import new_event_loop  # noqa: PLC0415 - it has no wheel for some systems
-    except ImportError:
-        from asyncio import new_event_loop  # noqa: PLC0415
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+    make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    with contextlib.suppress(ImportError):  # it has no wheel for some systems
+        make_loop = importlib.import_module("uvloop").new_event_loop
+    with asyncio.Runner(loop_factory=make_loop) as runner:
         answer = runner.run(main)
     json.dump(answer, sys.stdout)
     print()
