@@ -14,7 +14,8 @@ WITH picked AS MATERIALIZED (
     ORDER BY rank, id LIMIT $4 FOR UPDATE SKIP LOCKED
 ),
 gone AS (
-    DELETE FROM tickwell.queue USING picked WHERE queue.id = picked.id
+    -- An array keeps the planner on the key, however little it knows of the table.
+    DELETE FROM tickwell.queue WHERE id = ANY (ARRAY(SELECT picked.id FROM picked))
 ),
 started AS (
     INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank, worker,
@@ -45,7 +46,8 @@ WITH picked AS MATERIALIZED (
     ORDER BY rank, id LIMIT $4 FOR UPDATE SKIP LOCKED
 ),
 gone AS (
-    DELETE FROM tickwell.queue USING picked WHERE queue.id = picked.id
+    -- An array keeps the planner on the key, however little it knows of the table.
+    DELETE FROM tickwell.queue WHERE id = ANY (ARRAY(SELECT picked.id FROM picked))
 ),
 started AS (
     INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank, worker,

@@ -4,29 +4,27 @@
 -- End executions with their last attempts, in one statement, fenced by the rows of `running`.
 -- Unless the caller holds their jobs: only those that hold no permit, were not called off, and
 -- whose definition is the one that the report was made by. The others come later, one by one.
-WITH report AS (
-    SELECT * FROM unnest(
+-- The reports are joined once only, and handed on with the rows that they end: a plan made without
+-- knowing how many there are joins them row by row, 250,000 pairs for 500.
+WITH gone AS (
+    DELETE FROM tickwell.running USING unnest(
         $2::uuid[], $3::integer[], $4::integer[], $5::smallint[], $6::smallint[], $7::text[],
         $8::integer[], $9::integer[], $10::integer[], $11::bigint[], $12::bigint[], $13::text[],
         $14::text[]
     ) AS report (id, attempt, version, state, outcome, reason, charged, lost, returned, started_at,
                  ended_at, error, result)
-),
-gone AS (
-    DELETE FROM tickwell.running USING report, tickwell.cursor
     WHERE running.id = report.id AND running.attempt = report.attempt
-      AND cursor.job = running.job
-      AND ($1 OR (cursor.version = report.version AND running.gate IS NULL
-                  AND NOT running.holds_job AND NOT running.called_off))
-    RETURNING running.id, running.worker
+      AND ($1 OR (running.gate IS NULL AND NOT running.holds_job AND NOT running.called_off
+                  AND report.version = (SELECT cursor.version FROM tickwell.cursor
+                                        WHERE cursor.job = running.job)))
+    RETURNING running.worker, report.*
 )
 UPDATE tickwell.execution SET
-    state = report.state, rare = nullif(report.state, 5), outcome = report.outcome,
-    reason = report.reason, attempt = report.attempt, charged = report.charged, lost = report.lost,
-    returned = report.returned, worker = gone.worker, started_at = report.started_at,
-    ended_at = report.ended_at, error = report.error, result = report.result
-FROM gone JOIN report ON report.id = gone.id
-WHERE execution.id = gone.id
+    state = gone.state, rare = nullif(gone.state, 5), outcome = gone.outcome,
+    reason = gone.reason, attempt = gone.attempt, charged = gone.charged, lost = gone.lost,
+    returned = gone.returned, worker = gone.worker, started_at = gone.started_at,
+    ended_at = gone.ended_at, error = gone.error, result = gone.result
+FROM gone WHERE execution.id = gone.id
 RETURNING execution.id::text;
 
 -- name: standing

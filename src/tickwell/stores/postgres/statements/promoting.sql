@@ -15,8 +15,8 @@ WITH looked_at AS MATERIALIZED (
     ORDER BY look_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
 ),
 queued AS (
-    UPDATE tickwell.queue SET state = 2, waits = 0 FROM looked_at
-    WHERE queue.id = looked_at.id AND looked_at.is_free
+    UPDATE tickwell.queue SET state = 2, waits = 0
+    WHERE id = ANY (ARRAY(SELECT looked_at.id FROM looked_at WHERE looked_at.is_free))
 )
 SELECT id::text, job::text, is_free FROM looked_at;
 
