@@ -2,6 +2,7 @@
 
 from tickwell.domain.execution import Execution, State
 from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
 from tickwell.domain.job import Job
 from tickwell.domain.policy import (
     Backoff,
@@ -31,6 +32,8 @@ from tickwell.settings import Settings
 
 __all__ = [
     "Backoff",
+    "Basic",
+    "Bearer",
     "Calendar",
     "CalendarEvery",
     "Call",
@@ -39,8 +42,11 @@ __all__ = [
     "Delivery",
     "Every",
     "Execution",
+    "Http",
     "Job",
+    "Json",
     "Misfire",
+    "OAuth",
     "OnDemand",
     "OnMisfire",
     "Once",

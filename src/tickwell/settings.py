@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from ipaddress import ip_network
 
 from tickwell.errors import InvalidSetting
 
@@ -41,9 +43,21 @@ class Settings:
     host: str = "127.0.0.1"
     #: The port of the HTTP listener.
     port: int = 8080
+    #: Whether webhooks may go to http://, where anybody on the way can read them.
+    allow_http: bool = False
+    #: Networks that webhooks may go to although they are not public, as "10.1.0.0/16".
+    allow_private: tuple[str, ...] = ()
+    #: Ports that webhooks may go to; "8000-8999" is a range, "1-65535" is any.
+    allow_ports: tuple[str, ...] = ("80", "443")
+    #: Networks that webhooks may not go to, public or not.
+    deny_networks: tuple[str, ...] = ()
+    #: Whether webhooks may go to the HTTP listener and to the store.
+    allow_own: bool = False
+    #: Webhooks that one worker has under way to one host at once.
+    per_host: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("slots", "threads", "batch"):
+        for name in ("slots", "threads", "batch", "per_host"):
             if getattr(self, name) < 1:
                 raise InvalidSetting("1 or more is needed", field=name)
         for name in ("horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
@@ -61,3 +75,27 @@ class Settings:
             )
         if not self.queues:
             raise InvalidSetting("a worker needs a queue", field="queues", hint='Use "default"')
+        for name in ("allow_private", "deny_networks"):
+            _check_networks(getattr(self, name), name)
+        for ports in self.allow_ports:
+            _check_ports(ports)
+
+
+def _check_networks(networks: tuple[str, ...], field: str) -> None:
+    for network in networks:
+        try:
+            ip_network(network)
+        except ValueError as error:
+            raise InvalidSetting(
+                f"{network!r} is not a network: {error}", field=field, hint='Use "10.1.0.0/16"'
+            ) from None
+
+
+def _check_ports(text: str) -> None:
+    found = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2] or found[1]) <= 65535:
+        raise InvalidSetting(
+            f"{text!r} is neither a port nor a range of ports",
+            field="allow_ports",
+            hint='Use "8443", or "8000-8999"',
+        )

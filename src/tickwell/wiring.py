@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from tickwell.clock import StoreClock
 from tickwell.domain.event import Events
+from tickwell.domain.http import Http
+from tickwell.domain.target import Call
 from tickwell.engine.engine import ROLES, Engine
 from tickwell.errors import InvalidSetting
 from tickwell.executors.call import CallExecutor
 from tickwell.executors.handlers import Handlers
+from tickwell.executors.http.executor import HttpExecutor
+from tickwell.executors.http.guard import Guard
+from tickwell.executors.registry import Registry
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -56,6 +61,22 @@ def make_store(url: str) -> NotifyingStore:
     )
 
 
+class HangingUp(Engine):
+    """An engine whose executors let go of their connections when it stops."""
+
+    async def stop(self) -> None:
+        """Stop, then hang up."""
+        await super().stop()
+        if isinstance(self.executor, Registry):
+            await self.executor.close()
+
+
+def make_executor(handlers: Handlers, clock: StoreClock, settings: Settings) -> Registry:
+    """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
+    http = HttpExecutor(clock, Guard.of(settings), per_host=settings.per_host)
+    return Registry({Call: CallExecutor(handlers), Http: http})
+
+
 def make_engine(
     store: NotifyingStore,
     handlers: Handlers,
@@ -67,9 +88,9 @@ def make_engine(
 ) -> Engine:
     """An engine on an opened store."""
     shared = store.name.startswith("memory:")  # no second handle can see its data
-    return Engine(
+    return HangingUp(
         store,
-        CallExecutor(handlers),
+        make_executor(handlers, clock, settings),
         clock,
         settings,
         random=SystemRandom(),

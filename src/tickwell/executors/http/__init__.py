@@ -1,0 +1,1 @@
+"""The executor of `Http`: one guarded client for everything that goes out."""

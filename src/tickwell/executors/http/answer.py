@@ -1,0 +1,38 @@
+"""An answer as it is kept: counted, cut, and valid Unicode whatever was sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+#: Bytes of a body that are read; the connection is closed on the rest.
+MOST_READ = 64 * 1024
+
+_CHARSET = re.compile(r"charset\s*=\s*\"?([A-Za-z0-9_-]+)", re.IGNORECASE)
+#: Of the rest Python knows some that are no text at all, and some that are slow.
+_CHARSETS = {"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin-1", "windows-1252"}
+_UNKEPT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+    body: bytes
+    #: Whether the body ended within what is read.
+    complete: bool
+
+    def text(self, limit: int) -> str:
+        """The beginning of the body."""
+        if self.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+            # It was not asked for, and may unpack to anything.
+            return f"({len(self.body)} bytes, compressed)"[:limit]
+        found = _CHARSET.search(self.headers.get("Content-Type", ""))
+        charset = found[1].lower() if found else "utf-8"
+        raw = self.body[: 4 * limit + 4]  # no character takes more bytes
+        text = raw.decode(charset if charset in _CHARSETS else "utf-8", "replace")
+        return _UNKEPT.sub("\N{REPLACEMENT CHARACTER}", text[:limit])

@@ -1,0 +1,151 @@
+"""Carries out `Http`: one attempt, one request, one deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tickwell.clock import Clock
+from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.http import Http, OAuth
+from tickwell.domain.job import Job
+from tickwell.domain.outcome import Outcome
+from tickwell.domain.policy import RETURN_BUDGET, Delivery
+from tickwell.executors.http.guard import Guard, Refused
+from tickwell.executors.http.oauth import Refusal, Tokens
+from tickwell.executors.http.places import Places
+from tickwell.executors.http.plan import Plan
+from tickwell.executors.http.request import build
+from tickwell.executors.http.resolver import Resolver, SystemResolver
+from tickwell.executors.http.secrets import NoSecrets, Secrets, hider
+from tickwell.executors.http.values import Unsendable, Values
+from tickwell.executors.http.verdict import judge
+from tickwell.ids import spread
+from tickwell.ports.executor import Sort
+
+if TYPE_CHECKING:
+    from tickwell.executors.http.client import Client
+
+MOST_PLANS = 10_000
+#: Milliseconds, doubled with each return, after which one that found no place comes again.
+RETURN_AFTER, LONGEST_RETURN = 1_000, 60_000
+
+
+class HttpExecutor:
+    """Sends webhooks."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        guard: Guard,
+        *,
+        per_host: int = 20,
+        resolver: Resolver | None = None,
+        secrets: Secrets | None = None,
+        make_context: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+    ) -> None:
+        self.guard = guard
+        self.resolver = resolver or SystemResolver()
+        self._clock = clock
+        self._secrets = secrets or NoSecrets()
+        self._make_context = make_context
+        self._places = Places(per_host, clock.monotonic)
+        self._tokens = Tokens(guard, clock.monotonic)
+        self._plans: dict[tuple[str, int], Plan] = {}
+        self._client: Client | None = None
+        self._opening: asyncio.Lock | None = None
+
+    def abilities(self) -> Mapping[Sort, frozenset[str]]:
+        return {Sort.TASK: frozenset({"http"})}
+
+    async def run(self, claim: Claim) -> Outcome:
+        plan = self._plan(claim.job)
+        host = plan.url.host
+        may_return = claim.returned < RETURN_BUDGET and claim.job.delivery is Delivery.AT_LEAST_ONCE
+        if not await self._places.enter(host, patient=not may_return):
+            return _come_again(claim, host)
+        try:
+            async with asyncio.timeout(plan.target.timeout / 1000):
+                return await self._attempt(plan, claim)
+        except TimeoutError:
+            return Outcome(
+                kind=OutcomeKind.TIMED_OUT,
+                error=f"{host} did not answer in full within {plan.target.timeout / 1000:g} s",
+            )
+        finally:
+            self._places.leave(host)
+
+    async def close(self) -> None:
+        """Hang up."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+        if isinstance(self.resolver, SystemResolver):
+            self.resolver.close()
+
+    async def _attempt(self, plan: Plan, claim: Claim) -> Outcome:
+        client = self._client or await self._open()
+        hide, auth = hider(()), None
+        try:
+            self.guard.check_url(plan.url)
+            secrets = await self._fetch_secrets(plan, claim)
+            values, hide = Values(claim, secrets), hider(secrets.values())
+            auth = plan.auth(values) if isinstance(plan.target.auth, OAuth) else None
+            token = None
+            if isinstance(auth, OAuth):
+                token = await self._tokens.get(auth, client.send)
+            request = build(plan, claim, values, self._clock.now(), token)
+            answer = await client.send(request)
+        except (Unsendable, Refused) as error:
+            return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)), retry=False)
+        except (client.failure, Refusal) as error:
+            return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)))
+        outcome = judge(answer, plan.target, self._clock.now(), hide)
+        if answer.status == 401 and isinstance(auth, OAuth) and self._tokens.forget(auth):
+            outcome.retry = True  # the token may have been revoked before its time
+        return outcome
+
+    async def _fetch_secrets(self, plan: Plan, claim: Claim) -> Mapping[str, str]:
+        if not plan.secrets:
+            return {}
+        found = await self._secrets.get(claim.job.project, plan.secrets)
+        missing = [name for name in plan.secrets if name not in found]
+        if missing:
+            raise Unsendable(f"there is no secret {missing[0]!r} in this project")
+        return found
+
+    def _plan(self, job: Job) -> Plan:
+        key = (job.id, job.version)
+        plan = self._plans.get(key)
+        if plan is None:
+            if not isinstance(job.target, Http):
+                raise TypeError(f"{job.target!r} is no webhook")
+            if len(self._plans) >= MOST_PLANS:
+                self._plans.clear()
+            plan = self._plans[key] = Plan(job.target)
+        return plan
+
+    async def _open(self) -> Client:
+        """Load the client in a thread: a process that sends no webhook never pays for it."""
+        self._opening = self._opening or asyncio.Lock()
+        async with self._opening:
+            if self._client is None:
+                await asyncio.to_thread(import_module, "tickwell.executors.http.client")
+                from tickwell.executors.http.client import Client  # noqa: PLC0415
+
+                await self.guard.own.look_up(self.resolver)
+                self._client = Client(self.guard, self.resolver, self._make_context)
+        return self._client
+
+
+def _come_again(claim: Claim, host: str) -> Outcome:
+    """Nobody there answers: give the slot to a webhook for somebody else."""
+    wait = min(RETURN_AFTER << claim.returned, LONGEST_RETURN)
+    return Outcome(
+        kind=OutcomeKind.SNOOZED,
+        delay=wait + spread(f"{claim.id}:{claim.attempt}", wait // 2 + 1),
+        error=f"{host} answers nobody at the moment, and all its places are taken",
+    )

@@ -1,0 +1,35 @@
+"""What went wrong on the way, in words."""
+
+from __future__ import annotations
+
+import aiohttp
+
+
+class Failure(Exception):
+    """No answer that can be used; another attempt may get one."""
+
+
+def words_of(error: BaseException) -> str:
+    """One sentence for a person who looks at an execution."""
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            text = f"{error.host} cannot be resolved: {_cause(error.os_error)}"
+        case aiohttp.ClientConnectorCertificateError():
+            text = f"{error.host} shows a certificate that is refused: {_cause(error)}"
+        case aiohttp.ClientConnectorError():
+            text = f"{error.host}:{error.port} cannot be reached: {_cause(error.os_error)}"
+        case aiohttp.ClientPayloadError():
+            text = "the answer broke off, or its framing is wrong"
+        case aiohttp.ClientResponseError():
+            text = f"the answer is not HTTP: {error.message[:200]}"
+        case aiohttp.ServerDisconnectedError() | ConnectionResetError():
+            text = "the receiver hung up without an answer"
+        case _:
+            text = f"{type(error).__name__}: {str(error)[:200]}"
+    return text
+
+
+def _cause(error: BaseException) -> str:
+    found = getattr(error, "certificate_error", error)
+    text = getattr(found, "verify_message", None) or getattr(found, "strerror", None) or str(found)
+    return str(text)[:200]

@@ -1,0 +1,151 @@
+"""How requests of a target are made: worked out once for a definition, used for every attempt."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+from tickwell.domain.http import Auth, Basic, Bearer, Http, Json, OAuth
+from tickwell.domain.http.header import LARGEST, unsendable
+from tickwell.domain.http.target import WITH_PAYLOAD
+from tickwell.domain.http.template import Template, render_json, template
+from tickwell.domain.http.url import parse_url
+from tickwell.executors.http.values import Unsendable, Values
+
+#: Characters of a URL with its templates filled in.
+LONGEST_URL = 8 * 1024
+
+
+class Plan:
+    """A target, taken apart."""
+
+    def __init__(self, target: Http) -> None:
+        self.target = target
+        self.url = parse_url(target.url)
+        names = {name for text in target.texts() for name in Template(text).names}
+        #: Names of secrets to fetch before anything is rendered.
+        self.secrets = sorted(
+            name.removeprefix("secret.") for name in names if name.startswith("secret.")
+        )
+        origin = f"{self.url.scheme}://{self.url.authority}"
+        self._path = Template(self.url.path)
+        self._query = Template("&".join(filter(None, [self.url.query, _query(target)])))
+        self._origin = origin
+        self._headers = [(name, Template(value)) for name, value in target.headers.items()]
+        self.content_type = next(
+            (name for name in target.headers if name.lower() == "content-type"), None
+        )
+        self._json = target.body.value if isinstance(target.body, Json) else None
+        self._fixed_body = self._without_places()
+
+    def _without_places(self) -> bytes | None:
+        """The body, if it is the same for every attempt."""
+        body = self.target.body
+        text = body if isinstance(body, str) else body.text if body is not None else None
+        if text is None or "{{" in text:
+            return None
+        return _compact(self._json) if isinstance(body, Json) else text.encode()
+
+    def full_url(self, values: Values) -> str:
+        """The URL, percent-encoded: a value can never leave its segment or its parameter."""
+        path = self._path.render(lambda name: quote(values.text(name), safe=""))
+        if self._path.names and {".", ".."} & set(path.split("/")):
+            raise Unsendable("a value makes the path of the URL go up")
+        query = self._query.render(lambda name: quote(values.text(name), safe=""))
+        url = f"{self._origin}{path}?{query}" if query else f"{self._origin}{path}"
+        if len(url) > LONGEST_URL:
+            raise Unsendable(f"the URL is longer than {LONGEST_URL} characters")
+        return url
+
+    def headers(self, values: Values) -> dict[str, str]:
+        """The target's own headers, checked again now that they are what is sent."""
+        return {
+            name: sendable(name, each.render(values.text)) if each.names else each.text
+            for name, each in self._headers
+        }
+
+    def body(self, values: Values, payload: Any) -> tuple[bytes, str | None]:
+        """The bytes to send, and their type if the target does not say it."""
+        target = self.target
+        if target.body is None:
+            if payload is None or target.method not in WITH_PAYLOAD:
+                return b"", None
+            return _compact(payload), "application/json"
+        kind = "application/json" if isinstance(target.body, Json) else "text/plain; charset=utf-8"
+        if self._fixed_body is not None:
+            return self._fixed_body, kind
+        if isinstance(target.body, Json):
+            return _compact(render_json(self._json, values.value, values.text)), kind
+        return _encoded(template(target.body).render(values.text)), kind
+
+    def auth(self, values: Values) -> Auth | None:
+        """Who sends it, with secrets filled in."""
+        auth, text = self.target.auth, _renderer(values)
+        match auth:
+            case Basic():
+                return Basic(text(auth.user), text(auth.password))
+            case Bearer():
+                return Bearer(text(auth.token))
+            case OAuth():
+                return OAuth(
+                    auth.token_url,
+                    text(auth.client_id),
+                    text(auth.client_secret),
+                    text(auth.scope),
+                    text(auth.audience),
+                )
+        return None
+
+    def keys(self, values: Values) -> list[str]:
+        """The keys to sign with."""
+        return [_renderer(values)(key) for key in self.target.sign_with]
+
+    def certificate(self, values: Values) -> str | None:
+        """The client certificate and its key."""
+        pem = self.target.certificate
+        return None if pem is None else _renderer(values)(pem)
+
+
+def basic(auth: Basic) -> str:
+    """The value of the header `Authorization`."""
+    return "Basic " + base64.b64encode(f"{auth.user}:{auth.password}".encode()).decode()
+
+
+def sendable(name: str, value: str) -> str:
+    """The value, if it can stand in a header."""
+    reason = unsendable(value)
+    if reason is None and len(value) > LARGEST:
+        reason = f"the value is longer than {LARGEST}"
+    if reason is not None:
+        raise Unsendable(f"header {name}: {reason}")
+    return value
+
+
+def _renderer(values: Values) -> Callable[[str], str]:
+    return lambda text: template(text).render(values.text) if "{{" in text else text
+
+
+def _query(target: Http) -> str:
+    pairs = []
+    for name, value in target.query.items():
+        found = Template(value)
+        parts = [
+            f"{{{{{part}}}}}" if index % 2 else quote(part, safe="")
+            for index, part in enumerate(found.parts)
+        ]
+        pairs.append(f"{quote(name, safe='')}={''.join(parts)}")
+    return "&".join(pairs)
+
+
+def _compact(value: Any) -> bytes:
+    return _encoded(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise Unsendable("the body has half of a character in it") from None

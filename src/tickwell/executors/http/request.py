@@ -1,0 +1,85 @@
+"""A request as it goes out: rendered, identified, signed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tickwell.domain.execution import Claim
+from tickwell.domain.http import Basic, Bearer
+from tickwell.errors import InvalidInput
+from tickwell.executors.http.plan import Plan, basic, sendable
+from tickwell.executors.http.signing import sign
+from tickwell.executors.http.values import Unsendable, Values, fire_time
+
+_HEX = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(slots=True)
+class Request:
+    """What the client sends."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: bytes = b""
+    certificate: str | None = None
+
+
+def build(plan: Plan, claim: Claim, values: Values, now: int, token: str | None) -> Request:
+    """The request of one attempt; `token` is the bearer that OAuth fetched, if any."""
+    target = plan.target
+    body, kind = plan.body(values, claim.payload)
+    headers = plan.headers(values)
+    if kind is not None and plan.content_type is None:
+        headers["Content-Type"] = kind
+    auth = plan.auth(values) if target.auth is not None and token is None else None
+    if isinstance(auth, Basic):
+        headers["Authorization"] = basic(auth)
+    elif isinstance(auth, Bearer):
+        token = auth.token
+    if token is not None:
+        headers["Authorization"] = sendable("Authorization", f"Bearer {token}")
+    _identify(headers, claim)
+    timestamp = now // 1000
+    headers["webhook-timestamp"] = str(timestamp)
+    if target.sign_with:
+        headers["webhook-signature"] = _signed(plan.keys(values), claim.id, timestamp, body)
+    return Request(
+        target.method,
+        plan.full_url(values),
+        headers,
+        body,
+        plan.certificate(values) if target.certificate is not None else None,
+    )
+
+
+def _identify(headers: dict[str, str], claim: Claim) -> None:
+    """The same id for all attempts: what a receiver deduplicates by."""
+    headers["webhook-id"] = claim.id
+    headers["tickwell-fire-time"] = fire_time(claim)
+    headers["tickwell-attempt"] = str(claim.attempt)
+    headers["tickwell-job"] = claim.job.id
+    known = {name.lower() for name in headers}
+    if "idempotency-key" not in known:
+        headers["Idempotency-Key"] = claim.id
+    if "traceparent" not in known:
+        headers["traceparent"] = _traceparent(claim)
+
+
+def _traceparent(claim: Claim) -> str:
+    """One trace for an execution, one span for each attempt."""
+    trace = claim.id.replace("-", "")
+    if not _HEX.fullmatch(trace):
+        trace = hashlib.blake2b(claim.id.encode(), digest_size=16).hexdigest()
+    span = hashlib.blake2b(f"{claim.id}:{claim.attempt}".encode(), digest_size=8).hexdigest()
+    return f"00-{trace}-{span}-01"
+
+
+def _signed(keys: Sequence[str], id: str, timestamp: int, body: bytes) -> str:
+    try:
+        return sign(keys, id, timestamp, body)
+    except InvalidInput as error:
+        raise Unsendable(str(error)) from None

@@ -1,0 +1,33 @@
+"""One executor for all kinds of targets: each attempt goes to the executor of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tickwell.domain.execution import Claim
+from tickwell.domain.outcome import Outcome
+from tickwell.ports.executor import Executor, Sort
+
+
+class Registry:
+    """Executors by the class of their targets."""
+
+    def __init__(self, executors: Mapping[type, Executor]) -> None:
+        self._executors = dict(executors)
+
+    def abilities(self) -> Mapping[Sort, frozenset[str]]:
+        found: dict[Sort, frozenset[str]] = {sort: frozenset() for sort in Sort}
+        for executor in self._executors.values():
+            for sort, names in executor.abilities().items():
+                found[sort] |= names
+        return found
+
+    async def run(self, claim: Claim) -> Outcome:
+        return await self._executors[type(claim.job.target)].run(claim)
+
+    async def close(self) -> None:
+        """Let go of what executors hold open: connections, processes."""
+        for executor in self._executors.values():
+            close = getattr(executor, "close", None)
+            if close is not None:
+                await close()

@@ -1,0 +1,103 @@
+"""Who sent it: the signature is checked before anything else is believed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tickwell.clock import wall_millis
+from tickwell.domain.http.signature import (
+    Key,
+    Version,
+    hmac_signature,
+    read_key,
+    signed_bytes,
+)
+from tickwell.errors import InvalidSetting, TickwellError
+from tickwell.receivers.delivery import Delivery, read_delivery
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+#: Seconds that a timestamp may be off, either way.
+TOLERANCE = 300
+#: Signatures that are looked at: a header of thousands is an attack on the processor.
+MOST_SIGNATURES = 16
+
+
+class Rejected(TickwellError):
+    """The webhook is not to be trusted; answer with `status`, and do nothing else."""
+
+    status = 401
+
+
+def verify(
+    body: bytes,
+    headers: Mapping[str, str],
+    secrets: str | Sequence[str],
+    *,
+    tolerance: int = TOLERANCE,
+    now: float | None = None,
+) -> Delivery:
+    """The delivery, if one of the secrets signed these very bytes just now; else `Rejected`.
+
+    Secrets are `whsec_…`, or `whpk_…` for ed25519; several while a key is rotated.
+    """
+    keys = [read_key(text) for text in ([secrets] if isinstance(secrets, str) else secrets)]
+    if not keys:
+        raise InvalidSetting("a secret is needed", field="secrets", hint="For example whsec_…")
+    lower = {name.lower(): value for name, value in headers.items()}
+    id, stamp = lower.get("webhook-id", ""), lower.get("webhook-timestamp", "")
+    if (
+        not id.isascii()
+        or not id
+        or "." in id
+        or not stamp.isascii()
+        or not stamp.isdigit()
+        or len(stamp) > 12
+    ):
+        raise Rejected("webhook-id or webhook-timestamp is missing, or malformed")
+    timestamp = int(stamp)
+    moment = wall_millis() / 1000 if now is None else now
+    if abs(moment - timestamp) > tolerance:
+        raise Rejected(f"the timestamp is more than {tolerance} s off")
+    message = signed_bytes(id, timestamp, body)
+    given = lower.get("webhook-signature", "").split(" ")[:MOST_SIGNATURES]
+    if not any(_matches(key, message, signature) for key in keys for signature in given):
+        raise Rejected("no signature matches")
+    return read_delivery(lower, id, timestamp)
+
+
+def _matches(key: Key, message: bytes, signature: str) -> bool:
+    version, _, encoded = signature.partition(",")
+    if version != key.version:
+        return False
+    if key.version is Version.HMAC:
+        made = hmac_signature(key, message).encode()
+        return hmac.compare_digest(made, signature.encode(errors="replace"))
+    try:
+        raw = base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return _ed25519_matches(key, message, raw)
+
+
+def _ed25519_matches(key: Key, message: bytes, signature: bytes) -> bool:
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
+
+    try:
+        _public_key(key).verify(signature, message)
+    except InvalidSignature:
+        return False
+    return True
+
+
+def _public_key(key: Key) -> Ed25519PublicKey:
+    from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415 - an extra
+
+    if key.public:
+        return ed25519.Ed25519PublicKey.from_public_bytes(key.value)
+    return ed25519.Ed25519PrivateKey.from_private_bytes(key.value).public_key()
