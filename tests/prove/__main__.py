@@ -25,19 +25,21 @@ HEALING = 120.0
 
 def prove(name: str, seconds: float, seed: int) -> Verdict:
     """One proof: faults, healing, quiet, then the history is read."""
-    proof, _ = PROOFS[name]
+    plan = PROOFS[name]
     verdict, began = Verdict(name, seed), time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix=f"tickwell-prove-{name}-"))
     site = Site(folder)
     with family() as processes:
         crew = Crew(site, processes, seed)
         try:
-            proof(site, crew, verdict, seconds)
+            plan.proof(site, crew, verdict, seconds)
             verdict.faults = crew.faults
             _heal(site, verdict)
         finally:
             crew.close()
     verdict.judge(site)
+    if verdict.outcomes.get("lost") and not plan.loses:
+        verdict.violations.append(f"{verdict.outcomes['lost']} attempts were lost, and none had to")
     verdict.seconds = time.monotonic() - began
     if verdict.ok:
         for path in folder.iterdir():
@@ -65,10 +67,10 @@ def main() -> int:
     given = parser.parse_args()
     seed = secrets.randbelow(1 << 32) if given.seed is None else given.seed
     chosen = [given.only] if given.only else list(PROOFS)
-    whole = sum(PROOFS[name][1] for name in chosen)
+    whole = sum(PROOFS[name].share for name in chosen)
     verdicts = []
     for name in chosen:
-        seconds = given.minutes * 60 * PROOFS[name][1] / whole
+        seconds = given.minutes * 60 * PROOFS[name].share / whole
         verdicts.append(prove(name, seconds, seed))
         sys.stderr.write(verdicts[-1].in_words() + "\n")
     ok = all(verdict.ok for verdict in verdicts)

@@ -4,6 +4,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tests.processes.site import Site
 from tests.prove.crew import Crew
@@ -101,11 +102,20 @@ def soak(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
     verdict.violations += resources.violations()
 
 
-PROOFS: dict[str, tuple[Proof, float]] = {
-    "random-kills": (random_kills, 0.25),
-    "kill-all": (kill_all, 0.15),
-    "freeze": (freeze, 0.1),
-    "rolling-restart": (rolling_restart, 0.15),
-    "busy-storm": (busy_storm, 0.1),
-    "soak": (soak, 0.25),
+@dataclass(frozen=True)
+class Plan:
+    """A proof, its share of the time, and whether it costs anybody an attempt."""
+
+    proof: Proof
+    share: float
+    loses: bool = False
+
+
+PROOFS = {
+    "random-kills": Plan(random_kills, 0.25, loses=True),
+    "kill-all": Plan(kill_all, 0.15, loses=True),
+    "freeze": Plan(freeze, 0.1),
+    "rolling-restart": Plan(rolling_restart, 0.15),
+    "busy-storm": Plan(busy_storm, 0.1),
+    "soak": Plan(soak, 0.25),
 }
