@@ -37,7 +37,7 @@ class Row:
     fresh: bool = False
 
     def columns(self) -> tuple[Any, ...]:
-        """The parameters of `insert_again`; `astuple` would copy deeply and take ten times as long."""
+        """The parameters of `insert_again`; `astuple` would copy deeply, which is slow."""
         return (
             self.key,
             self.id,

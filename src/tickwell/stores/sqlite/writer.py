@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from typing import TypeVar
 
@@ -57,7 +58,8 @@ class Writer(Lane):
             if not is_full(error):
                 raise
         # The log may fill the disk with old images of a few pages: write it back and try once more.
-        session.connection.execute("PRAGMA wal_checkpoint(truncate)")
+        with suppress(sqlite3.Error):
+            session.connection.execute("PRAGMA wal_checkpoint(truncate)")
         return self._transact(session, work)
 
     def _transact(self, session: Session, work: Work[T]) -> T:
