@@ -128,6 +128,8 @@ class Database:
             # fill and empty within a second is wrong by the next: a plan made for an empty queue
             # walks over all of a full one.
             "enable_seqscan": "off",
+            # Where a table has to be walked all the same, that looks dear enough to be compiled.
+            "jit": "off",
             "statement_timeout": str(int(self.location.statement_timeout * 1000)),
             "lock_timeout": str(int(self.location.lock_timeout * 1000)),
             "idle_in_transaction_session_timeout": str(int(self.location.statement_timeout * 1000)),
@@ -135,7 +137,11 @@ class Database:
 
     async def _make_pool(self) -> asyncpg.Pool:
         return await asyncpg.create_pool(
-            **self._options(), min_size=1, max_size=self.location.pool, reset=_nothing
+            **self._options(),
+            min_size=1,
+            max_size=self.location.pool,
+            init=_learn,
+            reset=_nothing,
         )
 
     def _options(self) -> dict[str, Any]:
@@ -161,6 +167,14 @@ async def roll_back(connection: asyncpg.Connection) -> None:
         await connection.execute("ROLLBACK", timeout=5)
     except (*DRIVER, asyncio.CancelledError):
         connection.terminate()
+
+
+async def _learn(connection: asyncpg.Connection) -> None:
+    """Have the driver look up the types of all arrays at once, instead of one after another."""
+    await connection.execute(
+        "SELECT $1::uuid[], $2::smallint[], $3::integer[], $4::bigint[], $5::boolean[]",
+        *([], [], [], [], []),
+    )
 
 
 async def _nothing(_: asyncpg.Connection) -> None:

@@ -58,7 +58,8 @@ def is_undone(error: BaseException) -> bool:
 
 def is_bad_data(error: BaseException) -> bool:
     """Whether one of the values given cannot be stored."""
-    return isinstance(error, asyncpg.DataError) or code_of(error).startswith("22")
+    code = code_of(error)
+    return isinstance(error, asyncpg.DataError) or code.startswith("22") or code == "54000"
 
 
 def is_pooler(error: BaseException) -> bool:

@@ -100,12 +100,22 @@ class PostgresQueue(PostgresLiveness):
             if len(reports) == 1:
                 bare = replace(reports[0], error=f"could not be stored: {error}", result=None)
                 return await self._finish([bare], now)
+        return await self._halve(reports, now)
+
+    async def _halve(self, reports: Sequence[Report], now: int) -> Finished:
         half = len(reports) // 2
-        first = await self.finish(reports[:half], now)
-        second = await self.finish(reports[half:], now)
-        return Finished(
-            refused=first.refused + second.refused, failures=first.failures | second.failures
-        )
+        finished, problem = Finished(), None
+        for part in (reports[:half], reports[half:]):
+            try:
+                done = await self.finish(part, now)
+            except StoreError as error:  # raised once its neighbours are written
+                problem = error
+            else:
+                finished.refused += done.refused
+                finished.failures |= done.failures
+        if problem is not None:
+            raise problem
+        return finished
 
     async def _finish(self, reports: Sequence[Report], now: int) -> Finished:
         quick = [report for report in reports if is_quick(report)]

@@ -1,0 +1,156 @@
+"""What cannot be used is refused in one sentence, and nothing is written."""
+
+import pytest
+
+from tests.servers.postgres import server
+from tickwell.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnavailable
+from tickwell.stores.postgres import PostgresStore, migrate
+from tickwell.stores.postgres import server as checks
+
+
+async def refusal(url, error=StoreRefused):
+    store = PostgresStore.from_url(url)
+    with pytest.raises(error) as refused:
+        await store.open()
+    words = str(refused.value)
+    assert "\n" not in words
+    assert "secret" not in words
+    return words
+
+
+@pytest.fixture
+async def guest(owner):
+    """Somebody with no rights but to come in."""
+    await owner.execute("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'guest'")
+    yield server().url.replace("tickwell:secret@", "guest:guest@")
+    await owner.execute("DROP OWNED BY guest; DROP ROLE guest")
+
+
+@pytest.fixture
+async def schema(owner):
+    """The name of a schema that is not there, and gone afterwards."""
+    await owner.execute("DROP SCHEMA IF EXISTS odd CASCADE")
+    yield "odd"
+    await owner.execute("DROP SCHEMA IF EXISTS odd CASCADE")
+
+
+async def tables(owner, schema):
+    rows = await owner.fetch("SELECT tablename FROM pg_tables WHERE schemaname = $1", schema)
+    return {name for (name,) in rows}
+
+
+async def test_a_wrong_password():
+    words = await refusal(server().url.replace("secret@", "wrong@"))
+    assert "does not accept the password; check user and password in the URL" in words
+
+
+async def test_a_database_that_is_not_there():
+    assert "has no such database" in await refusal(server().url.rpartition("/")[0] + "/nowhere")
+
+
+async def test_a_server_that_is_not_there():
+    words = await refusal("postgresql://127.0.0.1:1/x", StoreUnavailable)
+    assert "check that it runs and can be reached" in words
+
+
+async def test_a_user_who_may_not_create_the_schema(guest, owner, schema):
+    words = await refusal(f"{guest}?schema={schema}")
+    assert 'CREATE SCHEMA "odd" AUTHORIZATION "guest"' in words
+
+
+async def test_a_user_who_may_not_use_the_schema(guest, owner, schema):
+    await owner.execute("CREATE SCHEMA odd")
+    assert 'GRANT USAGE ON SCHEMA "odd" TO "guest"' in await refusal(f"{guest}?schema={schema}")
+
+
+async def test_a_user_who_may_not_create_tables(guest, owner, schema):
+    await owner.execute("CREATE SCHEMA odd; GRANT USAGE ON SCHEMA odd TO guest")
+    assert 'GRANT CREATE ON SCHEMA "odd" TO "guest"' in await refusal(f"{guest}?schema={schema}")
+
+
+async def test_the_remedies_that_are_named_help(guest, owner, schema):
+    """A user who lacks everything is led to work, grant by grant."""
+    mine = PostgresStore.from_url(f"{server().url}?schema={schema}")
+    await mine.open()
+    await mine.close()
+    url = f"{guest}?schema={schema}"
+    words = await refusal(url)
+    await owner.execute('GRANT USAGE ON SCHEMA "odd" TO "guest"')
+    words = await refusal(url)
+    assert "guest has no" in words
+    assert "on the table attempt" in words
+    await owner.execute(words[words.index("GRANT") :])
+    theirs = PostgresStore.from_url(url)
+    await theirs.open()
+    assert await theirs.ping() > 0
+    await theirs.close()
+
+
+async def test_somebody_elses_tables(owner, schema):
+    await owner.execute("CREATE SCHEMA odd; CREATE TABLE odd.job (name text)")
+    words = await refusal(f"{server().url}?schema={schema}")
+    assert "has a table job that is not Tickwell's; name another schema" in words
+    assert await tables(owner, schema) == {"job"}
+
+
+async def test_somebody_elses_meta_table(owner, schema):
+    await owner.execute("CREATE SCHEMA odd; CREATE TABLE odd.meta (name text, value text)")
+    assert "not Tickwell's" in await refusal(f"{server().url}?schema={schema}")
+    assert await tables(owner, schema) == {"meta"}
+
+
+async def test_a_read_only_server(owner, schema):
+    await owner.execute("CREATE ROLE reader LOGIN PASSWORD 'reader' SUPERUSER")
+    try:
+        await owner.execute("ALTER ROLE reader SET default_transaction_read_only = on")
+        url = server().url.replace("tickwell:secret@", "reader:reader@")
+        words = await refusal(f"{url}?schema={schema}")
+    finally:
+        await owner.execute("DROP ROLE reader")
+    assert "is read-only, as a replica is; name the primary server" in words
+    assert await tables(owner, schema) == set()
+
+
+async def test_a_server_too_old(monkeypatch, owner, schema):
+    monkeypatch.setattr(checks, "OLDEST", 990_000)
+    assert "12 or newer is needed" in await refusal(f"{server().url}?schema={schema}")
+    assert await tables(owner, schema) == set()
+
+
+async def test_another_encoding(owner):
+    await owner.execute("DROP DATABASE IF EXISTS latin")
+    await owner.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+    try:
+        words = await refusal(server().url.rpartition("/")[0] + "/latin")
+    finally:
+        await owner.execute("DROP DATABASE latin")
+    assert "is encoded in LATIN1; create a database with ENCODING 'UTF8'" in words
+
+
+async def test_a_newer_schema_is_used_as_long_as_it_serves_us(owner, schema, monkeypatch):
+    url = f"{server().url}?schema={schema}"
+    store = PostgresStore.from_url(url)
+    await store.open()
+    await store.close()
+    known = len(migrate.STEPS)
+    await owner.execute(f"UPDATE odd.meta SET value = '{known + 1}' WHERE name = 'schema'")
+    await store.open()
+    await store.close()
+    await owner.execute(f"UPDATE odd.meta SET value = '{known + 1}' WHERE name = 'serves'")
+    words = await refusal(url, SchemaTooNew)
+    assert f"has schema {known + 1}, this Tickwell knows {known}" in words
+
+
+async def test_a_table_that_is_gone(owner, schema):
+    store = PostgresStore.from_url(f"{server().url}?schema={schema}")
+    await store.open()
+    await owner.execute("DROP TABLE odd.worker")
+    with pytest.raises(StoreCorrupt, match="are damaged; restore a backup"):
+        await store.list_workers()
+    await store.close()
+
+
+async def test_a_store_that_is_not_open():
+    store = PostgresStore.from_url(server().url)
+    with pytest.raises(StoreUnavailable, match="call open"):
+        await store.ping()

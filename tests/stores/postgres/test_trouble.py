@@ -1,0 +1,109 @@
+"""Deadlocks, lost connections, waits that take too long, and values that nobody can store."""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.trigger import OnDemand
+from tickwell.errors import StoreUnavailable
+from tickwell.stores.postgres import PostgresStore
+from tickwell.testing.contract.builders import T0, a_request
+from tickwell.testing.contract.scene import report
+
+
+async def test_what_the_server_undid_is_done_again_from_the_start(store):
+    tries = []
+
+    async def work(session):
+        tries.append(1)
+        if len(tries) < 4:
+            raise asyncpg.DeadlockDetectedError("deadlock detected")
+        return await session.value("time")
+
+    assert await store.database.write(work) > 0
+    assert len(tries) == 4
+
+
+async def test_what_stays_undone_is_said(store):
+    async def work(session):
+        raise asyncpg.SerializationError("could not serialize access")
+
+    with pytest.raises(StoreUnavailable, match="could not serialize"):
+        await store.database.write(work)
+
+
+async def test_a_lock_that_is_not_given_back_is_not_waited_for(scene, place, owner):
+    job = await scene.job(trigger=OnDemand())
+    store = PostgresStore.from_url(place + "&lock_timeout=0.2")
+    await store.open()
+    async with owner.transaction():
+        await owner.execute("SELECT 1 FROM stores.cursor FOR UPDATE")
+        with pytest.raises(StoreUnavailable, match="kept a row locked for too long"):
+            await store.add_executions([a_request(job, T0)], T0, 0)
+    assert len(await store.add_executions([a_request(job, T0)], T0, 0)) == 1
+    await store.close()
+
+
+async def test_connections_that_were_cut_are_made_anew(scene, store, owner):
+    await scene.job()
+    await owner.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'tickwell' AND pid <> pg_backend_pid()"
+    )
+    for _ in range(20):
+        try:
+            assert len(await store.list_workers()) == 0
+        except StoreUnavailable:
+            await asyncio.sleep(0.01)
+        else:
+            break
+    else:
+        pytest.fail("no connection was made anew")
+
+
+async def test_a_cancelled_call_leaves_no_transaction_behind(scene, store, owner):
+    job = await scene.job(trigger=OnDemand())
+    async with owner.transaction():
+        await owner.execute("SELECT 1 FROM stores.cursor FOR UPDATE")
+        call = asyncio.create_task(store.add_executions([a_request(job, T0)], T0, 0))
+        await asyncio.sleep(0.1)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    assert await scene.states() == []
+    assert len(await scene.run(a_request(job, T0))) == 1
+
+
+async def test_one_that_cannot_be_stored_does_not_fail_its_neighbours(scene):
+    job = await scene.job(trigger=OnDemand())
+    await scene.run(*(a_request(job, T0) for _ in range(9)))
+    claims = await scene.claim(T0)
+    reports = [report(claim, OutcomeKind.SUCCEEDED, T0) for claim in claims]
+    reports[4].started_at = 2**70  # no column is as wide
+    with pytest.raises(Exception, match="value out of"):
+        await scene.store.finish(reports, T0)
+    assert sorted(await scene.states()) == [State.RUNNING] + [State.SUCCEEDED] * 8
+
+
+async def test_an_error_that_cannot_be_stored_is_left_out(scene, store, monkeypatch):
+    job = await scene.job(trigger=OnDemand())
+    await scene.run(*(a_request(job, T0) for _ in range(9)))
+    claims = await scene.claim(T0)
+    reports = [report(claim, OutcomeKind.FAILED, T0, retry=False, error="e") for claim in claims]
+    reports[4].error = "bad"
+    real = store._finish
+
+    async def finish(some, now):
+        if any(one.error == "bad" for one in some):
+            await store.database.single(
+                lambda session: session.connection.fetchval("SELECT chr(0)")
+            )
+        return await real(some, now)
+
+    monkeypatch.setattr(store, "_finish", finish)
+    assert (await store.finish(reports, T0)).refused == []
+    errors = [(await scene.execution(claim)).error for claim in claims]
+    assert errors[:4] + errors[5:] == ["e"] * 8
+    assert errors[4].startswith("could not be stored")
