@@ -6,6 +6,7 @@ from tests.processes.child import until
 from tests.processes.jobs import RUN_ALL, every, job, multiples, once
 from tests.processes.service import serving
 from tickwell.clock import wall_millis
+from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import LOST_BUDGET, Backoff, Retry, Timeout
 
 RETRY = Retry(max_attempts=2, backoff=Backoff.FIXED, delay=100, jitter=0.0)
@@ -28,7 +29,7 @@ def add_neighbours(site, seconds):
                 now,
                 misfire=RUN_ALL,
                 retry=RETRY,
-                overlap="allow",
+                overlap=Overlap.ALLOW,
                 payload={"seconds": 0.05},
             )
             for name in names

@@ -7,6 +7,7 @@ from tests.processes.child import is_alive, until
 from tests.processes.jobs import RUN_ALL, every, job, multiples
 from tests.processes.service import serving
 from tickwell.clock import wall_millis
+from tickwell.domain.gate import Overlap
 
 
 def add_ticking(site, seconds):
@@ -15,7 +16,10 @@ def add_ticking(site, seconds):
     last = first + seconds * 1000
     names = [f"tick-{number}" for number in range(5)]
     site.add(
-        *(job(name, "count", every(200, first, last), now, misfire=RUN_ALL) for name in names),
+        *(
+            job(name, "count", every(200, first, last), now, misfire=RUN_ALL, overlap=Overlap.ALLOW)
+            for name in names
+        ),
         fires={name: multiples(200, first, last) for name in names},
     )
 

@@ -45,7 +45,9 @@ def serving(site: Site, *, workers: int, **settings: object) -> Iterator[Service
     process = subprocess.Popen(command, cwd=ROOT, env=environment)
     service, seen = Service(process), list[int]()
     try:
-        seen += service.wait_for_workers(workers) if workers else []
+        seen += service.wait_for_workers(workers)
+        # Working, not only started: known to the store.
+        until(lambda: set(seen) <= {each.worker.pid for each in site.workers()})
         yield service
     finally:
         seen += service.workers() if is_alive(process.pid) else []

@@ -16,6 +16,7 @@ from tests.processes.reading import all_executions, is_quiet, read_history
 from tickwell.clock import wall_millis
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Job
+from tickwell.domain.worker import Liveness
 from tickwell.ports.records import ExecutionFilter
 from tickwell.wiring import make_store
 
@@ -69,7 +70,7 @@ class Site:
         return [line for line in journal.read(self.calls) if line.what == "begin"]
 
     def wait_for_calls(self, count: int, seconds: float = PATIENCE) -> None:
-        until(lambda: len(self.begun()) >= count, seconds, f"{count} calls, {len(self.begun())}")
+        until(lambda: len(self.begun()) >= count, seconds, f"{count} calls")
 
     def wait_until_quiet(self, seconds: float = PATIENCE, expected: int | None = None) -> None:
         """Until every execution has ended; the deadline is a bound on liveness."""
@@ -96,6 +97,11 @@ class Site:
 
     def executions(self, job: str | None = None) -> list[Execution]:
         return self.ask(lambda store: all_executions(store, ExecutionFilter(job_id=job)))
+
+    def workers(self) -> list[Liveness]:
+        """Those that nobody has declared lost."""
+        known: list[Liveness] = self.ask(lambda store: store.list_workers())
+        return [each for each in known if not each.lost]
 
     def execution(self, job: str) -> Execution:
         """The only execution of a job, with its attempts."""
