@@ -19,7 +19,7 @@ GATHER = 0.05
 
 
 class Planner:
-    """Plans up to the horizon, then rests until a fire time has come half as near."""
+    """Plans up to the horizon, then rests until a fire time has come well within it."""
 
     name = "planner"
 
@@ -62,10 +62,14 @@ class Planner:
         return self._rest(await self.store.next_wakeup(now))
 
     def _rest(self, wakeup: Wakeup) -> float:
-        """A fire has slack until half the horizon is gone, so that fires gather into batches."""
+        """A fire has slack until a part of the horizon is gone, so that fires gather into batches.
+
+        Not half: with jobs at full seconds and a horizon of 2 s, planning would meet the start of
+        the fires before.
+        """
         now, rests = self.clock.now(), [self.settings.poll]
         if wakeup.fire is not None:
-            rests.append((wakeup.fire - self.horizon // 2 - now) / 1000)
+            rests.append((wakeup.fire - self.horizon * 7 // 10 - now) / 1000)
         if wakeup.promote is not None:
             rests.append(max((wakeup.promote - self.horizon - now) / 1000, GATHER))
         if wakeup.expire is not None:

@@ -6,5 +6,19 @@ from tests.unit.engine.rig import Rig
 
 
 @pytest.fixture
-def rig():
-    return Rig()
+async def rigs():
+    """Makes rigs; whatever a test leaves behind in them may end when it is over."""
+    made = []
+
+    def make(**settings):
+        made.append(Rig(**settings))
+        return made[-1]
+
+    yield make
+    for rig in made:
+        rig.let_go.set()
+
+
+@pytest.fixture
+async def rig(rigs):
+    return rigs()

@@ -2,7 +2,6 @@ import asyncio
 
 import pytest
 
-from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.policy import Retry, Timeout
 from tickwell.testing.executors import succeeds
@@ -111,8 +110,8 @@ async def test_the_wheel_rests_until_the_next_deadline(rig, started):
     assert 2.0 <= rest <= 2.1
 
 
-async def test_a_full_lane_of_tasks_that_never_end_claims_nothing():
-    rig = Rig(slots=2, lead=0.5)
+async def test_a_full_lane_of_tasks_that_never_end_claims_nothing(rigs):
+    rig = rigs(slots=2, lead=0.5)
     rig.executor.script("quick", stubborn(rig))
     job = await rig.add(timeout=LIMITS, retry=Retry(max_attempts=1))
     await rig.beat()

@@ -14,9 +14,9 @@ async def planner(rig):
     return rig.engine._loops["planner"].service
 
 
-async def test_it_rests_until_a_fire_has_come_half_as_near_as_the_horizon(rig, planner):
+async def test_it_rests_until_a_fire_has_come_well_within_the_horizon(rig, planner):
     await rig.add(trigger=Every(4000))
-    assert await planner.step() == 4 - rig.settings.horizon / 2
+    assert await planner.step() == pytest.approx(4 - rig.settings.horizon * 0.7)
 
 
 async def test_it_fires_at_the_end_of_that_rest_and_not_before(rig, planner):
