@@ -124,10 +124,12 @@ class Database:
 
     def _settings(self) -> dict[str, str]:
         return {
-            # Every statement is written for its indexes. What the planner knows of tables that
-            # fill and empty within a second is wrong by the next: a plan made for an empty queue
-            # walks over all of a full one.
+            # Every statement is written for its indexes, row by row. What the planner knows of
+            # tables that fill and empty within a second is wrong by the next: a plan made for an
+            # empty queue walks over all of a full one.
             "enable_seqscan": "off",
+            "enable_hashjoin": "off",
+            "enable_mergejoin": "off",
             # Where a table has to be walked all the same, that looks dear enough to be compiled.
             "jit": "off",
             "statement_timeout": str(int(self.location.statement_timeout * 1000)),
