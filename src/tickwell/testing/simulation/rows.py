@@ -116,6 +116,7 @@ class Rows:
                 raise self.world.fail(f"two executions of {slot}: {other} and {id}")
         if one.attempt or one.state in {State.RUNNING, State.SUCCEEDED, State.DEAD}:
             raise self.world.fail(f"{id} was born {one.state} with attempt {one.attempt}")
+        self._overlap(one)
         seen = self.seen[id] = Seen(
             one.job_id, one.kind, one.fire_time, one.state, one.attempt, 0, one.reason
         )
@@ -127,6 +128,7 @@ class Rows:
         if method == "revive" and seen.state is State.DEAD:
             seen.revived = len(one.attempts)
         self._budget(one, seen)
+        self._overlap(one)
         seen.state, seen.attempt, seen.reason = one.state, one.attempt, one.reason
         seen.ended = len(one.attempts)
 
@@ -153,6 +155,13 @@ class Rows:
         if [attempt.number for attempt in one.attempts] != list(range(1, ended + 1)):
             numbers = [attempt.number for attempt in one.attempts]
             raise self.world.fail(f"{one.id}: attempts {numbers} of {one.attempt}, {one.state}")
+
+    def _overlap(self, one: Execution) -> None:
+        """Whether a job is live is asked at the instant of the fire, and not before."""
+        if one.state is not State.SKIPPED or one.reason != Reason.OVERLAP:
+            return
+        if (one.ended_at or 0) < one.run_at and one.run_at > self.world.highest_time():
+            raise self.world.fail(f"{one.id} was skipped for overlap before its instant")
 
     def _budget(self, one: Execution, seen: Seen) -> None:
         """Failures never exceed the budget; a dead letter has spent it, or says why not."""

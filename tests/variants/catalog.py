@@ -1,0 +1,127 @@
+"""Every broken variant. A test suite that lets one of them pass is no evidence."""
+
+from tests.variants import engines, stores
+from tests.variants.variant import Simulated, Tested, Variant
+from tickwell.testing.simulation import Fault
+
+VARIANTS = [
+    Variant(
+        name="move before record",
+        flaw="a crash between the two writes loses the fires that the cursor passed",
+        patch=stores.move_before_record,
+        prey=Simulated(violation="was lost|waits for the end|after .* runs", fault=Fault.CRASH),
+    ),
+    Variant(
+        name="no fence check",
+        flaw="a zombie overwrites the attempt that replaced its own",
+        patch=stores.no_fence,
+        prey=Simulated(violation="a stale report changed", fault=Fault.PAUSE),
+    ),
+    Variant(
+        name="attempt given back on release",
+        flaw="two attempts share a number, which is the fencing token",
+        patch=stores.attempt_given_back,
+        prey=Simulated(violation="attempts? .* (to|of) ", fault=Fault.RESTART),
+    ),
+    Variant(
+        name="limit counted at claim",
+        flaw="two workers count at the same moment and both take the last place",
+        patch=stores.limit_counted_at_claim,
+        prey=Simulated(violation="hold a place in"),
+    ),
+    Variant(
+        name="recovery only at start",
+        flaw="what a dead worker ran waits for somebody's restart",
+        patch=engines.recovery_at_start_only,
+        prey=Simulated(
+            violation="is (running|queued|blocked|waiting), due|waits for the end",
+            fault=Fault.CRASH,
+        ),
+    ),
+    Variant(
+        name="next computed from now",
+        flaw="a late planner leaves fires out without a trace",
+        patch=engines.next_from_now,
+        prey=Simulated(violation="was lost"),
+    ),
+    Variant(
+        name="lock-only dedupe",
+        flaw="a lock that expires lets two planners fire the same instant",
+        patch=stores.lock_only,
+        prey=Simulated(violation="two executions of"),
+    ),
+    Variant(
+        name="loss by wall-clock age",
+        flaw="an outage or a jump of the clock loses every worker",
+        patch=engines.loss_by_age,
+        prey=Simulated(violation="declared lost though", fault=Fault.JUMP),
+    ),
+    Variant(
+        name="overlap decided ahead of its instant",
+        flaw="a fire is skipped for a run that has ended by its instant",
+        patch=stores.overlap_ahead,
+        prey=Simulated(violation="skipped for overlap before its instant"),
+    ),
+    Variant(
+        name="never-early check dropped",
+        flaw="what is claimed ahead starts ahead",
+        patch=engines.never_held,
+        prey=Simulated(violation="ms early"),
+    ),
+    Variant(
+        name="given back as due",
+        flaw="a draining worker's held claims start early elsewhere",
+        patch=engines.given_back_as_due,
+        prey=Simulated(violation="ms early", fault=Fault.RESTART),
+    ),
+    Variant(
+        name="lease not checked",
+        flaw="a worker that stood still starts what was taken from it",
+        patch=engines.always_trusted,
+        prey=Simulated(violation="without a valid lease", fault=Fault.PAUSE),
+    ),
+    Variant(
+        name="reports dropped",
+        flaw="an attempt that ended is run again as if its claim had been lost",
+        patch=engines.reports_dropped,
+        prey=Simulated(violation="started twice|is running, due|may start once"),
+    ),
+    Variant(
+        name="claims taken twice",
+        flaw="one claim found in two ways is run twice",
+        patch=engines.claims_taken_twice,
+        prey=Tested(
+            test="unit/engine/test_worker.py::test_a_claim_found_by_beats_is_not_taken_again_when_it_is_repeated"
+        ),
+    ),
+    Variant(
+        name="outage counts as silence",
+        flaw="workers that the store did not answer are declared lost",
+        patch=engines.outage_counts,
+        prey=Tested(test="unit/engine/test_reaper.py::test_an_outage_counts_for_nothing"),
+    ),
+    Variant(
+        name="lost wake-up",
+        flaw="what is written during a step waits for the next poll",
+        patch=engines.lost_wake_up,
+        prey=Tested(test="unit/engine/test_loop.py"),
+    ),
+    Variant(
+        name="cancelled attempts never abandoned",
+        flaw="a task that swallows a cancellation is running on record for ever",
+        patch=engines.cancelled_never_abandoned,
+        prey=Tested(test="unit/engine/test_deadlines.py"),
+    ),
+    Variant(
+        name="drain keeps what it holds",
+        flaw="claims of a process that stopped wait for the end of its lease",
+        patch=engines.drain_keeps,
+        prey=Tested(test="unit/engine/test_drain.py"),
+    ),
+    Variant(
+        name="busy lanes claim on",
+        flaw="slots of tasks that never end are claimed for, and the claims given back in circles",
+        patch=engines.busy_lanes_claim,
+        prey=Tested(test="unit/engine/test_deadlines.py"),
+    ),
+]

@@ -1,0 +1,158 @@
+"""Engines that break a promise."""
+
+from dataclasses import replace
+
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.outcome import Outcome
+from tickwell.domain.planning import plan as sound_plan
+from tickwell.engine.attempt import Attempt
+from tickwell.engine.deadlines import Deadlines
+from tickwell.engine.lane import Lane
+from tickwell.engine.loop import LONGEST_REST, Loop
+from tickwell.engine.pulse import Pulse
+from tickwell.engine.reaper import Reaper
+from tickwell.engine.reporter import Reporter
+from tickwell.engine.runner import Runner
+from tickwell.engine.worker import Worker
+from tickwell.errors import StoreError
+
+
+def recovery_at_start_only(patches):
+    """A process recovers what was lost when it starts, and never again."""
+    sound = Reaper.step
+
+    async def step(self):
+        if not hasattr(self, "done"):
+            await sound(self)
+            self.done = True
+        return self.settings.sweep
+
+    patches.setattr(Reaper, "step", step)
+
+
+def next_from_now(patches):
+    """The next fire time is computed from now, not from the one before."""
+
+    def plan(job, cursor, now, horizon):
+        planned = sound_plan(job, cursor, now, horizon)
+        moved = planned.cursor
+        if moved.next_fire_time is not None and not job.trigger.follows_finish:
+            moved = replace(moved, next_fire_time=job.trigger.after(now + horizon))
+        return replace(planned, cursor=moved, executions=planned.executions[:1], skips=[])
+
+    patches.setattr("tickwell.engine.planner.plan", plan)
+
+
+def loss_by_age(patches):
+    """A worker is lost when the time of its last beat is long ago by the clock."""
+
+    def silent(self, workers):
+        oldest = self.clock.now() - self.settings.ttl * 1000
+        return [one for one in workers if not one.lost and one.seen_at < oldest]
+
+    patches.setattr(Reaper, "_silent", silent)
+
+
+def never_held(patches):
+    """What is claimed ahead of its instant starts at once."""
+
+    def hold(self, attempt):
+        attempt.lane.ready.append(attempt)
+
+    patches.setattr(Runner, "_hold", hold)
+
+
+def given_back_as_due(patches):
+    """What is given back before its instant may start at once elsewhere."""
+
+    def given_back(self, now):
+        return Outcome(kind=OutcomeKind.RELEASED)
+
+    patches.setattr(Attempt, "given_back", given_back)
+
+
+def always_trusted(patches):
+    """A worker starts things whether or not its lease still holds."""
+    patches.setattr(Runner, "is_trusted", lambda self: True)
+
+
+def reports_dropped(patches):
+    """A report that the store did not take is forgotten."""
+    sound = Reporter.step
+
+    async def step(self):
+        try:
+            return await sound(self)
+        except StoreError:
+            self._in_flight = []
+            raise
+
+    patches.setattr(Reporter, "step", step)
+
+
+def claims_taken_twice(patches):
+    """A claim that two beats found is handed over again when the request is repeated."""
+    patches.setattr(
+        Worker, "_forget_request", lambda self, claim_id: self._lost_claims.discard(claim_id)
+    )
+
+
+def outage_counts(patches):
+    """The time in which the store answered nobody counts as silence, and some rest longer."""
+    sound, sound_init = Reaper._silent, Pulse.__init__
+
+    async def step(self):
+        return await self._round()
+
+    def init(self, *args):
+        sound_init(self, *args)
+        self.longest_rest = LONGEST_REST
+
+    def silent(self, workers):
+        self._last_look = self.clock.monotonic()
+        return sound(self, workers)
+
+    patches.setattr(Reaper, "step", step)
+    patches.setattr(Reaper, "_silent", silent)
+    patches.setattr(Pulse, "__init__", init)
+
+
+def lost_wake_up(patches):
+    """The wake-up is cleared after the step, with what came during it."""
+    sound = Loop._step
+
+    async def step(self):
+        rest = await sound(self)
+        if not self._stopped.is_set():
+            self.wake.clear()
+        return rest
+
+    patches.setattr(Loop, "_step", step)
+
+
+def cancelled_never_abandoned(patches):
+    """Only an attempt that timed out is ended at its hard timeout."""
+    sound = Deadlines._expire
+
+    def expire(self, attempt):
+        sound(self, attempt)
+        if attempt.stop is not OutcomeKind.TIMED_OUT:
+            attempt.expired = False
+
+    patches.setattr(Deadlines, "_expire", expire)
+
+
+def drain_keeps(patches):
+    """Claims that have not started stay with the worker that goes away."""
+
+    def release_waiting(self):
+        self.draining = True
+
+    patches.setattr(Worker, "release_waiting", release_waiting)
+
+
+def busy_lanes_claim(patches):
+    """A lane counts what is in hand, and not the slots that never come free."""
+    patches.setattr(
+        Lane, "abandoned", property(lambda self: 0, lambda self, count: None), raising=False
+    )

@@ -1,0 +1,130 @@
+"""Stores that break a promise."""
+
+import asyncio
+from dataclasses import replace
+from random import Random
+
+from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.job import Entry
+from tickwell.engine.planner import Planner
+from tickwell.ids import new_id
+from tickwell.ports.records import Fired
+from tickwell.stores.memory import MemoryStore, flow, reports
+from tickwell.stores.memory.flow import Flow
+from tickwell.stores.memory.reports import MemoryReports
+
+
+def move_before_record(patches):
+    """The cursor is moved by one write, and what it passed is recorded by another."""
+    sound_init, recorded = Planner.__init__, MemoryStore._fire
+
+    async def move(self, now, horizon, limit, plan):
+        made = [(e.job, plan(e.job, e.cursor)) for e in self._due_jobs(now + horizon, limit)]
+        for job, planned in made:
+            self.tables.put_entry(Entry(job, planned.cursor))
+        return made
+
+    async def record(self, made, now, horizon):
+        fired = Fired()
+        for job, planned in made:
+            latest = self.tables.jobs[job.id].cursor
+            recorded(self, job, replace(planned, cursor=latest), fired, now, horizon)
+        return fired
+
+    class TwoWrites:
+        def __init__(self, store):
+            self.store = store
+
+        def __getattr__(self, name):
+            return getattr(self.store, name)
+
+        async def fire_due(self, now, horizon, limit, plan):
+            made = await self.store.move_due(now, horizon, limit, plan)
+            return await self.store.record_due(made, now, horizon)
+
+    def init(self, store, *args, **options):
+        sound_init(self, TwoWrites(store), *args, **options)
+
+    patches.setattr(MemoryStore, "move_due", move, raising=False)
+    patches.setattr(MemoryStore, "record_due", record, raising=False)
+    patches.setattr(Planner, "__init__", init)
+
+
+def no_fence(patches):
+    """Whoever reports an attempt of a running execution is believed."""
+    patches.setattr(reports, "_stands", lambda row, _: row.execution.state is State.RUNNING)
+
+
+def attempt_given_back(patches):
+    """A released attempt frees its number for the next one."""
+    sound = MemoryReports._apply
+
+    def apply(self, row, report, now):
+        sound(self, row, report, now)
+        if report.outcome is OutcomeKind.RELEASED:
+            row.execution.attempt -= 1
+
+    patches.setattr(MemoryReports, "_apply", apply)
+
+
+def limit_counted_at_claim(patches):
+    """No permits: a claim counts what runs, and then takes what seems to be allowed."""
+    sound = MemoryStore.claim
+
+    def through(self, row):
+        self.tables.move(row, State.QUEUED)
+
+    async def claim(self, request):
+        full = self.full_gates()
+        await asyncio.sleep(0.002)
+        rows = self.tables.rows.values()
+        held = {id for id, row in self.tables.rows.items() if row.gate in full}
+        ids = tuple(row.execution.id for row in rows if row.execution.id not in held)
+        return await sound(self, request if request.repeated else replace(request, ids=ids))
+
+    def full_gates(self):
+        counts = dict[str, list[int]]()
+        for row in self.running():
+            if row.gate is not None:
+                counts.setdefault(row.gate, []).append(row.limit)
+        return {gate for gate, limits in counts.items() if len(limits) >= min(limits)}
+
+    patches.setattr(Flow, "_through_key_gate", through)
+    patches.setattr(MemoryStore, "claim", claim)
+    patches.setattr(MemoryStore, "full_gates", full_gates, raising=False)
+
+
+def lock_only(patches):
+    """Ids are random; a lock that expires is all that keeps two planners apart."""
+    random, locked = Random(1), {"until": 0.0}
+
+    async def fire_due(self, now, horizon, limit, plan):
+        loop, fired = asyncio.get_running_loop(), Fired()
+        if 0 < locked["until"] - loop.time() < 0.05:
+            return fired
+        locked["until"] = loop.time() + 0.05
+        made = [(e.job, plan(e.job, e.cursor)) for e in self._due_jobs(now + horizon, limit)]
+        await asyncio.sleep(random.choice((0.0, 0.01, 0.2)))
+        for job, planned in made:
+            self._fire(job, planned, fired, now, horizon)
+        return fired
+
+    def random_id(_, fire_time):
+        return new_id(fire_time, random)
+
+    patches.setattr("tickwell.domain.planning.execution_id", random_id)
+    patches.setattr(MemoryStore, "fire_due", fire_due)
+
+
+def overlap_ahead(patches):
+    """What is planned ahead is skipped as soon as its gate is found busy."""
+    sound = Flow.admit
+
+    def admit(self, row, now, horizon):
+        within = now < row.execution.run_at <= now + horizon
+        if within and not self._take_job_permit(row):
+            self._overlapped(row, now)
+        else:
+            sound(self, row, now, horizon)
+
+    patches.setattr(flow.Flow, "admit", admit)

@@ -1,0 +1,77 @@
+"""A deliberately broken Tickwell, and what must catch it."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.seeds import ALONE, SWARM
+from tickwell.testing.simulation import Fault, Scenario, scenario_of, simulate
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated:
+    """Seeds that tests/simulation runs on sound code as well."""
+
+    #: What must be found: caught for the right reason, or not caught.
+    violation: str
+    #: This fault alone is tried before the swarm.
+    fault: Fault | None = None
+
+    def hunt(self, variant: "Variant") -> str | None:
+        with pytest.MonkeyPatch.context() as patches:
+            variant.patch(patches)
+            if self.fault is not None:
+                alone = frozenset({self.fault})
+                for seed in ALONE:
+                    if self._catches(seed, scenario_of(seed, faults=alone)):
+                        return f"simulation/test_single_faults.py, {self.fault}, seed {seed}"
+            for seed in SWARM:
+                if self._catches(seed, scenario_of(seed)):
+                    return f"simulation/test_swarm.py, seed {seed}"
+        return None
+
+    def _catches(self, seed: int, scenario: Scenario) -> bool:
+        try:
+            simulate(seed, scenario)
+        except AssertionError as violation:
+            return bool(re.search(self.violation, str(violation).split("\n")[0]))
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """A test of its own, run in a process of its own."""
+
+    test: str
+
+    def hunt(self, variant: "Variant") -> str | None:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.variants.plugin"]
+        command += ["-p", "no:cacheprovider", "--timeout=20", f"tests/{self.test}"]
+        environment = os.environ | {"VARIANT": variant.name, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, timeout=60, check=False
+        )
+        # 1: tests ran and some failed; any other code means that nothing was tried.
+        return self.test if done.returncode == 1 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    name: str
+    #: What comes of it, in a sentence.
+    flaw: str
+    #: Patches production code.
+    patch: Callable[[pytest.MonkeyPatch], None]
+    prey: Simulated | Tested
+
+    def hunt(self) -> str | None:
+        """Set what must catch it on the broken code; answer what did."""
+        return self.prey.hunt(self)
