@@ -48,7 +48,7 @@ class SqliteCatalog(SqliteBase):
     async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
         asked = json.dumps(list(keys))
         rows = await self.reader.call(
-            lambda session: session.rows("entries_by_key", project, asked)
+            lambda session: session.rows("entries_by_key", asked, project, project)
         )
         return [own(entry_of(self.cache, row)) for row in rows]
 
@@ -100,10 +100,10 @@ class _Taken:
         self._keys: dict[tuple[str, str], str] = {}
         for project in {job.project for job in jobs}:
             mine = [job for job in jobs if job.project == project]
-            names = session.rows("known_names", project, json.dumps([job.name for job in mine]))
+            names = session.rows("known_names", json.dumps([job.name for job in mine]), project)
             self._names.update((project, name) for (name,) in names)
             keys = json.dumps([job.dedupe_key for job in mine if job.dedupe_key])
-            for key, id in session.rows("known_keys", project, keys):
+            for key, id in session.rows("known_keys", keys, project):
                 self._keys[project, key] = id
 
     def known(self, job: Job) -> str | None:

@@ -145,8 +145,11 @@ class Finishing:
     def _was_applied(self, report: Report) -> bool:
         """The reply to the same report was lost: its attempt is on record, ended then."""
         claim, outcome = report.claim, OUTCOME_CODE[report.outcome]
-        found = self.session.row("was_applied", claim.id, claim.attempt, report.ended_at, outcome)
-        return found is not None
+        number, ended = claim.attempt, report.ended_at
+        within = outcome, number, ended
+        return (
+            self.session.row("was_applied", number, claim.id, ended, outcome, *within) is not None
+        )
 
 
 def _is_plain_retry(row: Standing, report: Report) -> bool:

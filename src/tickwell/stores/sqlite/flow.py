@@ -86,7 +86,7 @@ class Flow:
         limit = job.trigger.max_runs
         if job.trigger.follows_finish:
             self.session.run("count_from_end", now, key)
-            self.session.run("nudge", key, now, limit)
+            self.session.run("nudge", now, key, limit, limit)
         if state == SKIPPED:
             self.give_back(job, key, 1, now)
 
@@ -95,7 +95,7 @@ class Flow:
         limit = job.trigger.max_runs
         if limit is not None and runs:
             self.session.run("give_runs_back", runs, key)
-            self.session.run("nudge", key, now, limit)
+            self.session.run("nudge", now, key, limit, limit)
 
     def withdraw(self, row: Row, now: int) -> None:
         """Take a fire back; the planner may arm it again."""

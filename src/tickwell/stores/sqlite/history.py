@@ -108,7 +108,7 @@ class SqliteHistory(SqliteBase):
 
     async def stats(self, project: str | None = None) -> dict[State, int]:
         def work(session: Session) -> dict[int, int]:
-            counts = dict(session.rows("ended_counts", project))
+            counts = dict(session.rows("ended_counts", project, project))
             if project is not None:
                 return counts | dict(session.rows("live_counts", project))
             running = session.value("running_count")

@@ -6,14 +6,14 @@ SELECT job.id FROM json_each(?) AS wanted CROSS JOIN job ON job.id = wanted.valu
 
 -- name: known_keys
 -- Which of these dedupe keys of a project are taken, and by whom.
-SELECT job.dedupe_key, job.id FROM json_each(?2) AS wanted
-CROSS JOIN job INDEXED BY job_dedupe ON job.project = ?1 AND job.dedupe_key = wanted.value;
+SELECT job.dedupe_key, job.id FROM json_each(?) AS wanted
+CROSS JOIN job INDEXED BY job_dedupe ON job.project = ? AND job.dedupe_key = wanted.value;
 
 -- name: known_names
 -- Which of these names are taken in a project.
-SELECT job.name FROM json_each(?2) AS wanted
+SELECT job.name FROM json_each(?) AS wanted
 CROSS JOIN job INDEXED BY job_name
-    ON job.project = ?1 AND job.name = wanted.value AND job.deleted = 0;
+    ON job.project = ? AND job.name = wanted.value AND job.deleted = 0;
 
 -- name: key_of_name
 -- The job that has a name in a project.
@@ -54,14 +54,14 @@ FROM job CROSS JOIN cursor ON cursor.job = job.key WHERE job.id = ?;
 SELECT job.key, job.id, job.version, cursor.state, cursor.next_fire_time, cursor.after,
        cursor.runs, cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause,
        job.project, job.document
-FROM json_each(?2) AS wanted
+FROM json_each(?) AS wanted
 CROSS JOIN job ON job.key = coalesce(
     (SELECT named.key FROM job AS named INDEXED BY job_name
-     WHERE named.deleted = 0 AND named.project = ?1 AND named.name = wanted.value),
+     WHERE named.deleted = 0 AND named.project = ? AND named.name = wanted.value),
     (SELECT given.key FROM job AS given WHERE given.id = wanted.value)
 )
 CROSS JOIN cursor ON cursor.job = job.key
-WHERE job.project = ?1;
+WHERE job.project = ?;
 
 -- name: list_jobs
 -- Jobs by project, name and id; {index}, {where} are filled in by what is asked for.

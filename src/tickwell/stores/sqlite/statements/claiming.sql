@@ -45,9 +45,9 @@ WHERE queue.state = 2 AND queue.run_at <= ?
 INSERT INTO running (key, job, attempt, charged, lost, returned, run_at, rank, worker, claim_id,
                      deadline, holds_job, gate)
 SELECT queue.key, queue.job, queue.attempt + 1, queue.charged + 1, queue.lost, queue.returned,
-       queue.run_at, queue.rank, ?1, ?2, max(?3, queue.run_at) + cursor.hard + 60000,
+       queue.run_at, queue.rank, ?, ?, max(?, queue.run_at) + cursor.hard + 60000,
        queue.holds_job, iif(queue.holds_key, queue.gate, NULL)
-FROM json_each(?4) AS wanted
+FROM json_each(?) AS wanted
 CROSS JOIN queue ON queue.key = wanted.value
 CROSS JOIN cursor ON cursor.job = queue.job;
 

@@ -68,10 +68,10 @@ UPDATE cursor SET failures = ? WHERE job = ?;
 -- name: was_applied
 -- Whether an attempt is on record with this end.
 SELECT 1 FROM execution LEFT JOIN attempt
-    ON attempt.execution = execution.key AND attempt.number = ?2
-WHERE execution.id = ?1 AND (
-    (attempt.ended_at = ?3 AND attempt.outcome = ?4)
-    OR (execution.outcome = ?4 AND execution.attempt = ?2 AND execution.ended_at = ?3)
+    ON attempt.execution = execution.key AND attempt.number = ?
+WHERE execution.id = ? AND (
+    (attempt.ended_at = ? AND attempt.outcome = ?)
+    OR (execution.outcome = ? AND execution.attempt = ? AND execution.ended_at = ?)
 );
 
 -- name: failures_of

@@ -93,8 +93,8 @@ UPDATE cursor SET runs = runs - ? WHERE job = ?;
 
 -- name: nudge
 -- Let the planner look at the job, unless it is at rest or has had all its runs.
-UPDATE cursor SET state = 0, next_fire_time = ?2, nudged = 1
-WHERE job = ?1 AND state IN (0, 2) AND (?3 IS NULL OR runs < ?3);
+UPDATE cursor SET state = 0, next_fire_time = ?, nudged = 1
+WHERE job = ? AND state IN (0, 2) AND (? IS NULL OR runs < ?);
 
 -- name: ask_running
 -- Ask the worker of a running execution to stop.

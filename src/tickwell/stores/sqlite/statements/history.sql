@@ -48,7 +48,7 @@ SELECT id FROM execution WHERE job = ? AND request_key = ?;
 
 -- name: ended_counts
 -- How many executions ended, by state.
-SELECT state, sum(count) FROM tally WHERE ?1 IS NULL OR project = ?1 GROUP BY state;
+SELECT state, sum(count) FROM tally WHERE ? IS NULL OR project = ? GROUP BY state;
 
 -- name: pending_counts
 -- How many executions are pending, by state.

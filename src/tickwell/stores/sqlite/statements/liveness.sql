@@ -69,8 +69,8 @@ SELECT min(expires_at) FROM queue INDEXED BY queue_expire WHERE expires_at IS NO
 -- name: next_run
 -- The first queued execution of these queues to come due.
 SELECT min((SELECT min(run_at) FROM queue INDEXED BY queue_run
-            WHERE state = 2 AND queue = wanted.value AND run_at > ?1))
-FROM json_each(?2) AS wanted;
+            WHERE state = 2 AND queue = wanted.value AND run_at > ?))
+FROM json_each(?) AS wanted;
 
 -- name: next_run_anywhere
 -- The first queued execution of all queues to come due.
