@@ -5,6 +5,7 @@ import time
 from tests.processes.child import until
 from tests.processes.jobs import RUN_ALL, every, job, multiples, once
 from tickwell.clock import wall_millis
+from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import Misfire, OnMisfire
 
 #: Seconds; the lease is 1.5.
@@ -24,7 +25,10 @@ def add_jobs(site):
     }
     flag = site.folder / "go"
     long = job("long", "hold", once(first), now, payload={"until": str(flag)})
-    jobs = [job(name, "count", trigger, now, misfire=each) for name, each in policies.items()]
+    jobs = [
+        job(name, "count", trigger, now, misfire=each, overlap=Overlap.ALLOW)
+        for name, each in policies.items()
+    ]
     site.add(*jobs, long, fires=dict.fromkeys(policies, fires) | {"long": [first]})
     return flag
 
