@@ -35,8 +35,8 @@ class Http:
     method: str = "POST"
     #: Sent besides those that Tickwell sets.
     headers: Mapping[str, str] = field(default_factory=Frozen)
-    #: Added to what the URL has after its question mark.
-    query: Mapping[str, str] = field(default_factory=Frozen)
+    #: Added to what the URL has after its question mark; kept as texts.
+    query: Mapping[str, Any] = field(default_factory=Frozen)
     #: A text is sent as it is, anything else as JSON; without one, the job's payload is sent.
     body: Any = None
     auth: Auth | None = None

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
-from tickwell.domain.http import Http, OAuth
+from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import RETURN_BUDGET, Delivery
+from tickwell.errors import InvalidInput
 from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.oauth import Refusal, Tokens
 from tickwell.executors.http.places import Places
@@ -62,14 +63,18 @@ class HttpExecutor:
         return {Sort.TASK: frozenset({"http"})}
 
     async def run(self, claim: Claim) -> Outcome:
-        plan = self._plan(claim.job)
+        try:
+            plan = self._plan(claim.job)
+        except InvalidInput as error:
+            return Outcome(kind=OutcomeKind.FAILED, error=str(error), retry=False)
         host = plan.url.host
+        client = self._client or await self._open()
         may_return = claim.returned < RETURN_BUDGET and claim.job.delivery is Delivery.AT_LEAST_ONCE
         if not await self._places.enter(host, patient=not may_return):
             return _come_again(claim, host)
         try:
             async with asyncio.timeout(plan.target.timeout / 1000):
-                return await self._attempt(plan, claim)
+                return await self._attempt(client, plan, claim)
         except TimeoutError:
             return Outcome(
                 kind=OutcomeKind.TIMED_OUT,
@@ -86,17 +91,15 @@ class HttpExecutor:
         if isinstance(self.resolver, SystemResolver):
             self.resolver.close()
 
-    async def _attempt(self, plan: Plan, claim: Claim) -> Outcome:
-        client = self._client or await self._open()
+    async def _attempt(self, client: Client, plan: Plan, claim: Claim) -> Outcome:
         hide, auth = hider(()), None
         try:
+            await self.guard.own.look_up(self.resolver)
             self.guard.check_url(plan.url)
             secrets = await self._fetch_secrets(plan, claim)
             values, hide = Values(claim, secrets), hider(secrets.values())
-            auth = plan.auth(values) if isinstance(plan.target.auth, OAuth) else None
-            token = None
-            if isinstance(auth, OAuth):
-                token = await self._tokens.get(auth, client.send)
+            auth = plan.credentials(values)
+            token = None if auth is None else await self._tokens.get(auth, client.send)
             request = build(plan, claim, values, self._clock.now(), token)
             answer = await client.send(request)
         except (Unsendable, Refused) as error:
@@ -104,7 +107,7 @@ class HttpExecutor:
         except (client.failure, Refusal) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)))
         outcome = judge(answer, plan.target, self._clock.now(), hide)
-        if answer.status == 401 and isinstance(auth, OAuth) and self._tokens.forget(auth):
+        if answer.status == 401 and auth is not None and self._tokens.forget(auth):
             outcome.retry = True  # the token may have been revoked before its time
         return outcome
 
@@ -136,7 +139,6 @@ class HttpExecutor:
                 await asyncio.to_thread(import_module, "tickwell.executors.http.client")
                 from tickwell.executors.http.client import Client  # noqa: PLC0415
 
-                await self.guard.own.look_up(self.resolver)
                 self._client = Client(self.guard, self.resolver, self._make_context)
         return self._client
 

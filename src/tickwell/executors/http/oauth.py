@@ -7,11 +7,10 @@ import json
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote_plus, urlencode
 
-from tickwell.domain.http import Basic, OAuth
 from tickwell.domain.http.url import parse_url
 from tickwell.executors.http.answer import Answer
 from tickwell.executors.http.guard import Guard
-from tickwell.executors.http.plan import basic
+from tickwell.executors.http.plan import Credentials, basic
 from tickwell.executors.http.request import Request
 from tickwell.executors.http.values import Unsendable
 
@@ -33,10 +32,10 @@ class Tokens:
     def __init__(self, guard: Guard, monotonic: Callable[[], float]) -> None:
         self._guard = guard
         self._monotonic = monotonic
-        self._tokens: dict[OAuth, tuple[str, float]] = {}
-        self._locks: dict[OAuth, asyncio.Lock] = {}
+        self._tokens: dict[Credentials, tuple[str, float]] = {}
+        self._locks: dict[Credentials, asyncio.Lock] = {}
 
-    async def get(self, auth: OAuth, send: Send) -> str:
+    async def get(self, auth: Credentials, send: Send) -> str:
         """A token that still lives."""
         lock = self._locks.setdefault(auth, asyncio.Lock())
         async with lock:
@@ -50,16 +49,16 @@ class Tokens:
             self._tokens[auth] = (token, self._monotonic() + max(life - MARGIN, 0))
             return token
 
-    def forget(self, auth: OAuth) -> bool:
+    def forget(self, auth: Credentials) -> bool:
         """The receiver did not take it: fetch another next time. Whether there was one."""
         return self._tokens.pop(auth, None) is not None
 
-    async def _fetch(self, auth: OAuth, send: Send) -> tuple[str, float]:
-        self._guard.check_url(parse_url(auth.token_url, "target.http.auth.oauth.token_url"))
+    async def _fetch(self, auth: Credentials, send: Send) -> tuple[str, float]:
         form = {"grant_type": "client_credentials"}
         form |= {"scope": auth.scope} if auth.scope else {}
         form |= {"audience": auth.audience} if auth.audience else {}
-        url = parse_url(auth.token_url)
+        url = parse_url(auth.token_url, "target.http.auth.oauth.token_url")
+        self._guard.check_url(url)
         query = f"?{url.query}" if url.query else ""
         answer = await send(
             Request(
@@ -68,9 +67,9 @@ class Tokens:
                 {
                     "Content-Type": "application/x-www-form-urlencoded",
                     "Accept": "application/json",
+                    # RFC 6749, 2.3.1: both are form-encoded before they are joined.
                     "Authorization": basic(
-                        # RFC 6749, 2.3.1: both are form-encoded before they are joined.
-                        Basic(quote_plus(auth.client_id), quote_plus(auth.client_secret))
+                        quote_plus(auth.client_id), quote_plus(auth.client_secret)
                     ),
                 },
                 urlencode(form).encode(),

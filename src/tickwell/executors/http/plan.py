@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from tickwell.domain.http import Auth, Basic, Bearer, Http, Json, OAuth
-from tickwell.domain.http.header import LARGEST, unsendable
+from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
+from tickwell.domain.http.header import LARGEST, check_headers, unsendable
 from tickwell.domain.http.target import WITH_PAYLOAD
 from tickwell.domain.http.template import Template, render_json, template
 from tickwell.domain.http.url import parse_url
@@ -19,12 +19,23 @@ from tickwell.executors.http.values import Unsendable, Values
 LONGEST_URL = 8 * 1024
 
 
+class Credentials(NamedTuple):
+    """OAuth client credentials, with secrets filled in."""
+
+    token_url: str
+    client_id: str
+    client_secret: str
+    scope: str
+    audience: str
+
+
 class Plan:
     """A target, taken apart."""
 
     def __init__(self, target: Http) -> None:
         self.target = target
         self.url = parse_url(target.url)
+        check_headers(target.headers)  # whoever wrote them into the store
         names = {name for text in target.texts() for name in Template(text).names}
         #: Names of secrets to fetch before anything is rendered.
         self.secrets = sorted(
@@ -81,23 +92,23 @@ class Plan:
             return _compact(render_json(self._json, values.value, values.text)), kind
         return _encoded(template(target.body).render(values.text)), kind
 
-    def auth(self, values: Values) -> Auth | None:
-        """Who sends it, with secrets filled in."""
+    def authorization(self, values: Values) -> str | None:
+        """The value of the header `Authorization`, unless a token must be fetched for it."""
         auth, text = self.target.auth, _renderer(values)
         match auth:
             case Basic():
-                return Basic(text(auth.user), text(auth.password))
+                return basic(text(auth.user), text(auth.password))
             case Bearer():
-                return Bearer(text(auth.token))
-            case OAuth():
-                return OAuth(
-                    auth.token_url,
-                    text(auth.client_id),
-                    text(auth.client_secret),
-                    text(auth.scope),
-                    text(auth.audience),
-                )
+                return f"Bearer {text(auth.token)}"
         return None
+
+    def credentials(self, values: Values) -> Credentials | None:
+        """What a token is to be fetched with."""
+        auth, text = self.target.auth, _renderer(values)
+        if not isinstance(auth, OAuth):
+            return None
+        texts = (auth.client_id, auth.client_secret, auth.scope, auth.audience)
+        return Credentials(auth.token_url, *map(text, texts))
 
     def keys(self, values: Values) -> list[str]:
         """The keys to sign with."""
@@ -109,9 +120,9 @@ class Plan:
         return None if pem is None else _renderer(values)(pem)
 
 
-def basic(auth: Basic) -> str:
+def basic(user: str, password: str) -> str:
     """The value of the header `Authorization`."""
-    return "Basic " + base64.b64encode(f"{auth.user}:{auth.password}".encode()).decode()
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
 def sendable(name: str, value: str) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tickwell.domain.execution import Claim
-from tickwell.domain.http import Basic, Bearer
 from tickwell.errors import InvalidInput
-from tickwell.executors.http.plan import Plan, basic, sendable
+from tickwell.executors.http.plan import Plan, sendable
 from tickwell.executors.http.signing import sign
 from tickwell.executors.http.values import Unsendable, Values, fire_time
 
@@ -35,13 +34,9 @@ def build(plan: Plan, claim: Claim, values: Values, now: int, token: str | None)
     headers = plan.headers(values)
     if kind is not None and plan.content_type is None:
         headers["Content-Type"] = kind
-    auth = plan.auth(values) if target.auth is not None and token is None else None
-    if isinstance(auth, Basic):
-        headers["Authorization"] = basic(auth)
-    elif isinstance(auth, Bearer):
-        token = auth.token
-    if token is not None:
-        headers["Authorization"] = sendable("Authorization", f"Bearer {token}")
+    if target.auth is not None:
+        value = plan.authorization(values) if token is None else f"Bearer {token}"
+        headers["Authorization"] = sendable("Authorization", value or "")
     _identify(headers, claim)
     timestamp = now // 1000
     headers["webhook-timestamp"] = str(timestamp)
