@@ -35,7 +35,7 @@ class NodeClock:
         self._offset = store_time / 1000 - (sent + received) / 2
         self._sampled_at = received
         self._round_trips = (self._round_trips[1], received - sent)
-        self._store_offset = self._world.offset
+        self._store_offset = self._world.offset_of(store_time)
 
     def sample_age(self) -> float:
         return self.monotonic() - self._sampled_at

@@ -128,7 +128,8 @@ class Rows:
         if method == "revive" and seen.state is State.DEAD:
             seen.revived = len(one.attempts)
         self._budget(one, seen)
-        self._overlap(one)
+        if seen.state is not State.BLOCKED:  # else its instant had come, and it was let wait
+            self._overlap(one)
         seen.state, seen.attempt, seen.reason = one.state, one.attempt, one.reason
         seen.ended = len(one.attempts)
 

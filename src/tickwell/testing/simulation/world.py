@@ -36,6 +36,7 @@ class World:
         self.offset = 0
         self.highest_offset = 0
         self._highest_time = 0
+        self._offsets = [0]
         #: The store answers nobody until this virtual instant.
         self.outage_until = 0.0
         #: Calls take so many times as long.
@@ -61,11 +62,17 @@ class World:
         """Somebody sets the store's clock."""
         self._highest_time = self.highest_time()
         self.offset += milliseconds
+        self._offsets.append(self.offset)
         self.highest_offset = max(self.highest_offset, self.offset)
 
     def highest_time(self) -> int:
         """The latest that the store's clock ever said."""
         return max(self._highest_time, self.store_time())
+
+    def offset_of(self, store_time: int) -> int:
+        """How the clock was set when it said so, a moment ago: it may have been set since."""
+        implied = store_time - self.store_time() + self.offset
+        return min(self._offsets, key=lambda offset: abs(offset - implied))
 
     def note(self, who: str, what: str) -> None:
         """Something happened: same seed, same notes at the same instants."""
