@@ -135,7 +135,7 @@ def test_lists_of_jobs_walk_an_index_from_where_they_stopped(schema, where, curs
 )
 @pytest.mark.parametrize("cursor", [None, "id"])
 def test_lists_of_executions_walk_an_index_from_where_they_stopped(schema, where, cursor):
-    query, _ = executions_query(where, cursor)
+    query, _ = executions_query(where, cursor, 100)
     lines = plan(schema, query)
     assert scans(lines) == set()
     assert sorts(lines) == []
@@ -145,5 +145,5 @@ def test_lists_of_executions_walk_an_index_from_where_they_stopped(schema, where
 
 @pytest.mark.parametrize("states", [PENDING, LIVE, {State.QUEUED}, {State.PARKED}])
 def test_lists_of_live_executions_never_walk_history(schema, states):
-    query, _ = executions_query(ExecutionFilter(project="p", states=frozenset(states)), None)
+    query, _ = executions_query(ExecutionFilter(project="p", states=frozenset(states)), None, 100)
     assert "SEARCH execution USING INTEGER PRIMARY KEY (rowid=?)" in plan(schema, query)

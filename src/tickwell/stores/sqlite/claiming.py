@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Iterator
 from copy import deepcopy
 from itertools import islice
 from typing import Any
@@ -19,35 +18,38 @@ from tickwell.stores.sqlite.firing import definitions
 from tickwell.stores.sqlite.session import Session
 
 #: Columns of `claimable`: rank, id, key, job, kind, attempt, charged, lost, returned, fire_time,
-#: run_at, own_payload, job id, version, hard.
+#: run_at, own payload, job id, version, hard.
 Found = tuple[Any, ...]
+#: What was found, and the definitions by the keys of the jobs.
+Handed = tuple[list[Found], dict[int, Job]]
 
 
 def is_there_any(session: Session, request: ClaimRequest) -> bool:
     """Whether a claim would find anything: looking takes no lock, so idle workers take none."""
-    if request.repeated:
-        return True
-    return next(iter(_claimable(session, request, 1)), None) is not None
+    return request.repeated or bool(_claimable(session, request, 1))
 
 
-def claim(session: Session, cache: JobCache, request: ClaimRequest) -> list[Claim]:
-    """Hand over what the request asks for, inside a transaction."""
+def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Handed | list[Claim]:
+    """Hand over what the request asks for, inside a transaction; or what it was given before."""
     if not session.row("is_alive", request.worker):
         return []
     if request.repeated:
         held = session.rows("held_claims", request.worker, request.claim_id)
         if held:
             return claims_of(session, cache, held)
-    found = list(_claimable(session, request, request.limit))
+    found = _claimable(session, request, request.limit)
     if not found:
         return []
     keys = json.dumps([row[2] for row in found])
     session.run("start", request.worker, request.claim_id, request.now, keys)
     session.run("drop_claimed", keys)
-    own = [row[2] for row in found if row[11]]
-    payloads = dict(session.rows("payloads", json.dumps(own))) if own else {}
-    jobs = definitions(session, cache, [(row[3], row[12], row[13]) for row in found])
-    return [_claim(row, jobs[row[3]], payloads.get(row[2]), request) for row in found]
+    return found, definitions(session, cache, [(row[3], row[12], row[13]) for row in found])
+
+
+def claims(handed: Handed, request: ClaimRequest) -> list[Claim]:
+    """What was handed over, as the worker knows it; made when the lock is free again."""
+    found, jobs = handed
+    return [_claim(row, jobs[row[3]], request) for row in found]
 
 
 def claims_of(session: Session, cache: JobCache, rows: list[tuple[Any, ...]]) -> list[Claim]:
@@ -73,19 +75,19 @@ def claims_of(session: Session, cache: JobCache, rows: list[tuple[Any, ...]]) ->
     ]
 
 
-def _claimable(session: Session, request: ClaimRequest, limit: int) -> Iterator[Found]:
+def _claimable(session: Session, request: ClaimRequest, limit: int) -> list[Found]:
     until = request.now + request.lead
     if request.ids is not None:
-        return iter(_among(session, request, until)[:limit])
+        return _among(session, request, until)[:limit]
     lanes = _lanes(session, request)
+    if len(lanes) == 1:
+        return session.rows("claimable", *lanes[0], until, request.now, limit)
     found = [session.run("claimable", *lane, until, request.now, limit) for lane in lanes]
-    if len(found) == 1:
-        return iter(found[0].fetchall())
     # Lanes are read only as far as the merge needs them.
     merged = list(islice(heapq.merge(*found), limit))
     for cursor in found:
         cursor.close()
-    return iter(merged)
+    return merged
 
 
 def _lanes(session: Session, request: ClaimRequest) -> list[tuple[str, str]]:
@@ -104,7 +106,7 @@ def _among(session: Session, request: ClaimRequest, until: int) -> list[Found]:
     )
 
 
-def _claim(row: Found, job: Job, payload: str | None, request: ClaimRequest) -> Claim:
+def _claim(row: Found, job: Job, request: ClaimRequest) -> Claim:
     return Claim(
         id=row[1],
         job=job,
@@ -115,7 +117,7 @@ def _claim(row: Found, job: Job, payload: str | None, request: ClaimRequest) -> 
         returned=row[8],
         fire_time=row[9],
         run_at=row[10],
-        payload=_payload(payload, job),
+        payload=_payload(row[11], job),
         deadline=max(request.now, row[10]) + row[14] + MINUTE,
         worker=request.worker,
         claim_id=request.claim_id,

@@ -57,9 +57,9 @@ class SqliteHistory(SqliteBase):
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
-        query, parameters = executions_query(where, cursor)
+        query, parameters = executions_query(where, cursor, limit + 1)
         rows = await self.reader.call(
-            lambda session: session.connection.execute(query, (*parameters, limit + 1)).fetchall()
+            lambda session: session.connection.execute(query, parameters).fetchall()
         )
         items = [_execution(row) for row in rows[:limit]]
         return Page(items=items, cursor=items[-1].id if len(rows) > limit else None)

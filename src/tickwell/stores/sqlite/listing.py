@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from typing import Any
 
-from tickwell.domain.execution import ENDED, LIVE, State
+from tickwell.domain.execution import ENDED, LIVE
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.sql.codec import JOB_STATE_CODE, KIND_CODE, RUNNING, STATE_CODE, SUCCEEDED
 from tickwell.stores.sqlite.session import SQL
@@ -64,37 +63,39 @@ def _go_on(asked: _Terms, where: JobFilter, cursor: str) -> None:
         asked.add("(job.project, job.name, job.id) > (?, ?, ?)", project, name, id)
 
 
-def executions_query(where: ExecutionFilter, cursor: str | None) -> Query:
-    """Executions, newest id first; the parameters lack the limit."""
+def executions_query(where: ExecutionFilter, cursor: str | None, limit: int) -> Query:
+    """So many executions, newest id first."""
     asked = _Terms()
-    add = asked.add
-    index, order = _walk(where, asked)
+    index, order = _walk(where, cursor, limit, asked)
     if where.project is not None:
-        add("execution.project = ?", where.project)
-    if where.job_id is not None:
-        add("execution.job = (SELECT key FROM job WHERE id = ?)", where.job_id)
-    if where.kind is not None:
-        add("execution.kind = ?", KIND_CODE[where.kind])
-    if where.queue is not None:
-        add("execution.queue = ?", where.queue)
-    if where.since is not None:
-        add("execution.fire_time >= ?", where.since)
-    if where.until is not None:
-        add("execution.fire_time < ?", where.until)
-    if where.due_before is not None:
-        add("execution.run_at < ?", where.due_before)
-    if cursor is not None:
-        add("execution.id < ?", cursor)
+        asked.add("execution.project = ?", where.project)
+    _narrow(asked, where, cursor, "execution")
     query = SQL["list_executions"].format(index=index, where=asked, order=order)
-    return query, asked.values
+    return query, [*asked.values, limit]
 
 
-def _walk(where: ExecutionFilter, asked: _Terms) -> tuple[str, str]:
+def _narrow(asked: _Terms, where: ExecutionFilter, cursor: str | None, table: str) -> None:
+    """What the execution table and the queue table can tell alike."""
+    terms = (
+        ("job = (SELECT key FROM job WHERE id = ?)", where.job_id),
+        ("kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
+        ("queue = ?", where.queue),
+        ("fire_time >= ?", where.since),
+        ("fire_time < ?", where.until),
+        ("run_at < ?", where.due_before),
+        ("id < ?", cursor),
+    )
+    for term, value in terms:
+        if value is not None:
+            asked.add(f"{table}.{term}", value)
+
+
+def _walk(where: ExecutionFilter, cursor: str | None, limit: int, asked: _Terms) -> tuple[str, str]:
     """The index to walk and the order to ask for, with the terms about states."""
     states, add = where.states, asked.add
     if states is not None and states <= LIVE:
         # Few and narrow rows: gathered first, then sorted.
-        keys, parameters = _live_keys(states, where.job_id)
+        keys, parameters = _live_keys(where, cursor, limit)
         add(f"execution.key IN ({keys})", *parameters)
         return "NOT INDEXED", "+execution.id"
     if states is not None:
@@ -115,14 +116,22 @@ def _walk(where: ExecutionFilter, asked: _Terms) -> tuple[str, str]:
     return "INDEXED BY execution_id", "execution.id"
 
 
-def _live_keys(states: Collection[State], job_id: str | None) -> Query:
+def _live_keys(where: ExecutionFilter, cursor: str | None, limit: int) -> Query:
     """Where the live executions are found."""
-    mine = "TRUE" if job_id is None else "job = (SELECT key FROM job WHERE id = ?)"
-    pending = [STATE_CODE[state] for state in states if state is not State.RUNNING]
-    parts = [SQL["pending_keys"].format(code=code, mine=mine) for code in pending]
-    if State.RUNNING in states:
-        parts.append(SQL["running_keys"].format(mine=mine))
-    values = [job_id] * (len(parts) if job_id is not None else 0)
+    parts, values = [], []
+    for code in sorted(STATE_CODE[state] for state in where.states or ()):
+        asked = _Terms()
+        if code == RUNNING:
+            if where.job_id is not None:
+                asked.add("job = (SELECT key FROM job WHERE id = ?)", where.job_id)
+            parts.append(SQL["running_keys"].format(where=asked))
+        else:
+            asked.add(f"state = {code}")
+            _narrow(asked, where, cursor, "queue")
+            # Which project they belong to is seen only after the join.
+            order = f"ORDER BY id DESC LIMIT {limit}" if where.project is None else ""
+            parts.append(SQL["pending_keys"].format(where=asked, order=order))
+        values += asked.values
     return " UNION ALL ".join(parts or ["SELECT NULL"]), values
 
 

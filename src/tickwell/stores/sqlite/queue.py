@@ -48,9 +48,10 @@ class SqliteQueue(SqliteLiveness):
         def look(session: Session) -> list[Claim] | None:
             return None if claiming.is_there_any(session, request) else []
 
-        return await self.writer.call(
-            lambda session: claiming.claim(session, self.cache, request), look
+        handed = await self.writer.call(
+            lambda session: claiming.hand_over(session, self.cache, request), look
         )
+        return handed if isinstance(handed, list) else claiming.claims(handed, request)
 
     async def finish(self, reports: Sequence[Report], now: int) -> Finished:
         if not reports:

@@ -21,8 +21,9 @@ SELECT queue, ability FROM lane WHERE ability IS NOT NULL;
 -- name: claimable
 -- What a lane has for a worker, best rank first.
 SELECT queue.rank, queue.id, queue.key, queue.job, queue.kind, queue.attempt, queue.charged,
-       queue.lost, queue.returned, queue.fire_time, queue.run_at, queue.own_payload, cursor.id,
-       cursor.version, cursor.hard
+       queue.lost, queue.returned, queue.fire_time, queue.run_at,
+       iif(queue.own_payload, (SELECT payload FROM execution WHERE key = queue.key), NULL),
+       cursor.id, cursor.version, cursor.hard
 FROM queue INDEXED BY queue_claim CROSS JOIN cursor ON cursor.job = queue.job
 WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at <= ?
   AND (queue.expires_at IS NULL OR queue.expires_at > ?)
@@ -31,8 +32,9 @@ ORDER BY queue.rank, queue.id LIMIT ?;
 -- name: claimable_ids
 -- The same among given executions, whatever lane they are in.
 SELECT queue.rank, queue.id, queue.key, queue.job, queue.kind, queue.attempt, queue.charged,
-       queue.lost, queue.returned, queue.fire_time, queue.run_at, queue.own_payload, cursor.id,
-       cursor.version, cursor.hard, queue.queue, queue.ability
+       queue.lost, queue.returned, queue.fire_time, queue.run_at,
+       iif(queue.own_payload, execution.payload, NULL),
+       cursor.id, cursor.version, cursor.hard, queue.queue, queue.ability
 FROM json_each(?) AS wanted
 CROSS JOIN execution ON execution.id = wanted.value
 CROSS JOIN queue ON queue.key = execution.key
@@ -54,11 +56,6 @@ CROSS JOIN cursor ON cursor.job = queue.job;
 -- name: drop_claimed
 -- They are pending no more.
 DELETE FROM queue WHERE key IN (SELECT value FROM json_each(?));
-
--- name: payloads
--- The payloads that executions bring themselves.
-SELECT execution.key, execution.payload FROM json_each(?) AS wanted
-CROSS JOIN execution ON execution.key = wanted.value;
 
 -- name: held_claims
 -- What a worker holds by a claim whose reply was lost, by id.

@@ -18,12 +18,12 @@ LEFT JOIN running ON execution.state IS NULL AND running.key = execution.key
 WHERE {where} ORDER BY {order} DESC LIMIT ?;
 
 -- name: pending_keys
--- Where pending executions are found; {code} and {mine} are filled in by what is asked for.
-SELECT key FROM queue WHERE state = {code} AND {mine};
+-- Where pending executions are found; {where} and {order} are filled in by what is asked for.
+SELECT key FROM (SELECT key FROM queue WHERE {where} {order});
 
 -- name: running_keys
 -- Where running executions are found.
-SELECT key FROM running WHERE {mine};
+SELECT key FROM running WHERE {where};
 
 -- name: attempts
 -- The attempts of an execution that another one followed.
