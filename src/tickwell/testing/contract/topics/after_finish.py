@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tickwell.domain.change import delete, pause, resume
 from tickwell.domain.execution import Claim, OutcomeKind, State
 from tickwell.domain.job import Job, JobState
 from tickwell.domain.policy import MINUTE, SECOND
@@ -59,6 +60,27 @@ class AfterFinish(Topic):
         await scene.settle([execution.id], to, minute(3))
         await scene.fire(minute(3))
         assert (await scene.cursor(job)).next_fire_time == minute(4)
+
+    async def test_the_end_of_a_run_wakes_neither_a_paused_nor_a_deleted_job(
+        self, scene: Scene
+    ) -> None:
+        for changer, state in (
+            (pause("ann", "wait"), JobState.PAUSED),
+            (delete(), JobState.DELETED),
+        ):
+            job, claim = await self._running(scene)
+            await scene.change(job, changer, minute(1))
+            await scene.succeed(claim, minute(2))
+            cursor = await scene.cursor(job)
+            assert (cursor.state, cursor.next_fire_time) == (state, None)
+
+    async def test_resumed_it_counts_from_the_end_that_the_pause_saw(self, scene: Scene) -> None:
+        job, claim = await self._running(scene)
+        await scene.change(job, pause("ann", "wait"), minute(1))
+        await scene.succeed(claim, minute(2))
+        await scene.change(job, resume(), minute(2) + 5)
+        await scene.fire(minute(2) + 5)
+        assert (await scene.cursor(job)).next_fire_time == minute(3)
 
     async def test_the_last_run_leaves_the_job_finished(self, scene: Scene) -> None:
         trigger = Every(timedelta(minutes=1), after="finish", max_runs=1)

@@ -19,7 +19,7 @@ from tickwell.domain.trigger import Every, OnDemand
 from tickwell.errors import JobExists, VersionConflict
 from tickwell.ports.records import Record
 from tickwell.testing.contract.builders import T0, a_job, a_request, minute
-from tickwell.testing.contract.scene import Scene, report
+from tickwell.testing.contract.scene import Scene
 from tickwell.testing.contract.topic import Topic
 
 
@@ -96,7 +96,7 @@ class Concurrency(Topic):
         orphans = await other.store.orphans(T0, 100)
         results = await _together(
             *(
-                (scene, other)[side].store.finish([report(claim, kind, T0 + side)], T0 + side)
+                (scene, other)[side].finish(claim, kind, T0 + side, delay=0)
                 for claim in claims
                 for side, kind in enumerate((OutcomeKind.SUCCEEDED, OutcomeKind.LOST))
             )

@@ -92,7 +92,7 @@ class Finishing(Topic):
 
     async def test_a_report_with_another_attempt_number_is_refused(self, scene: Scene) -> None:
         _, stale = await _running(scene)
-        await scene.finish(stale, OutcomeKind.LOST, T0 + 1)
+        await scene.finish(stale, OutcomeKind.LOST, T0 + 1, delay=0)
         await scene.claim_one(T0 + 1, "w2")
         before = await snapshot(scene.store, T0 + 2)
         late = report(stale, OutcomeKind.SUCCEEDED, T0 + 2)

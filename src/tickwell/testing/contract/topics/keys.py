@@ -147,6 +147,29 @@ class Keys(Topic):
         await scene.succeed(claims[1], T0 + 4)
         assert (await scene.states())[2] is State.QUEUED
 
+    async def test_a_raised_limit_counts_for_keys_that_depend_on_the_payload(
+        self, scene: Scene
+    ) -> None:
+        job = await self._job(scene, key="k-{{payload.n}}", payload={"n": 1})
+        own = [a_request(job, T0 + n) for n in range(2)]
+        given = [a_request(job, T0 + n, payload={"n": 2}) for n in range(2)]
+        await scene.run(*own, *given, now=T0 + 2)
+        assert (await scene.store.stats())[State.BLOCKED] == 2
+        wider = replace(job, concurrency=Concurrency("k-{{payload.n}}", 2))
+        await scene.change(job, edit(wider), T0 + 2)
+        assert await scene.states() == [State.QUEUED] * 4
+
+    async def test_through_a_change_of_the_key_what_waits_keeps_its_gate(
+        self, scene: Scene
+    ) -> None:
+        job = await self._job(scene)
+        ids = await scene.run(*(a_request(job, T0 + n) for n in range(2)), now=T0 + 2)
+        edited = replace(job, concurrency=Concurrency("other", 5))
+        await scene.change(job, edit(edited), T0 + 2)
+        assert (await scene.execution(ids[1])).state is State.BLOCKED
+        await scene.succeed(await scene.claim_one(T0 + 2), T0 + 2)
+        assert (await scene.execution(ids[1])).state is State.QUEUED
+
     async def test_held_runs_give_their_permits_back(self, scene: Scene) -> None:
         job, other = await self._job(scene), await self._job(scene)
         [held] = await scene.run(a_request(job, T0))

@@ -95,7 +95,7 @@ class Beating(Topic):
         zombie = await scene.claim_one(T0, "w1")
         await scene.store.declare_lost("w1", (await scene.beat("w1")).beat, T0)
         orphans = await scene.store.orphans(T0, 10)
-        await scene.finish(orphans, OutcomeKind.LOST, T0 + 1)
+        await scene.finish(orphans, OutcomeKind.LOST, T0 + 1, delay=0)
         again = await scene.claim_one(T0 + 1, "w2")
         assert (again.id, again.attempt, again.lost) == (zombie.id, 2, 1)
         assert len((await scene.succeed(zombie, T0 + 2)).refused) == 1

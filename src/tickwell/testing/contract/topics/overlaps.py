@@ -110,6 +110,12 @@ class Overlaps(Topic):
         await scene.succeed(claim, minute(4) + 1)
         assert await scene.fire_times(job, State.QUEUED) == [minute(4)]
 
+    async def test_queue_one_leaves_alone_what_is_not_due_yet(self, scene: Scene) -> None:
+        job, _ = await self._busy(scene, Overlap.QUEUE_ONE)
+        await scene.fire(minute(2) - 2000, horizon=MINUTE + 2000)
+        await scene.promote(minute(2), horizon=MINUTE + 2000)
+        assert await scene.states(job) == [State.RUNNING, State.BLOCKED, State.WAITING]
+
     async def test_queue_all_runs_all_in_order(self, scene: Scene) -> None:
         job, claim = await self._busy(scene, Overlap.QUEUE_ALL)
         for number in (2, 3, 4):

@@ -91,6 +91,33 @@ class Pausing(Topic):
         again = await scene.claim_one(minute(1))
         assert (again.attempt, again.charged) == (2, 1)
 
+    async def test_what_ended_during_the_pause_is_not_released(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        [id] = await scene.run(a_request(job, T0))
+        await scene.change(job, pause("ann", "wait"), T0)
+        await scene.store.request_cancel("default", [id], T0)
+        await scene.change(job, resume(), T0 + 1)
+        assert (await scene.execution(id)).state is State.CANCELLED
+
+    async def test_only_what_was_held_is_released(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.change(job, pause("ann", "wait"), T0)
+        [later] = await scene.run(a_request(job, minute(5)))
+        await scene.change(job, resume(), minute(6))
+        assert (await scene.execution(later)).run_at == minute(5)
+
+    async def test_what_is_released_queues_up_behind_what_was_due_before(
+        self, scene: Scene
+    ) -> None:
+        job, other = await scene.job(trigger=OnDemand()), await scene.job(trigger=OnDemand())
+        [held] = await scene.run(a_request(job, T0))
+        await scene.change(job, pause("ann", "wait"), T0)
+        [due] = await scene.run(a_request(other, minute(1)), now=minute(1))
+        await scene.change(job, resume(), minute(2))
+        await scene.promote(minute(2))
+        claims = await scene.claim(minute(2))
+        assert [claim.id for claim in claims] == [due, held]
+
     async def test_only_a_paused_job_can_be_resumed(self, scene: Scene) -> None:
         job = await scene.job()
         with pytest.raises(WrongState):

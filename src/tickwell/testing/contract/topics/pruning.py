@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tickwell.domain.change import delete, edit
+from tickwell.domain.change import delete, edit, pause, resume
 from tickwell.domain.execution import State
 from tickwell.domain.job import Job
 from tickwell.domain.policy import DAY, HOUR, Retention
@@ -81,16 +81,23 @@ class Pruning(Topic):
         assert await scene.store.prune(T0 + DAY, 100) == 0
 
     async def test_a_deleted_job_goes_with_the_last_of_its_history(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), retention=Retention(age=HOUR))
+        job = await scene.job(retention=Retention(age=HOUR))
         await self._ended(scene, job, T0)
-        await scene.change(job, edit(replace(job, payload=2)), T0)
+        await scene.change(job, pause("ann", "wait"), T0)
+        await scene.change(job, resume(), T0 + HOUR // 2)
+        await scene.change(job, edit(replace(job, payload=2)), T0 + HOUR // 2)
+        assert len(await scene.skips(job)) == 1
+        kept = await scene.job("kept", trigger=OnDemand())
+        await scene.change(kept, edit(kept), T0)
         await scene.change(job, delete(), T0)
         assert await scene.store.prune(T0, 100) == 0
         assert len(await scene.store.get_jobs("default", [job.id])) == 1
         assert await scene.store.prune(T0 + HOUR, 100) == 2
         assert await scene.store.get_jobs("default", [job.id]) == []
+        assert await scene.skips(job) == []
         left = await snapshot(scene.store, T0)
-        assert (left["jobs"], left["records"]) == ({}, [])
+        assert list(left["jobs"]) == [kept.id]
+        assert [record["key"] for record in left["records"]] == [f"{kept.id}/00000001"]
 
     async def test_a_job_that_is_there_stays_without_history(self, scene: Scene) -> None:
         await scene.job(trigger=OnDemand())
