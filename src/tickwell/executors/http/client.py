@@ -91,8 +91,11 @@ class Client:
             )
             try:
                 body, complete = await _read(response.content)
-            finally:
-                response.close()  # does nothing to a connection whose answer was read to its end
+            except BaseException:
+                response.close()
+                raise
+            if not complete:
+                response.close()  # else the connection is back in the pool by now
         except aiohttp.ClientConnectorError as error:
             if isinstance(error.os_error, Refused):
                 raise error.os_error from None

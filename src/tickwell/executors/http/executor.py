@@ -94,9 +94,11 @@ class HttpExecutor:
     async def _attempt(self, client: Client, plan: Plan, claim: Claim) -> Outcome:
         hide, auth = hider(()), None
         try:
-            await self.guard.own.look_up(self.resolver)
-            self.guard.check_url(plan.url)
-            secrets = await self._fetch_secrets(plan, claim)
+            if not plan.is_checked:
+                await self.guard.own.look_up(self.resolver)
+                self.guard.check_url(plan.url)
+                plan.is_checked = True
+            secrets = await self._fetch_secrets(plan, claim) if plan.secrets else {}
             values, hide = Values(claim, secrets), hider(secrets.values())
             auth = plan.credentials(values)
             token = None if auth is None else await self._tokens.get(auth, client.send)
@@ -112,8 +114,6 @@ class HttpExecutor:
         return outcome
 
     async def _fetch_secrets(self, plan: Plan, claim: Claim) -> Mapping[str, str]:
-        if not plan.secrets:
-            return {}
         found = await self._secrets.get(claim.job.project, plan.secrets)
         missing = [name for name in plan.secrets if name not in found]
         if missing:

@@ -45,10 +45,14 @@ class Plan:
         self._path = Template(self.url.path)
         self._query = Template("&".join(filter(None, [self.url.query, _query(target)])))
         self._origin = origin
-        self._headers = [(name, Template(value)) for name, value in target.headers.items()]
-        self.content_type = next(
-            (name for name in target.headers if name.lower() == "content-type"), None
-        )
+        self._fixed_headers = dict(target.headers)
+        self._headers = [
+            (name, Template(value)) for name, value in target.headers.items() if "{{" in value
+        ]
+        #: In lower case.
+        self.header_names = {name.lower() for name in target.headers}
+        #: The guard has nothing against scheme, port and literal address. Dials are judged anew.
+        self.is_checked = False
         self._json = target.body.value if isinstance(target.body, Json) else None
         self._fixed_body = self._without_places()
 
@@ -73,10 +77,10 @@ class Plan:
 
     def headers(self, values: Values) -> dict[str, str]:
         """The target's own headers, checked again now that they are what is sent."""
-        return {
-            name: sendable(name, each.render(values.text)) if each.names else each.text
-            for name, each in self._headers
-        }
+        headers = self._fixed_headers.copy()
+        for name, each in self._headers:
+            headers[name] = sendable(name, each.render(values.text))
+        return headers
 
     def body(self, values: Values, payload: Any) -> tuple[bytes, str | None]:
         """The bytes to send, and their type if the target does not say it."""
@@ -151,8 +155,12 @@ def _query(target: Http) -> str:
     return "&".join(pairs)
 
 
+#: Made once: `json.dumps` with options makes one for every call.
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def _compact(value: Any) -> bytes:
-    return _encoded(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return _encoded(_dump(value))
 
 
 def _encoded(text: str) -> bytes:

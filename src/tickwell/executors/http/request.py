@@ -11,7 +11,7 @@ from tickwell.domain.execution import Claim
 from tickwell.errors import InvalidInput
 from tickwell.executors.http.plan import Plan, sendable
 from tickwell.executors.http.signing import sign
-from tickwell.executors.http.values import Unsendable, Values, fire_time
+from tickwell.executors.http.values import Unsendable, Values, in_words
 
 _HEX = re.compile(r"[0-9a-f]{32}")
 
@@ -32,12 +32,12 @@ def build(plan: Plan, claim: Claim, values: Values, now: int, token: str | None)
     target = plan.target
     body, kind = plan.body(values, claim.payload)
     headers = plan.headers(values)
-    if kind is not None and plan.content_type is None:
+    if kind is not None and "content-type" not in plan.header_names:
         headers["Content-Type"] = kind
     if target.auth is not None:
         value = plan.authorization(values) if token is None else f"Bearer {token}"
         headers["Authorization"] = sendable("Authorization", value or "")
-    _identify(headers, claim)
+    _identify(headers, claim, plan.header_names)
     timestamp = now // 1000
     headers["webhook-timestamp"] = str(timestamp)
     if target.sign_with:
@@ -51,16 +51,15 @@ def build(plan: Plan, claim: Claim, values: Values, now: int, token: str | None)
     )
 
 
-def _identify(headers: dict[str, str], claim: Claim) -> None:
+def _identify(headers: dict[str, str], claim: Claim, chosen: set[str]) -> None:
     """The same id for all attempts: what a receiver deduplicates by."""
     headers["webhook-id"] = claim.id
-    headers["tickwell-fire-time"] = fire_time(claim)
+    headers["tickwell-fire-time"] = in_words(claim.fire_time)
     headers["tickwell-attempt"] = str(claim.attempt)
     headers["tickwell-job"] = claim.job.id
-    known = {name.lower() for name in headers}
-    if "idempotency-key" not in known:
+    if "idempotency-key" not in chosen:
         headers["Idempotency-Key"] = claim.id
-    if "traceparent" not in known:
+    if "traceparent" not in chosen:
         headers["traceparent"] = _traceparent(claim)
 
 

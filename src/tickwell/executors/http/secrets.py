@@ -29,6 +29,8 @@ class NoSecrets:
 def hider(values: Iterable[str]) -> Callable[[str], str]:
     """Takes secrets out of a text: a receiver may send back what it got."""
     hidden = sorted({value for value in values if len(value) >= _SHORTEST}, key=len, reverse=True)
+    if not hidden:
+        return str
 
     def hide(text: str) -> str:
         for value in hidden:

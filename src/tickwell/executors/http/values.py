@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from tickwell.clock import to_datetime
@@ -54,16 +55,16 @@ class Values:
         return _OF_CLAIM[name](self._claim)
 
 
-def fire_time(claim: Claim) -> str:
+@lru_cache(maxsize=1024)  # many executions share an instant, and all attempts of one
+def in_words(instant: int) -> str:
     """RFC 3339, in UTC, with milliseconds."""
-    moment = to_datetime(claim.fire_time)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{claim.fire_time % 1000:03d}Z"
+    return f"{to_datetime(instant):%Y-%m-%dT%H:%M:%S}.{instant % 1000:03d}Z"
 
 
 _OF_CLAIM: Mapping[str, Callable[[Claim], Any]] = {
     "execution_id": lambda claim: claim.id,
     "attempt": lambda claim: claim.attempt,
-    "fire_time": fire_time,
+    "fire_time": lambda claim: in_words(claim.fire_time),
     "job_id": lambda claim: claim.job.id,
     "job_name": lambda claim: claim.job.name,
     "project": lambda claim: claim.job.project,
