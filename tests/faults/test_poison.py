@@ -81,10 +81,11 @@ def test_a_handler_that_kills_its_process_ends_as_a_dead_letter(site):
         service.wait_for_workers(2)
 
 
-def test_a_handler_that_exits_fails(site, processes):
+@pytest.mark.parametrize("handler", ["quit", "quit_in_thread"])
+def test_a_handler_that_exits_fails(site, processes, handler):
     process = processes.agent(site.orders())
     add_neighbours(site, 2)
-    add_bad(site, "quit_in_thread")
+    add_bad(site, handler)
     history = judge_neighbours(site)
     [bad] = [row for row in history.rows if row.job == "bad"]
     assert [each.outcome for each in bad.tries] == ["failed", "failed"]

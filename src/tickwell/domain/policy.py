@@ -17,6 +17,9 @@ DAY = 24 * HOUR
 #: How many attempts may be lost with their worker, the last one being final: a budget of its own,
 #: so that a neighbour that kills the process does not eat up the failure budget of the others.
 LOST_BUDGET = 3
+#: Milliseconds over which attempts that were lost together are spread when they are made again;
+#: after a second loss fifteen times as many.
+APART = 2_000
 #: How often released and snoozed attempts are given back before they count like failures.
 RETURN_BUDGET = 10
 #: Nobody else than the handler itself puts the next attempt off for longer.

@@ -16,6 +16,9 @@ from tickwell.errors import StoreError
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
+#: The id of no worker.
+NOBODY = ""
+
 
 @dataclass(slots=True)
 class _Seen:
@@ -60,6 +63,7 @@ class Reaper:
 
     async def _round(self) -> float:
         require_fresh_clock(self.clock, self.settings)
+        await self._see_a_write_through()
         workers = await self.store.list_workers()
         for worker in self._silent(workers):
             if await self.store.declare_lost(worker.worker.id, worker.beat, self.clock.now()):
@@ -67,6 +71,16 @@ class Reaper:
         more = await self._recover()
         await self.housekeeping.run(workers)
         return 0.0 if more else self.settings.sweep
+
+    async def _see_a_write_through(self) -> None:
+        """Do not count silence while a lock keeps every beat waiting and reads are still answered.
+
+        Declaring nobody lost is a write that changes nothing.
+        """
+        began = self.clock.monotonic()
+        await self.store.declare_lost(NOBODY, 0, self.clock.now())
+        if self.clock.monotonic() - began > self.settings.beat:
+            self._seen.clear()
 
     def _silent(self, workers: list[Liveness]) -> list[Liveness]:
         now = self.clock.monotonic()

@@ -136,7 +136,8 @@ class Runner:
         try:
             if attempt.stop is not None:
                 outcome = attempt.interrupted()
-            elif not self.is_trusted():
+            elif not self.is_trusted() or self.clock.now() >= attempt.claim.deadline:
+                # Its lease may be over: whoever took it over runs it.
                 outcome = attempt.given_back(self.clock.now())
             else:
                 attempt.started = self.clock.monotonic()

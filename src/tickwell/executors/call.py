@@ -50,7 +50,8 @@ class CallExecutor:
                 result = await handler.function(**arguments)
             else:
                 result = await _in_thread(handler, arguments, run)
-        except Exception as error:  # noqa: BLE001 - whatever a handler raises is a failed attempt
+        # Whatever a handler raises is a failed attempt; its exit is not the process's.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             return Outcome(kind=OutcomeKind.FAILED, error=describe(error))
         return Outcome(
             kind=OutcomeKind.SUCCEEDED, result=None if result is None else keepable(result)

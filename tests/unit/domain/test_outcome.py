@@ -1,5 +1,6 @@
 """What the end of an attempt does to its execution."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -8,6 +9,7 @@ from tickwell.domain.execution import ENDED, Claim, Kind, OutcomeKind, State
 from tickwell.domain.job import Job, rank
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import (
+    APART,
     DAY,
     HOUR,
     LOST_BUDGET,
@@ -125,14 +127,22 @@ class TestMaxAge:
 
 
 class TestLost:
-    def test_a_lost_attempt_is_not_charged_and_runs_at_once(self):
+    def test_a_lost_attempt_is_not_charged_and_runs_soon(self):
         report = ended(OutcomeKind.LOST, started=False)
-        assert (report.state, report.run_at) == (State.WAITING, NOW)
+        assert report.state is State.WAITING
+        assert NOW <= report.run_at <= NOW + APART
         assert (report.charged, report.lost) == (0, 1)
 
     def test_the_second_waits(self):
         report = ended(OutcomeKind.LOST, make_claim(lost=1))
-        assert (report.run_at, report.lost) == (NOW + 5 * SECOND, 2)
+        assert NOW + 5 * SECOND <= report.run_at <= NOW + 5 * SECOND + 15 * APART
+        assert report.lost == 2
+
+    def test_what_was_lost_together_does_not_come_back_together(self):
+        claims = [replace(make_claim(lost=1), id=f"e{number}") for number in range(60)]
+        again = sorted(ended(OutcomeKind.LOST, claim).run_at for claim in claims)
+        # Few meet in one lead of half a second, so that one that kills its worker has few with it.
+        assert max(sum(at <= other < at + 500 for other in again) for at in again) < 10
 
     def test_the_budget_is_its_own(self):
         report = ended(OutcomeKind.LOST, make_claim(lost=LOST_BUDGET - 1))

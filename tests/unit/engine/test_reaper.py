@@ -36,7 +36,7 @@ async def test_a_beat_that_stays_the_same_for_the_ttl_is_a_loss(scene):
     assert len(scene.heard(WorkerLost)) == 1
     assert [event.executions for event in scene.heard(Recovered)] == [[scene.id]]
     one = await scene.one(scene.id)
-    assert (one.state, one.attempts[0].outcome) == (State.QUEUED, OutcomeKind.LOST)
+    assert (one.state, one.attempts[0].outcome) == (State.WAITING, OutcomeKind.LOST)
     assert (one.charged, one.lost) == (0, 1)
     assert scene.woken == 1
 
