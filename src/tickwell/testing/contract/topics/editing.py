@@ -61,7 +61,7 @@ class Editing(Topic):
     async def test_a_due_fire_is_kept(self, scene: Scene) -> None:
         job = await scene.job()
         await scene.fire(minute(1))
-        await scene.change(job, edit(job), minute(1) + 1)
+        await scene.change(job, edit(job), minute(1))
         slot = await scene.at(job, minute(1))
         assert (slot.state, slot.job_version) == (State.QUEUED, 2)
 

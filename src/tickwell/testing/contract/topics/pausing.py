@@ -118,6 +118,16 @@ class Pausing(Topic):
         claims = await scene.claim(minute(2))
         assert [claim.id for claim in claims] == [due, held]
 
+    async def test_what_runs_since_its_instant_is_left_alone(self, scene: Scene) -> None:
+        job = await scene.job()
+        await scene.fire(minute(1))
+        claim = await scene.claim_one(minute(1))
+        changed = await scene.change(job, pause("ann", "wait"), minute(1))
+        assert changed.cancelling == 0
+        assert not (await scene.execution(claim)).cancel_requested
+        await scene.succeed(claim, minute(2))
+        assert (await scene.execution(claim)).state is State.SUCCEEDED
+
     async def test_only_a_paused_job_can_be_resumed(self, scene: Scene) -> None:
         job = await scene.job()
         with pytest.raises(WrongState):
