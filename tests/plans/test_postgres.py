@@ -191,7 +191,7 @@ HOT = {
     "owned": ("w1",),
     "next_wakeup": (NEVER, NOW, ["default", "slow"]),
     "queues": (),
-    "jobs_to_prune": (NOW, LIMIT),
+    "jobs_to_prune": (NOW, LIMIT, -1, jobs(0)[0]),
     "past_age": (jobs(7)[0], NOW, 1, 1, LIMIT),
     "past_count": (jobs(7)[0], LIMIT, 0),
 }

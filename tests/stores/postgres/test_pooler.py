@@ -7,7 +7,6 @@ from tests.servers.schemas import empty, url
 from tickwell.domain.execution import State
 from tickwell.domain.trigger import OnDemand
 from tickwell.stores.postgres import PostgresStore
-from tickwell.stores.postgres import database as databases
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
 
@@ -69,7 +68,7 @@ async def test_a_pooler_is_recognised_by_what_it_refuses(monkeypatch):
             raise asyncpg.ProtocolViolationError("unsupported startup parameter: lock_timeout")
         return await real(**options)
 
-    monkeypatch.setattr(databases.asyncpg, "create_pool", create_pool)
+    monkeypatch.setattr(asyncpg, "create_pool", create_pool)
     store = PostgresStore.from_url(url("stores"))
     await store.open()
     assert store.database.is_pooled

@@ -13,6 +13,9 @@ from tickwell.stores.sql.cache import JobCache
 
 #: Jobs that are looked at in one transaction, which holds them meanwhile.
 JOBS = 200
+#: When a job is to be looked at, and its id: the order in which one call looks at them.
+Place = tuple[int, str]
+FIRST: Place = (-1, "00000000-0000-0000-0000-000000000000")
 
 
 class PostgresUpkeep(PostgresBase):
@@ -20,29 +23,30 @@ class PostgresUpkeep(PostgresBase):
 
     async def prune(self, now: int, limit: int) -> int:
         pruned = 0
-        while pruned < limit:
-            room = limit - pruned
-            more, is_done = await self.database.write(
-                lambda session: _prune_jobs_history(session, self.cache, now, room)  # noqa: B023
-            )
+        place: Place | None = FIRST
+        while pruned < limit and place is not None:
+            more, place = await self._prune_some(now, limit - pruned, place)
             pruned += more
-            if is_done:
-                break
         single = self.database.single
         pruned += await single(lambda session: session.run("expired_records", now, limit))
         pruned += await single(lambda session: session.run("prune_workers", now - DAY, limit))
         await single(lambda session: session.run("prune_gates", limit))
         return pruned + await self.database.write(lambda session: _drop_jobs(session, limit))
 
+    async def _prune_some(self, now: int, limit: int, place: Place) -> tuple[int, Place | None]:
+        return await self.database.write(
+            lambda session: _prune_history(session, self.cache, now, limit, place)
+        )
 
-async def _prune_jobs_history(
-    session: Session, cache: JobCache, now: int, limit: int
-) -> tuple[int, bool]:
-    """Delete what is past retention of a few jobs; how much, and whether no job is left."""
-    rows = await session.rows("jobs_to_prune", now, JOBS)
+
+async def _prune_history(
+    session: Session, cache: JobCache, now: int, limit: int, place: Place
+) -> tuple[int, Place | None]:
+    """Delete what is past retention of a few jobs; how much, and where to go on."""
+    rows = await session.rows("jobs_to_prune", now, JOBS, *place)
     jobs = await definitions(session, cache, [(row[0], row[1]) for row in rows])
     pruned, done = 0, []
-    for id, _, keep in rows:
+    for id, _, keep, _ in rows:
         if pruned >= limit:
             break
         retention = jobs[id].retention
@@ -56,7 +60,7 @@ async def _prune_jobs_history(
         if pruned < limit:
             done.append((id, *ages))
     await session.many("look_again", done, now)
-    return pruned, len(rows) < JOBS or pruned >= limit
+    return pruned, (rows[-1][3], rows[-1][0]) if len(rows) == JOBS else None
 
 
 async def _drop_executions(session: Session, cache: JobCache, ids: list[str]) -> None:

@@ -54,7 +54,7 @@ CREATE TABLE tickwell.cursor (
     pause text
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX cursor_due ON tickwell.cursor (next_fire_time, job) WHERE next_fire_time IS NOT NULL;
-CREATE INDEX cursor_prune ON tickwell.cursor (prune_at) WHERE prune_at IS NOT NULL;
+CREATE INDEX cursor_prune ON tickwell.cursor (prune_at, job) WHERE prune_at IS NOT NULL;
 CREATE INDEX cursor_deleted ON tickwell.cursor (job) WHERE state = 3;
 
 -- One occurrence of a job: inserted once, updated once, at its end. The id is the guard.

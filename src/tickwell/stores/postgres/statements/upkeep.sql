@@ -6,8 +6,9 @@ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
 -- name: jobs_to_prune
 -- Jobs that may have something past its retention; what somebody else works on is left alone.
-SELECT job::text, version, keep FROM tickwell.cursor WHERE prune_at <= $1
-ORDER BY prune_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED;
+SELECT job::text, version, keep, prune_at FROM tickwell.cursor
+WHERE prune_at <= $1 AND (prune_at, job) > ($3::bigint, $4::uuid)
+ORDER BY prune_at, job LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: past_age
 -- Ended executions of a job past its retention.
@@ -23,13 +24,15 @@ WHERE job = $1 AND state IS NOT NULL AND state <> 6
 ORDER BY id DESC LIMIT $2 OFFSET $3;
 
 -- name: look_again
--- When something of these jobs may be past its retention next; what is live has not even ended.
-UPDATE tickwell.cursor SET prune_at = (
+-- When something of these jobs may be past its retention next: at once where more are on record
+-- than are kept, since those that are live count when they end; else by age, and what is live has
+-- not even ended.
+UPDATE tickwell.cursor SET prune_at = CASE WHEN cursor.made > cursor.keep THEN $1 ELSE (
     SELECT min(CASE execution.state WHEN 6 THEN execution.ended_at + looked_at.dead
                                     ELSE coalesce(execution.ended_at + looked_at.age,
                                                   $1 + least(looked_at.dead, looked_at.age)) END)
     FROM tickwell.execution WHERE execution.job = cursor.job
-)
+) END
 FROM unnest($2::uuid[], $3::bigint[], $4::bigint[]) AS looked_at (job, dead, age)
 WHERE cursor.job = looked_at.job;
 
