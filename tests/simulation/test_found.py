@@ -1,4 +1,7 @@
-"""Seeds that found something once; each is named for what it found."""
+"""Seeds that found something once; each is named for what it found.
+
+What a seed does changes with the code, so each finding has a test or a variant of its own as well.
+"""
 
 from dataclasses import replace
 
