@@ -7,9 +7,10 @@ import pytest
 
 from tests.executors.http.conftest import LOCAL, Names, a_claim
 from tests.executors.http.corpus import ADDRESSES, DISGUISED, NAMES, PUBLIC, URLS
-from tickwell.domain.http import Http
+from tickwell.domain.http import Http, OAuth
+from tickwell.domain.target import Call
 from tickwell.errors import InvalidJob, InvalidSetting
-from tickwell.executors.http.guard import Guard, Refused, check_url
+from tickwell.executors.http.guard import Guard, Refused, check_target, check_url
 from tickwell.executors.http.own import Own, Place, own_places
 from tickwell.executors.http.request import Request
 from tickwell.executors.http.resolver import SystemResolver
@@ -127,6 +128,20 @@ async def test_localhost_is_refused_by_the_system_too(make_executor):
         await check_url("http://localhost/", Guard(**OPEN), SystemResolver())
     outcome = await make_executor(guard=Guard(**OPEN)).run(a_claim(Http("http://localhost/")))
     assert not outcome.retry
+
+
+async def test_a_target_is_judged_by_all_that_it_dials():
+    names = Names(example_com=["93.184.216.34"], home_test=["10.0.0.1"])
+    good = OAuth("https://example.com/token", "i", "s")
+    await check_target(Call("work"), Guard(), names)
+    await check_target(Http("https://example.com/", auth=good), Guard(), names)
+    for target, field in (
+        (Http("https://home.test/", auth=good), "url"),
+        (Http("https://example.com/", auth=OAuth("https://home.test/", "i", "s")), "token_url"),
+    ):
+        with pytest.raises(InvalidJob, match=r"10\.0\.0\.1") as refused:
+            await check_target(target, Guard(), names)
+        assert refused.value.field.endswith(field)
 
 
 async def test_a_name_that_is_not_known_yet_may_be_saved():

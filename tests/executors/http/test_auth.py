@@ -31,7 +31,7 @@ async def test_secrets_are_filled_in_and_never_kept(make_executor, receive):
     async def echo(exchange):
         await answers(400, body=exchange.head + exchange.body)(exchange)
 
-    executor = make_executor(secrets=Vault(token="t-{{0}}-canary", key="k-canary"))
+    executor = make_executor(secrets=Vault(token="t-{{0}}-canary", key="k-canary/"))
     receiver = await receive(echo)
     target = Http(
         receiver.url("/?k={{secret.key}}"),
@@ -41,10 +41,13 @@ async def test_secrets_are_filled_in_and_never_kept(make_executor, receive):
     )
     outcome = await executor.run(a_claim(target))
     assert receiver.last.headers["authorization"] == "Bearer t-{{0}}-canary"
-    assert receiver.last.headers["x-key"] == "k-canary"
-    assert receiver.last.body == b'{"key":"k-canary"}'
+    assert receiver.last.headers["x-key"] == "k-canary/"
+    assert receiver.last.body == b'{"key":"k-canary/"}'
     assert "canary" not in repr(outcome)
     assert "***" in outcome.result["body"]
+    basic = Http(receiver.url(), auth=Basic("user", "a password in the clear"))
+    outcome = await executor.run(a_claim(basic))
+    assert "Authorization: Basic ***" in outcome.result["body"]
     assert "canary" not in repr(Http(receiver.url(), auth=Bearer("canary"), certificate="canary"))
 
 

@@ -101,6 +101,13 @@ async def test_a_burst_to_one_host_waits_its_turn(make_executor, receive):
     assert receiver.connections <= 4
 
 
+async def test_a_receiver_that_does_not_read_times_out(executor, receive):
+    receiver = await receive(hang, rash=True)
+    target = Http(receiver.url(), timeout="300ms")
+    outcome = await executor.run(a_claim(target, ["x" * 1000] * 5_000))
+    assert (outcome.kind, outcome.retry) == ("timed_out", True)
+
+
 # W2: a byte now and then
 
 

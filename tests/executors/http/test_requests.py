@@ -26,6 +26,12 @@ async def test_no_payload_goes_where_none_is_expected(send, method):
     assert "content-type" not in receiver.last.headers
 
 
+async def test_a_large_payload_arrives_whole(send):
+    _, receiver = await send(payload=["x" * 1000] * 1_000)
+    assert receiver.last.headers["content-length"] == str(len(receiver.last.body))
+    assert len(json.loads(receiver.last.body)) == 1_000
+
+
 async def test_no_payload_is_no_body(send):
     _, receiver = await send()
     assert receiver.last.body == b""

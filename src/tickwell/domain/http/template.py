@@ -48,8 +48,12 @@ class Template:
         return len(self.parts) == 3 and not self.parts[0] and not self.parts[2]
 
 
-#: Leaves of bodies repeat from attempt to attempt.
-template = lru_cache(maxsize=4096)(Template)
+_cached = lru_cache(maxsize=4096)(Template)
+
+
+def template(text: str) -> Template:
+    """The template of a text; short ones, such as leaves of a body, are taken apart once."""
+    return _cached(text) if len(text) <= 256 else Template(text)
 
 
 def checked(text: str, field: str) -> Template:

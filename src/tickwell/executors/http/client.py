@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.metadata import version
+from io import BytesIO
 from typing import Any
 
 import aiohttp
@@ -29,6 +30,8 @@ BUFFER = 16 * 1024
 #: Addresses of a name that are tried.
 MOST_ADDRESSES = 8
 MOST_CONTEXTS = 256
+#: Bytes of a body from which on it is sent piece by piece.
+LARGE = 128 * 1024
 
 _OURS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
@@ -85,7 +88,8 @@ class Client:
                 request.method,
                 _url(request.url),
                 headers=headers,
-                data=request.body or None,
+                # In one piece a large body would keep the loop busy.
+                data=BytesIO(request.body) if len(request.body) > LARGE else request.body or None,
                 allow_redirects=False,
                 **options,
             )

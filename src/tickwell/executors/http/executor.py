@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tickwell.executors.http.client import Client
 
 MOST_PLANS = 10_000
+#: Characters of a body up to which a plan is kept: ten thousand large ones would be gigabytes.
+LARGEST_PLAN = 8 * 1024
 #: Milliseconds, doubled with each return, after which one that found no place comes again.
 RETURN_AFTER, LONGEST_RETURN = 1_000, 60_000
 
@@ -103,6 +105,8 @@ class HttpExecutor:
             auth = plan.credentials(values)
             token = None if auth is None else await self._tokens.get(auth, client.send)
             request = build(plan, claim, values, self._clock.now(), token)
+            if plan.target.auth is not None:
+                hide = hider([*secrets.values(), request.headers["Authorization"].split(" ")[1]])
             answer = await client.send(request)
         except (Unsendable, Refused) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)), retry=False)
@@ -128,7 +132,9 @@ class HttpExecutor:
                 raise TypeError(f"{job.target!r} is no webhook")
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            plan = self._plans[key] = Plan(job.target)
+            plan = Plan(job.target)
+            if plan.size <= LARGEST_PLAN:
+                self._plans[key] = plan
         return plan
 
     async def _open(self) -> Client:

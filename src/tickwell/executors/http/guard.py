@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_network
 
+from tickwell.domain.http import Http, OAuth
 from tickwell.domain.http.url import Url, parse_url
+from tickwell.domain.target import Target
 from tickwell.errors import InvalidJob
 from tickwell.executors.http.address import (
-    Address,
     Network,
     is_in,
     is_public,
@@ -106,6 +107,19 @@ class Guard:
         return answers
 
 
+async def check_target(target: Target, guard: Guard, resolver: Resolver) -> None:
+    """Refuse at save a target that the guard would not let out; others it has nothing to do with.
+
+    Every address that the target would dial is judged, the token server's too.
+    """
+    if not isinstance(target, Http):
+        return
+    await check_url(target.url, guard, resolver)
+    if isinstance(target.auth, OAuth):
+        where = "target.http.auth.oauth.token_url"
+        await check_url(target.auth.token_url, guard, resolver, field=where)
+
+
 def _port_range(text: str) -> tuple[int, int]:
     low, _, high = text.partition("-")
     return int(low), int(high or low)
@@ -113,8 +127,8 @@ def _port_range(text: str) -> tuple[int, int]:
 
 async def check_url(
     text: str, guard: Guard, resolver: Resolver, *, field: str = "target.http.url"
-) -> Address | None:
-    """Refuse at save what would be refused at every dial; the literal address, if it is one.
+) -> None:
+    """Refuse at save what would be refused at every dial.
 
     A name that cannot be resolved now is let through: it may exist tomorrow, and is judged then.
     """
@@ -127,5 +141,4 @@ async def check_url(
     except Refused as refused:
         raise InvalidJob(refused.reason, field=field, hint=refused.hint) from None
     except OSError:
-        return None
-    return url.address
+        return

@@ -42,7 +42,7 @@ class Tokens:
             known = self._tokens.get(auth)
             if known is not None and self._monotonic() < known[1]:
                 return known[0]
-            if len(self._tokens) >= MOST_TOKENS:
+            if len(self._locks) >= MOST_TOKENS:
                 self._tokens.clear()
                 self._locks = {auth: lock}
             token, life = await self._fetch(auth, send)

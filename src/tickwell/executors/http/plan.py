@@ -54,7 +54,14 @@ class Plan:
         #: The guard has nothing against scheme, port and literal address. Dials are judged anew.
         self.is_checked = False
         self._json = target.body.value if isinstance(target.body, Json) else None
+        self._text = Template(target.body) if isinstance(target.body, str) else None
         self._fixed_body = self._without_places()
+
+    @property
+    def size(self) -> int:
+        """Characters of the body that it holds on to."""
+        body = self.target.body
+        return 0 if body is None else len(body if isinstance(body, str) else body.text)
 
     def _without_places(self) -> bytes | None:
         """The body, if it is the same for every attempt."""
@@ -92,9 +99,9 @@ class Plan:
         kind = "application/json" if isinstance(target.body, Json) else "text/plain; charset=utf-8"
         if self._fixed_body is not None:
             return self._fixed_body, kind
-        if isinstance(target.body, Json):
-            return _compact(render_json(self._json, values.value, values.text)), kind
-        return _encoded(template(target.body).render(values.text)), kind
+        if self._text is not None:
+            return _encoded(self._text.render(values.text)), kind
+        return _compact(render_json(self._json, values.value, values.text)), kind
 
     def authorization(self, values: Values) -> str | None:
         """The value of the header `Authorization`, unless a token must be fetched for it."""

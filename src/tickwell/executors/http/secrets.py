@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
+from urllib.parse import quote
 
 #: What stands in for a secret in all that is kept.
 HIDDEN = "***"
@@ -28,9 +29,11 @@ class NoSecrets:
 
 def hider(values: Iterable[str]) -> Callable[[str], str]:
     """Takes secrets out of a text: a receiver may send back what it got."""
-    hidden = sorted({value for value in values if len(value) >= _SHORTEST}, key=len, reverse=True)
-    if not hidden:
+    long = {value for value in values if len(value) >= _SHORTEST}
+    if not long:
         return str
+    # As they stand in a URL, too; the longest first, since one may hold another.
+    hidden = sorted(long | {quote(value, safe="") for value in long}, key=len, reverse=True)
 
     def hide(text: str) -> str:
         for value in hidden:
