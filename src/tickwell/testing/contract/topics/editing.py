@@ -110,6 +110,21 @@ class Editing(Topic):
         await scene.succeed(claim, minute(1) + 1)
         assert (await scene.execution(claim)).state is State.SUCCEEDED
 
+    async def test_one_that_had_started_when_it_gave_up_is_cancelled(self, scene: Scene) -> None:
+        job, claim = await self._held_for_its_instant(scene)
+        await scene.change(job, edit(job), AHEAD + 1)
+        await scene.finish(claim, OutcomeKind.CANCELLED, minute(1) + 1)
+        assert (await scene.execution(claim)).state is State.CANCELLED
+
+    async def test_moved_to_another_queue_it_is_in_the_old_one_no_more(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        await scene.change(job, edit(replace(job, queue="slow")), T0)
+        assert await scene.claim(T0) == []
+        assert (await scene.store.next_wakeup(T0 - 1, ["default"])).run is None
+        assert (await scene.store.next_wakeup(T0 - 1, ["slow"])).run == T0
+        assert len(await scene.claim(T0, queues=("default", "slow"))) == 1
+
     async def test_what_is_running_is_left_alone(self, scene: Scene) -> None:
         job = await scene.job()
         await scene.fire(minute(1))

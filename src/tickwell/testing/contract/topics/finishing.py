@@ -242,6 +242,14 @@ class Retries(Topic):
         await scene.succeed(claim, T0 + 2)
         assert (await scene.execution(claim)).state is State.SUCCEEDED
 
+    async def test_a_retry_queues_up_behind_what_was_due_before(self, scene: Scene) -> None:
+        job, claim = await _running(scene)
+        await scene.finish(claim, OutcomeKind.SNOOZED, T0, delay=SECOND)
+        [due] = await scene.run(a_request(job, T0 + 1), now=T0 + 1)
+        await scene.promote(T0 + SECOND)
+        claims = await scene.claim(T0 + SECOND)
+        assert [one.id for one in claims] == [due, claim.id]
+
     async def test_the_job_permit_survives_a_retry_wait(self, scene: Scene) -> None:
         job = await scene.job(overlap=Overlap.QUEUE_ALL, retry=_RETRY)
         await scene.fire(minute(1))
