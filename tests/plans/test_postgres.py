@@ -15,6 +15,9 @@ from tests.servers.postgres import server
 from tickwell.clock import NEVER
 from tickwell.stores.postgres import PostgresStore
 
+# The first test waits until all that is there: half a minute, more on a busy machine.
+pytestmark = pytest.mark.timeout(600)
+
 JOBS, ENDED, WAITING, QUEUED, RUNNING = 1_000_000, 300_000, 100_000, 50_000, 2_000
 NOW = 1_800_000_000_000
 LIMIT = 500
@@ -62,7 +65,7 @@ INSERT INTO plans.worker VALUES ('w0', 1, 1, true, ''), ('w1', 1, 1, false, ''),
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def full():
     """Filled once; what a test does is taken back."""
-    connection = await asyncpg.connect(server().url, command_timeout=110, statement_cache_size=0)
+    connection = await asyncpg.connect(server().url, command_timeout=500, statement_cache_size=0)
     await connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
     store = PostgresStore.from_url(f"{server().url}?schema={SCHEMA}")
     await store.open()

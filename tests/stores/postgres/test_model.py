@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+import pytest
 from hypothesis import settings
 
 from tests.property.model.machine import StoreMachine, check_reach, thorough
@@ -35,7 +36,7 @@ def as_uuid(id):
     return f"{instant[:8]}-{instant[8:]}-7000-8000-{number}"
 
 
-TestPostgres = thorough(PostgresMachine)
+TestPostgres = pytest.mark.timeout(600)(thorough(PostgresMachine))
 # A step makes some sixty round trips: half the runs of the other stores take as long as theirs.
 TestPostgres.settings = settings(TestPostgres.settings, max_examples=100)
 
