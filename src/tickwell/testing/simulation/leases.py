@@ -30,17 +30,22 @@ class Leases:
         self.world.note(process.name, f"start {claim.id[-8:]}#{claim.attempt}")
         if key in self.starts:
             raise self.world.fail(f"{key} was started twice")
-        # Its fire time never moves; its run time does, and may have been moved wrongly.
-        due = claim.run_at
-        if claim.id not in self._started and claim.fire_time > self.world.highest_time():
-            due = max(claim.run_at, claim.fire_time)
-        if clock.earliest() < due:
-            early = due - clock.earliest()
+        early = self._due(claim) - clock.earliest()
+        if early > 0:
             raise self.world.fail(f"{key} started {early} ms early at {process.name}")
         if not self._holds(claim):
             raise self.world.fail(f"{key} started at {process.name} without a valid lease")
         self._once(claim)
         self.starts[key] = process.name
+
+    def _due(self, claim: Claim) -> int:
+        """When it may start, unless that instant has come once and the clock was set back since.
+
+        Its fire time never moves; its run time does, and may have been moved wrongly.
+        """
+        moved = claim.id in self._started
+        due = claim.run_at if moved else max(claim.run_at, claim.fire_time)
+        return due if due > self.world.highest_time() else 0
 
     def ended(self, claim: Claim, kind: OutcomeKind) -> None:
         """The target has answered."""
