@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from typing import Any
 
@@ -46,18 +47,19 @@ class Client:
         self,
         guard: Guard,
         resolver: Resolver,
-        make_context: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+        context: ssl.SSLContext,
+        make_context: Callable[[], ssl.SSLContext],
     ) -> None:
         self._make_context = make_context
         #: By certificate shown: connections are pooled by their context.
         self._contexts: dict[str, ssl.SSLContext] = {}
-        self._agent = f"Tickwell/{version('tickwell')}"
+        self._agent = _agent()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 resolver=GuardedResolver(guard, resolver),
                 socket_factory=SocketFactory(guard),
                 use_dns_cache=False,
-                ssl=make_context(),
+                ssl=context,
                 limit=0,  # places at a host are given out before; see places.py
                 keepalive_timeout=KEEP_ALIVE,
             ),
@@ -82,7 +84,7 @@ class Client:
         }
         options: dict[str, Any] = {}
         if request.certificate is not None:
-            options["ssl"] = self._showing(request.certificate)
+            options["ssl"] = await self._showing(request.certificate)
         try:
             response = await self._session.request(
                 request.method,
@@ -110,10 +112,11 @@ class Client:
             raise Failure(words_of(error)) from error
         return Answer(response.status, response.reason or "", response.headers, body, complete)
 
-    def _showing(self, certificate: str) -> ssl.SSLContext:
+    async def _showing(self, certificate: str) -> ssl.SSLContext:
         context = self._contexts.get(certificate)
         if context is None:
-            context = self._make_context()
+            # Reading the system's authorities takes 40 ms: not in the loop.
+            context = await asyncio.to_thread(self._make_context)
             load(context, certificate)
             if len(self._contexts) >= MOST_CONTEXTS:
                 self._contexts.clear()
@@ -123,6 +126,13 @@ class Client:
     async def close(self) -> None:
         """Hang up."""
         await self._session.close()
+
+
+def _agent() -> str:
+    try:
+        return f"Tickwell/{version('tickwell')}"
+    except PackageNotFoundError:  # run from its sources
+        return "Tickwell"
 
 
 @lru_cache(maxsize=4096)

@@ -145,7 +145,8 @@ class HttpExecutor:
                 await asyncio.to_thread(import_module, "tickwell.executors.http.client")
                 from tickwell.executors.http.client import Client  # noqa: PLC0415
 
-                self._client = Client(self.guard, self.resolver, self._make_context)
+                context = await asyncio.to_thread(self._make_context)
+                self._client = Client(self.guard, self.resolver, context, self._make_context)
         return self._client
 
 
