@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import tempfile
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -257,17 +258,57 @@ async def test_a_store_that_is_not_open_says_so(path):
         await SqliteStore(path).ping()
 
 
-async def test_one_bad_call_among_many_fails_alone(store):
-    def bad(session):
-        session.connection.execute("SELECT nonsense FROM nowhere")
+def nonsense(session):
+    session.connection.execute("SELECT nonsense FROM nowhere")
 
-    results = await asyncio.gather(
-        store.put_record(note("a"), 0),
-        store.writer.call(bad),
-        store.put_record(note("b"), 0),
-        return_exceptions=True,
-    )
+
+async def together(store, *calls):
+    """The results of calls that the writing thread finds waiting all at once."""
+    busy, free = Event(), Event()
+
+    def hold(session):
+        busy.set()
+        free.wait()
+
+    holding = asyncio.create_task(store.writer.call(hold))
+    await asyncio.to_thread(busy.wait)
+    waiting = [asyncio.ensure_future(call) for call in calls]
+    await asyncio.sleep(0)
+    free.set()
+    await holding
+    return await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_one_bad_call_among_many_fails_alone(store):
+    puts = [store.put_record(note(key), 0) for key in "ab"]
+    results = await together(store, puts[0], store.writer.call(nonsense), puts[1])
     assert [type(result) for result in results] == [bool, StoreError, bool]
+    assert await keys(store) == ["a", "b"]
+
+
+async def test_a_call_that_is_done_again_forgets_what_went_wrong_before(store):
+    runs = []
+
+    def fails_once(session):
+        runs.append(session)
+        if len(runs) == 1:
+            raise ValueError("only the first time")
+        return "done"
+
+    calls = store.writer.call(fails_once), store.writer.call(nonsense)
+    done, error = await together(store, *calls)
+    assert done == "done"
+    assert type(error) is StoreError
+
+
+async def test_a_call_that_raises_undoes_its_own_writes_only(store):
+    def raises(session):
+        session.run("replace_record", "note", "default", "undone", "1", 1, None)
+        raise ValueError("mine")
+
+    puts = [store.put_record(note(key), 0) for key in "ab"]
+    results = await together(store, puts[0], store.writer.call(raises), puts[1])
+    assert [type(result) for result in results] == [bool, ValueError, bool]
     assert await keys(store) == ["a", "b"]
 
 

@@ -12,7 +12,7 @@ from tickwell.errors import (
     StoreUnavailable,
 )
 
-_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _REFUSED = {
     sqlite3.SQLITE_READONLY: "cannot be written; let this user write it and its folder",
     sqlite3.SQLITE_PERM: "may not be used by this user; change its rights",

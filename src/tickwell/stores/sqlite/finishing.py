@@ -144,12 +144,10 @@ class Finishing:
 
     def _was_applied(self, report: Report) -> bool:
         """The reply to the same report was lost: its attempt is on record, ended then."""
-        claim, outcome = report.claim, OUTCOME_CODE[report.outcome]
-        number, ended = claim.attempt, report.ended_at
-        within = outcome, number, ended
-        return (
-            self.session.row("was_applied", number, claim.id, ended, outcome, *within) is not None
-        )
+        outcome, ended = OUTCOME_CODE[report.outcome], report.ended_at
+        id, number = report.claim.id, report.claim.attempt
+        asked = number, id, ended, outcome, outcome, number, ended
+        return self.session.row("was_applied", *asked) is not None
 
 
 def _is_plain_retry(row: Standing, report: Report) -> bool:

@@ -16,9 +16,6 @@ from tickwell.stores.sqlite.session import Session
 T = TypeVar("T")
 Work = Callable[[Session], T]
 
-#: Calls that are served together at most.
-TOGETHER = 64
-
 
 class Call:
     """Something to be done in the thread, and who waits for it."""
@@ -47,6 +44,9 @@ class Call:
 class Lane:
     """A thread that serves calls in order. A hop costs about 200 µs, so a call does all it can."""
 
+    #: Calls that are served together at most.
+    together = 1
+
     def __init__(self, name: str, where: str, connect: Callable[[], sqlite3.Connection]) -> None:
         self.where = where
         self._name = name
@@ -56,6 +56,8 @@ class Lane:
 
     async def start(self) -> None:
         """Connect; raises what stands in the way."""
+        if self._thread is not None:
+            return
         first = Call(_nothing)
         self._calls = SimpleQueue()
         self._thread = Thread(target=self._main, args=(first,), name=self._name, daemon=True)
@@ -64,6 +66,7 @@ class Lane:
             await first.future
         except BaseException:
             self._thread = None
+            self._calls.put(None)  # should the opener have gone before the connection was there
             raise
 
     async def stop(self) -> None:
@@ -85,6 +88,7 @@ class Lane:
     def serve(self, session: Session, calls: list[Call]) -> None:
         """Carry out what is waiting and note results and errors."""
         for call in calls:
+            call.error = None
             try:
                 call.result = self.attempt(session, call.work)
             except BaseException as error:  # noqa: BLE001 - it is the caller's, whatever it is
@@ -127,7 +131,7 @@ class Lane:
         calls: list[Call] = []
         while call is not None:
             calls.append(call)
-            if len(calls) == TOGETHER:
+            if len(calls) == self.together:
                 return calls
             try:
                 call = self._calls.get_nowait()

@@ -24,12 +24,15 @@ ASIDE = 0.002
 class Writer(Lane):
     """Calls run inside a transaction; they may run twice, so they keep nothing between runs."""
 
+    together = 16
+
     def __init__(self, where: str, connect: Callable[[], sqlite3.Connection], wait: float) -> None:
         super().__init__("tickwell-sqlite-write", where, connect)
         self._random = Random()
         self._patience = Patience(wait, self._random)
         self._wary = 0
         self._seen: int | None = None
+        self._has_written = False
 
     def serve(self, session: Session, calls: list[Call]) -> None:
         """One commit for all; should the file refuse one of them, each gets its own."""
@@ -70,10 +73,12 @@ class Writer(Lane):
         except BaseException:
             roll_back(session)
             raise
+        self._has_written = True
         return result
 
     def rest(self) -> None:
-        if self._wary:
+        wrote, self._has_written = self._has_written, False
+        if wrote and self._wary:
             self._wary -= 1
             self._patience.rest(ASIDE * self._random.uniform(0.5, 1.5))
 
@@ -92,6 +97,7 @@ class Writer(Lane):
                 connection.execute("ROLLBACK TO one")
             connection.execute("RELEASE one")
         connection.execute("COMMIT")
+        self._has_written = True
 
     def _begin(self, session: Session) -> None:
         connection = session.connection
