@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from tickwell.clock import NEVER
 from tickwell.domain.execution import PENDING, Claim, State
@@ -16,6 +17,9 @@ from tickwell.stores.sqlite.flow import Flow
 from tickwell.stores.sqlite.liveness import SqliteLiveness
 from tickwell.stores.sqlite.rows import Row
 from tickwell.stores.sqlite.session import Session
+
+#: What Python raises for values that are no JSON, too deep, or too large.
+DATA_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
 
 
 class SqliteQueue(SqliteLiveness):
@@ -56,8 +60,30 @@ class SqliteQueue(SqliteLiveness):
     async def finish(self, reports: Sequence[Report], now: int) -> Finished:
         if not reports:
             return Finished()
-        return await self.writer.call(
-            lambda session: Finishing(session, self.cache, now).finish(reports)
+        try:
+            return await self.writer.call(
+                lambda session: Finishing(session, self.cache, now).finish(reports)
+            )
+        except DATA_ERRORS as error:
+            return await self._finish_apart(reports, now, error)
+
+    async def _finish_apart(
+        self, reports: Sequence[Report], now: int, error: Exception
+    ) -> Finished:
+        """One result that cannot be stored must not hold up the others: halve until it is alone."""
+        if len(reports) == 1:
+            (report,) = reports
+            if report.result is None:
+                raise error
+            said = f"its result cannot be stored: {error}"
+            kept = replace(report, result=None, error=report.error or said)
+            finished = await self.finish([kept], now)
+            return Finished(refused=finished.refused and [report], failures=finished.failures)
+        middle = len(reports) // 2
+        first = await self.finish(reports[:middle], now)
+        second = await self.finish(reports[middle:], now)
+        return Finished(
+            refused=first.refused + second.refused, failures=first.failures | second.failures
         )
 
     async def settle(
