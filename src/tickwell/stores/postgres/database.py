@@ -42,7 +42,8 @@ class Database:
         try:
             self._pool = await self._make_pool()
         except DRIVER as error:
-            if self.location.pooler is not None or not is_pooler(error):
+            asked = self.is_pooled or self.location.pooler is not None
+            if asked or not is_pooler(error):
                 raise translate(error, self.location.name) from error
             self.is_pooled = True
             await self.open()
