@@ -104,7 +104,11 @@ class Database:
             raise StoreUnavailable(f"{self.location.name} is not open; call open() first")
         # Not waited for without end: a server that is gone holds every connection of the pool.
         async with self._pool.acquire(timeout=self.location.statement_timeout) as connection:
-            return await work(Session(connection, self.sql))
+            try:
+                return await work(Session(connection, self.sql))
+            except asyncpg.InternalClientError:
+                connection.terminate()  # nobody knows what the next answer on it would belong to
+                raise
 
     async def _within(self, session: Session, begin: str, work: Work[T]) -> T:
         connection = session.connection

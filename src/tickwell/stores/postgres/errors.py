@@ -13,7 +13,14 @@ from tickwell.errors import (
 )
 
 #: What a driver call may raise when something is wrong with the server or the way to it.
-DRIVER = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+DRIVER = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    # A connection that the server ended while it was idle is sometimes found so.
+    asyncpg.InternalClientError,
+    OSError,
+    TimeoutError,
+)
 
 #: The transaction was undone because of others: done again from the start, it may pass.
 _AGAIN = frozenset({"40001", "40P01"})
