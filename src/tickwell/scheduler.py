@@ -6,7 +6,8 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
+from difflib import get_close_matches
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
@@ -18,7 +19,7 @@ from tickwell.domain.health import Health
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import OnDemand, Trigger
-from tickwell.errors import JobExists, NotRunning, VersionConflict
+from tickwell.errors import InvalidJob, JobExists, NotRunning, VersionConflict
 from tickwell.executors.handlers import Handlers
 from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
@@ -33,6 +34,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 BOTH = frozenset({"planner", "worker"})
+#: The fields of a job that a declaration may set.
+POLICIES = [
+    field.name
+    for field in fields(Job)
+    if field.name
+    not in {"id", "name", "trigger", "target", "project", "version", "saved_at", "created_at"}
+]
 
 
 class Scheduler:
@@ -101,21 +109,26 @@ class Scheduler:
         self, name: str, trigger: Trigger | None, target: Target, **policies: Any
     ) -> Entry:
         """Add a job that no code declares; without a trigger it runs on demand."""
-        await self._open()
+        await self.open()
         return await self.jobs.add(self._definition(name, trigger, target, **policies))
 
     async def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
         """Run a job now. The same key again answers with the same execution."""
-        await self._open()
+        await self.open()
         return await self.executions.trigger(self.project, name, payload=payload, key=key)
 
     def _definition(
         self, name: str, trigger: Trigger | None, target: Target, **policies: Any
     ) -> Job:
+        for policy in policies:
+            if policy not in POLICIES:
+                near = get_close_matches(policy, POLICIES, n=1)
+                known = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(POLICIES)}"
+                raise InvalidJob("is not a policy of a job", field=policy, hint=known)
         return Job(
             id="",
             name=name,
-            trigger=trigger or OnDemand(),
+            trigger=OnDemand() if trigger is None else trigger,
             target=target,
             project=self.project,
             **policies,
@@ -127,7 +140,7 @@ class Scheduler:
 
         if self._engine is not None:
             return
-        await self._open()
+        await self.open()
         await self._sync()
         self._engine = make_engine(
             self._store,
@@ -207,7 +220,8 @@ class Scheduler:
             self._engine.wake()
             self._engine.hear()
 
-    async def _open(self) -> None:
+    async def open(self) -> None:
+        """Open the store without running anything: to add, change and read jobs."""
         if self._opened:
             return
         await self._store.open()

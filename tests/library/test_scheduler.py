@@ -1,11 +1,24 @@
 """The object that library users hold, on both stores, with real time and short waits on signals."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from tickwell import Call, Every, Once, Overlap, Retry, Run, Scheduler, Settings, State
+from tickwell import (
+    Backoff,
+    Call,
+    Every,
+    Once,
+    Overlap,
+    Retry,
+    Run,
+    Scheduler,
+    Settings,
+    State,
+    Timeout,
+)
 from tickwell.domain.event import AttemptsFinished
 from tickwell.domain.execution import ENDED
 from tickwell.domain.job import JobState
@@ -228,8 +241,15 @@ async def test_bad_input_gets_one_clear_sentence(url):
         @scheduler.job(Every("1m"))
         async def needs(user_id: int) -> None: ...
 
-    with pytest.raises(InvalidJob, match="priority"):
-        scheduler.job(name="urgent", priority=11)(noop)
+    for policies, words in (
+        ({"priority": 11}, "priority"),
+        ({"retries": 3}, "Did you mean retry"),
+        ({"misfire": "latest"}, "Misfire"),
+        ({"overlap": "sometimes"}, "not one of skip"),
+        ({"ttl": "soon"}, "ttl"),
+    ):
+        with pytest.raises(InvalidJob, match=words):
+            scheduler.job(name="urgent", **policies)(noop)
     async with scheduler:
         past = Once(datetime(2020, 1, 1, tzinfo=UTC))
         with pytest.raises(InvalidTrigger, match="is past"):
@@ -238,6 +258,28 @@ async def test_bad_input_gets_one_clear_sentence(url):
             await scheduler.trigger("nothing")
         with pytest.raises(NotRunning):
             scheduler.move_to("memory://")
+
+
+def test_durations_and_choices_may_be_written_as_people_write_them():
+    written: dict[str, Any] = {"delay": "5s", "cap": timedelta(minutes=1), "backoff": "fixed"}
+    retry = Retry(**written)
+    assert (retry.delay, retry.cap, retry.backoff) == (5000, 60_000, Backoff.FIXED)
+    brief: dict[str, Any] = {"hard": "1m"}
+    assert Timeout(**brief) == Timeout(soft=54_000, hard=60_000)
+
+
+@pytest.mark.parametrize(("field", "value"), [("delay", "a while"), ("backoff", "steep")])
+def test_what_nobody_can_read_is_refused_by_its_field(field, value):
+    with pytest.raises(InvalidJob, match=rf"retry\.{field}"):
+        Retry(**{field: value})
+
+
+async def test_jobs_can_be_read_and_changed_without_running(tmp_path):
+    scheduler = Scheduler(f"sqlite:///{tmp_path}/jobs.db")
+    await scheduler.open()
+    await scheduler.add("hourly", Every("1h"), Call("hourly"))
+    assert (await scheduler.jobs.get("default", "hourly")).job.name == "hourly"
+    await scheduler.stop()
 
 
 def test_unknown_stores_are_refused_by_name():

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.given import make_choice, make_durations, require_kind, require_whole
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout
 from tickwell.domain.target import Target
 from tickwell.domain.trigger import Trigger
@@ -63,17 +64,32 @@ class Job:
 
     def __post_init__(self) -> None:
         for label, text in (("name", self.name), ("project", self.project), ("queue", self.queue)):
-            if not text or len(text) > 255 or not text.isprintable():
+            if not isinstance(text, str) or not 0 < len(text) <= 255 or not text.isprintable():
                 raise InvalidJob("1 to 255 printable characters are needed", field=label)
         for label, text in (("dedupe_key", self.dedupe_key or ""), ("app", self.app or "")):
             if len(text) > 255:
                 raise InvalidJob("255 characters at most are possible", field=label)
+        for name, kind in _KINDS.items():
+            require_kind(self, name, kind)
+        make_choice(self, "", "overlap", Overlap)
+        make_choice(self, "", "delivery", Delivery)
+        make_durations(self, "", "ttl")
+        require_whole(self, "", "priority", "pause_after")
         if not 1 <= self.priority <= 10:
             raise InvalidJob(f"{self.priority} is not between 1 and 10", field="priority")
         if self.ttl is not None and self.ttl <= 0:
             raise InvalidJob("a time to live is positive", field="ttl")
         if self.pause_after is not None and self.pause_after < 1:
             raise InvalidJob("the number of failures is 1 or more", field="pause_after")
+
+
+_KINDS = {
+    "trigger": Trigger,
+    "retry": Retry,
+    "misfire": Misfire,
+    "timeout": Timeout,
+    "retention": Retention,
+}
 
 
 def rank(run_at: int, priority: int) -> int:

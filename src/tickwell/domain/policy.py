@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
+from tickwell.domain.given import make_choice, make_durations, require_whole
 from tickwell.errors import InvalidJob
 from tickwell.ids import spread
 
@@ -55,6 +56,9 @@ class Retry:
     max_age: int | None = None
 
     def __post_init__(self) -> None:
+        make_durations(self, "retry", "delay", "cap", "max_age")
+        make_choice(self, "retry", "backoff", Backoff)
+        require_whole(self, "retry", "max_attempts")
         if not 1 <= self.max_attempts <= 100:
             raise InvalidJob(
                 f"{self.max_attempts} attempts are not between 1 and 100",
@@ -121,22 +125,31 @@ class Misfire:
     cap: int = 100
 
     def __post_init__(self) -> None:
+        make_durations(self, "misfire", "grace", "catchup_window")
+        make_choice(self, "misfire", "policy", OnMisfire)
+        require_whole(self, "misfire", "cap")
         if self.grace < 0 or self.catchup_window < 0:
             raise InvalidJob("durations are not negative", field="misfire")
         if not 1 <= self.cap <= 1000:
             raise InvalidJob(f"{self.cap} is not between 1 and 1000", field="misfire.cap")
 
 
+_USUAL_SOFT = 270 * SECOND
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeout:
     """How long an attempt may take. Milliseconds."""
 
-    #: The handler is asked to stop.
-    soft: int = 270 * SECOND
+    #: The handler is asked to stop; nine tenths of a hard timeout that is shorter.
+    soft: int = _USUAL_SOFT
     #: The attempt ends as timed out, whatever the handler does.
     hard: int = 300 * SECOND
 
     def __post_init__(self) -> None:
+        make_durations(self, "timeout", "soft", "hard")
+        if 0 < self.hard < self.soft == _USUAL_SOFT:
+            object.__setattr__(self, "soft", max(self.hard * 9 // 10, 1))
         if not 0 < self.soft <= self.hard:
             raise InvalidJob(
                 "the soft timeout is positive and not longer than the hard one",
@@ -163,5 +176,7 @@ class Retention:
     dead: int = 90 * DAY
 
     def __post_init__(self) -> None:
+        make_durations(self, "retention", "age", "dead")
+        require_whole(self, "retention", "count")
         if self.age < 0 or self.count < 0 or self.dead < 0:
             raise InvalidJob("retention is not negative", field="retention")

@@ -1,0 +1,57 @@
+"""What people give for a field, made into what is kept."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from tickwell.domain.trigger.duration import parse_duration
+from tickwell.errors import InvalidJob, InvalidTrigger
+
+
+def make_durations(record: Any, at: str, *names: str) -> None:
+    """Durations come as milliseconds, as a timedelta, or as people write them: "5s", "1h30m"."""
+    for name in names:
+        value = getattr(record, name)
+        if value is None or type(value) is int:
+            continue
+        try:
+            millis = parse_duration(value)
+        except InvalidTrigger as error:
+            raise InvalidJob(error.reason, field=_path(at, name), hint=error.hint) from None
+        object.__setattr__(record, name, millis)
+
+
+def make_choice(record: Any, at: str, name: str, kind: type[StrEnum]) -> None:
+    """A word of an enumeration comes as the member or as its text."""
+    value = getattr(record, name)
+    if isinstance(value, kind):
+        return
+    words = ", ".join(kind)
+    try:
+        object.__setattr__(record, name, kind(value))
+    except ValueError:
+        raise InvalidJob(f"{value!r} is not one of {words}", field=_path(at, name)) from None
+
+
+def require_whole(record: Any, at: str, *names: str) -> None:
+    """Counts are whole numbers."""
+    for name in names:
+        value = getattr(record, name)
+        if value is not None and type(value) is not int:
+            raise InvalidJob(f"{value!r} is not a whole number", field=_path(at, name))
+
+
+def require_kind(record: Any, name: str, kind: type) -> None:
+    """A policy is an object of its class."""
+    value = getattr(record, name)
+    if not isinstance(value, kind):
+        raise InvalidJob(
+            f"{value!r} is not a {kind.__name__}",
+            field=name,
+            hint=f"For example {name}={kind.__name__}(…)",
+        )
+
+
+def _path(at: str, name: str) -> str:
+    return f"{at}.{name}" if at else name
