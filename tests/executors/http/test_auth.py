@@ -127,3 +127,12 @@ async def test_the_token_server_is_guarded_too(make_executor, receive):
     outcome = await make_executor(guard=guard).run(a_claim(Http(receiver.url(), auth=auth)))
     assert "127.0.0.2 is not a public address" in outcome.error
     assert (outcome.retry, login.connections, receiver.connections) == (False, 0, 0)
+
+
+async def test_the_port_of_the_token_server_is_judged_too(make_executor, receive):
+    login, receiver = await receive(token_server()), await receive()
+    guard = Guard(**LOCAL | {"allow_ports": [str(receiver.port)]})
+    target = Http(receiver.url(), auth=OAuth(login.url("/token"), "id", "secret"))
+    outcome = await make_executor(guard=guard).run(a_claim(target))
+    assert f"port {login.port} is not allowed" in outcome.error
+    assert (outcome.retry, login.connections) == (False, 0)

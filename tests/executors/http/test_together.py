@@ -121,6 +121,9 @@ def test_a_target_goes_to_the_executor_of_its_kind():
         async def run(self, claim):
             return self
 
+        async def close(self):
+            """Nothing is held open."""
+
     registry = Registry({Call: One(task={"call:a"}, thread={"call:b"}), Http: One(task={"http"})})
     assert registry.abilities() == {
         Sort.TASK: frozenset({"call:a", "http"}),
