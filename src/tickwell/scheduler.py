@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from difflib import get_close_matches
@@ -19,11 +20,20 @@ from tickwell.domain.health import Health
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import OnDemand, Trigger
-from tickwell.errors import InvalidJob, JobExists, NotRunning, VersionConflict
+from tickwell.errors import (
+    InvalidJob,
+    InvalidSetting,
+    InvalidTrigger,
+    JobExists,
+    NotRunning,
+    VersionConflict,
+)
 from tickwell.executors.handlers import Handlers
+from tickwell.observe.logs import log_event
 from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
 from tickwell.services.slots import Slots
+from tickwell.services.transactions import Transactions
 from tickwell.settings import Settings
 
 if TYPE_CHECKING:
@@ -61,6 +71,7 @@ class Scheduler:
         self.app = app
         self.project = project
         self.events = Events()
+        self.events.subscribe(log_event)
         self.handlers = Handlers()
         self.clock = StoreClock()
         self._declared: list[Job] = []
@@ -80,6 +91,7 @@ class Scheduler:
         self.jobs = Jobs(self._store, self.clock, random, self._wake)
         self.executions = Executions(self._store, self.clock, random, self._wake)
         self.slots = Slots(self._store, self.clock)
+        self._transactions = Transactions(self._store, random)
 
     @property
     def store_url(self) -> str:
@@ -93,9 +105,15 @@ class Scheduler:
 
         Policies are the fields of a job: retry, overlap, misfire, timeout, queue, payload, …
         """
+        if trigger is not None and not isinstance(trigger, Trigger):
+            raise InvalidTrigger(
+                f"{trigger!r} is not a trigger",
+                field="trigger",
+                hint='Write @scheduler.job(Cron("0 9 * * *")), or @scheduler.job() on demand',
+            )
 
         def decorate(function: Callable[P, R]) -> JobFunction[P, R]:
-            chosen = name or function.__name__
+            chosen = function.__name__ if name is None else name
             job = self._definition(chosen, trigger, Call(chosen), app=self.app, **policies)
             handler = self.handlers.add(chosen, function)
             if trigger is not None:
@@ -115,7 +133,22 @@ class Scheduler:
     async def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
         """Run a job now. The same key again answers with the same execution."""
         await self.open()
+        handler = self.handlers.find(name)
+        if handler is not None and payload is not None:
+            handler.arguments(payload)
         return await self.executions.trigger(self.project, name, payload=payload, key=key)
+
+    def trigger_on(
+        self, connection: Any, name: str, payload: Any = None, *, key: str | None = None
+    ) -> str:
+        """Run a job once the transaction on this connection commits; the execution's id."""
+        return self._transactions.trigger(connection, self.project, name, payload, key)
+
+    async def trigger_on_async(
+        self, connection: Any, name: str, payload: Any = None, *, key: str | None = None
+    ) -> str:
+        """The same on a connection that has to be awaited."""
+        return await self._transactions.trigger_async(connection, self.project, name, payload, key)
 
     def _definition(
         self, name: str, trigger: Trigger | None, target: Target, **policies: Any
@@ -138,6 +171,13 @@ class Scheduler:
         """Open the store, bring declared jobs up to date, and set the engine going."""
         from tickwell.wiring import make_engine
 
+        unknown = frozenset(roles) - BOTH
+        if unknown:
+            raise InvalidSetting(
+                f"{', '.join(sorted(unknown))} is no role",
+                field="roles",
+                hint="Use planner, worker or both",
+            )
         if self._engine is not None:
             return
         await self.open()
@@ -165,8 +205,15 @@ class Scheduler:
         """Run until SIGTERM or SIGINT, inside a loop that exists."""
         stopping = asyncio.Event()
         loop = asyncio.get_running_loop()
+
+        def stop(number: signal.Signals) -> None:
+            if stopping.is_set():  # asked twice: end now, others recover what ran
+                signal.signal(number, signal.SIG_DFL)
+                os.kill(os.getpid(), number)
+            stopping.set()
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stopping.set)
+            loop.add_signal_handler(number, stop, number)
         try:
             async with self:
                 await stopping.wait()
@@ -209,11 +256,13 @@ class Scheduler:
         """Hear every event; call what is returned to hear no more."""
         return self.events.subscribe(listener)
 
-    def supervise(self, command: Sequence[str], count: int) -> Supervisor:
+    def supervise(
+        self, command: Sequence[str], count: int, environment: Mapping[str, str]
+    ) -> Supervisor:
         """Worker processes of the same scheduler, kept running beside this one."""
         from tickwell.engine.supervisor import Supervisor
 
-        return Supervisor(command, count, self.clock, self.events)
+        return Supervisor(command, count, self.clock, self.events, environment=environment)
 
     def _wake(self) -> None:
         if self._engine is not None:

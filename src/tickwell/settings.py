@@ -73,8 +73,10 @@ class Settings:
                 " a worker its attempts",
                 field="ttl",
             )
-        if not self.queues:
-            raise InvalidSetting("a worker needs a queue", field="queues", hint='Use "default"')
+        if type(self.queues) is not tuple or not self.queues:
+            raise InvalidSetting(
+                "a tuple of names is needed", field="queues", hint='Use ("default",)'
+            )
         for name in ("allow_private", "deny_networks"):
             _check_networks(getattr(self, name), name)
         for ports in self.allow_ports:

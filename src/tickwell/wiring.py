@@ -35,7 +35,7 @@ class NotifyingStore(Store, Notifier, Protocol):
 
 def make_store(url: str) -> NotifyingStore:
     """The store that a URL names; not opened yet. A driver is imported only where it is used."""
-    scheme = url.partition("://")[0] if "://" in url else ""
+    scheme = url.partition("://")[0] if isinstance(url, str) and "://" in url else ""
     if scheme == "memory":
         from tickwell.stores.memory import MemoryStore
 
@@ -61,16 +61,6 @@ def make_store(url: str) -> NotifyingStore:
     )
 
 
-class HangingUp(Engine):
-    """An engine whose executors let go of their connections when it stops."""
-
-    async def stop(self) -> None:
-        """Stop, then hang up."""
-        await super().stop()
-        if isinstance(self.executor, Registry):
-            await self.executor.close()
-
-
 def make_executor(handlers: Handlers, clock: StoreClock, settings: Settings) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
     http = HttpExecutor(clock, Guard.of(settings), per_host=settings.per_host)
@@ -88,7 +78,7 @@ def make_engine(
 ) -> Engine:
     """An engine on an opened store."""
     shared = store.name.startswith("memory:")  # no second handle can see its data
-    return HangingUp(
+    return Engine(
         store,
         make_executor(handlers, clock, settings),
         clock,

@@ -145,3 +145,53 @@ def test_help_and_version():
             check=True,
         )
         assert ran.stdout
+
+
+STUCK = """
+import time
+from tickwell import Scheduler, Settings
+
+scheduler = Scheduler("sqlite:///stuck.db", settings=Settings(drain_timeout=0.5))
+
+@scheduler.job()
+def stuck() -> None:
+    print("stuck", flush=True)
+    time.sleep(3600)
+
+async def main():
+    async with scheduler:
+        await stuck.trigger()
+"""
+
+
+def test_a_thread_that_never_ends_does_not_keep_the_process(serve, tmp_path):
+    (tmp_path / "stuck.py").write_text(STUCK)
+    subprocess.run(
+        [sys.executable, "-c", "import asyncio, stuck; asyncio.run(stuck.main())"],
+        cwd=tmp_path,
+        check=True,
+        timeout=60,
+    )
+    process = serve("--app", "stuck:scheduler", "--no-http")
+    assert process.stdout.readline() == "stuck\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+
+
+def test_a_second_signal_ends_it_at_once(serve, tmp_path):
+    (tmp_path / "stuck.py").write_text(STUCK.replace("drain_timeout=0.5", "drain_timeout=300"))
+    process = serve("--app", "stuck:scheduler", "--no-http")
+    assert "runs" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    for line in process.stderr:
+        if line.startswith("stopping"):
+            break
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) in {-signal.SIGTERM, 0}
+
+
+def test_memory_is_not_shared_with_worker_processes(serve):
+    process = serve("--store", "memory://", "--workers", "1", "--no-http")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "cannot see what this process keeps in memory" in errors

@@ -222,7 +222,11 @@ async def test_wrong_arguments_are_refused_when_a_run_is_requested(url):
             await mail.trigger()
         with pytest.raises(InvalidPayload, match="unexpected"):
             await mail.trigger(user_id=1, other=2)
-        done = await ended(scheduler, await scheduler.trigger("mail", {"nobody": 1}))
+        with pytest.raises(InvalidPayload, match="cannot be called so"):
+            await scheduler.trigger("mail", {"nobody": 1})
+        # As another process would ask, which does not know the handler.
+        asked = await scheduler.executions.trigger("default", "mail", payload={"nobody": 1})
+        done = await ended(scheduler, asked)
     assert done.state is State.DEAD
     assert done.attempt == 1
     assert "cannot be called so" in (done.error or "")

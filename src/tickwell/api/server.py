@@ -5,21 +5,25 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 from tickwell.errors import InvalidSetting
 
 
-async def serve(application: Any, sock: socket.socket) -> None:
-    """Serve an ASGI application on a bound socket until cancelled."""
-    try:
-        import uvicorn
-    except ImportError as error:
+def require_server() -> None:
+    """Raise `InvalidSetting` when the server is not installed."""
+    if find_spec("uvicorn") is None:
         raise InvalidSetting(
             "the HTTP listener needs the server extra",
             field="http",
             hint="pip install 'tickwell[server]', or pass --no-http",
-        ) from error
+        )
+
+
+async def serve(application: Any, sock: socket.socket) -> None:
+    """Serve an ASGI application on a bound socket until cancelled."""
+    import uvicorn
 
     class Server(uvicorn.Server):
         @contextlib.contextmanager

@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from tickwell.errors import InvalidSetting
-from tickwell.observe.logs import log_event
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
@@ -22,7 +21,10 @@ _DEFAULTS = Settings()
 def serve(
     *,
     store: Annotated[
-        str | None, typer.Option(help=f"Where data lives. Default: {_DEFAULTS.store}.")
+        str | None,
+        typer.Option(
+            envvar="TICKWELL_STORE", help=f"Where data lives. Default: {_DEFAULTS.store}."
+        ),
     ] = None,
     app: Annotated[
         str | None,
@@ -51,7 +53,6 @@ def serve(
     scheduler = _load(app) if app else Scheduler(store or _DEFAULTS.store)
     if app and store:
         scheduler.move_to(store)
-    scheduler.subscribe(log_event)
     service = Service(
         scheduler,
         roles=_roles(role),

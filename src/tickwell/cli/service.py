@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import signal
 import socket
 import sys
+from dataclasses import replace
 
 import typer
 
 from tickwell.api.health import HealthApp
+from tickwell.domain.health import Health
 from tickwell.errors import InvalidSetting
 from tickwell.scheduler import Scheduler
 
@@ -38,17 +42,25 @@ class Service:
         self.supervised = supervised
         self.app = app
         self.stopping = asyncio.Event()
+        if workers and scheduler.settings.store.startswith("memory:"):
+            raise InvalidSetting(
+                "worker processes cannot see what this process keeps in memory",
+                field="workers",
+                hint="Choose another --store, or --workers 0",
+            )
+        # By the environment: the URL may hold a password, and arguments are public.
+        environment = os.environ | {"TICKWELL_STORE": scheduler.settings.store}
+        self.supervisor = scheduler.supervise(self._command(), workers, environment)
 
     async def run(self) -> None:
         """Serve until a signal, or until the supervisor that started this process is gone."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._on_signal)
-        sock = _bind(self.host, self.port) if self.http else None
+            loop.add_signal_handler(number, self._on_signal, number)
+        sock = self._bind() if self.http else None
         orphaned = asyncio.create_task(self._watch_parent()) if self.supervised else None
         await self.scheduler.start(self.roles)
-        supervisor = self.scheduler.supervise(self._command(), self.workers)
-        await supervisor.start()
+        await self.supervisor.start()
         listening = asyncio.create_task(self._listen(sock)) if sock else None
         self._say(sock)
         try:
@@ -56,21 +68,26 @@ class Service:
             self._tell("stopping: no new claims, running attempts may end")
         finally:
             drain = self.scheduler.settings.drain_timeout
-            await asyncio.gather(supervisor.stop(drain + 2), self.scheduler.stop())
-            for task in (listening, orphaned):
-                if task is not None:
-                    task.cancel()
-                    await asyncio.gather(task, return_exceptions=True)
+            await asyncio.gather(self.supervisor.stop(drain + 2), self.scheduler.stop())
+            if orphaned is not None:
+                orphaned.cancel()
+        if listening is not None:
+            listening.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await listening
 
-    def _on_signal(self) -> None:
+    def _on_signal(self, number: signal.Signals) -> None:
         if self.stopping.is_set():
-            raise KeyboardInterrupt  # asked twice: stop now; what ran is recovered by others
+            # Asked twice: end now, and the worker processes with it; others recover what ran.
+            self.supervisor.kill()
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
         self.stopping.set()
 
     def _command(self) -> list[str]:
-        """The same service as a worker process; arguments carry no secrets."""
+        """The same service as a worker process."""
         command = [sys.executable, "-m", "tickwell", "serve", "--role", "worker"]
-        command += ["--no-http", "--supervised", "--store", self.scheduler.store_url]
+        command += ["--no-http", "--supervised"]
         return [*command, "--app", self.app] if self.app else command
 
     async def _watch_parent(self) -> None:
@@ -81,10 +98,26 @@ class Service:
         await reader.read()
         self.stopping.set()
 
+    def _bind(self) -> socket.socket:
+        from tickwell.api.server import require_server
+
+        require_server()
+        return _bind(self.host, self.port)
+
     async def _listen(self, sock: socket.socket) -> None:
         from tickwell.api.server import serve
 
-        await serve(HealthApp(self.scheduler.health, self.scheduler.store_url), sock)
+        try:
+            await serve(HealthApp(self.health, self.scheduler.store_url), sock)
+        finally:
+            self.stopping.set()  # a service that nobody can ask is no service
+
+    def health(self) -> Health:
+        """How the engine in this process is, and its worker processes."""
+        health = self.scheduler.health()
+        if not self.workers or self.supervisor.alive:
+            return health
+        return replace(health, ok=False, problems=[*health.problems, "no worker process runs"])
 
     def _say(self, sock: socket.socket | None) -> None:
         does = " and ".join(sorted(self.roles))
@@ -112,6 +145,6 @@ def _bind(host: str, port: int) -> socket.socket:
         raise InvalidSetting(
             f"cannot listen on {host}:{port}: {error.strerror}",
             field="port",
-            hint="Choose another with --port, or pass --no-http",
+            hint="Choose others with --host and --port, or pass --no-http",
         ) from error
     return sock

@@ -42,6 +42,28 @@ def require_whole(record: Any, at: str, *names: str) -> None:
             raise InvalidJob(f"{value!r} is not a whole number", field=_path(at, name))
 
 
+def require_name(record: Any, name: str) -> None:
+    """A name is short and printable."""
+    value = getattr(record, name)
+    if not isinstance(value, str) or not 0 < len(value) <= 255 or not value.isprintable():
+        raise InvalidJob("1 to 255 printable characters are needed", field=name)
+
+
+def require_text(record: Any, name: str) -> None:
+    """Free text; what is looked up by is short."""
+    value, longest = getattr(record, name), 10_000 if name == "description" else 255
+    if value is not None and (not isinstance(value, str) or len(value) > longest):
+        raise InvalidJob(f"a text of {longest} characters at most is needed", field=name)
+
+
+def require_target(record: Any) -> None:
+    """A target says what a worker must be able to do."""
+    if not isinstance(getattr(record.target, "ability", None), str):
+        raise InvalidJob(
+            f"{record.target!r} is not a target", field="target", hint='For example Call("report")'
+        )
+
+
 def require_kind(record: Any, name: str, kind: type) -> None:
     """A policy is an object of its class."""
     value = getattr(record, name)

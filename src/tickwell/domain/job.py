@@ -7,7 +7,15 @@ from enum import StrEnum
 from typing import Any
 
 from tickwell.domain.gate import Concurrency, Overlap
-from tickwell.domain.given import make_choice, make_durations, require_kind, require_whole
+from tickwell.domain.given import (
+    make_choice,
+    make_durations,
+    require_kind,
+    require_name,
+    require_target,
+    require_text,
+    require_whole,
+)
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout
 from tickwell.domain.target import Target
 from tickwell.domain.trigger import Trigger
@@ -63,14 +71,13 @@ class Job:
     created_at: int = 0
 
     def __post_init__(self) -> None:
-        for label, text in (("name", self.name), ("project", self.project), ("queue", self.queue)):
-            if not isinstance(text, str) or not 0 < len(text) <= 255 or not text.isprintable():
-                raise InvalidJob("1 to 255 printable characters are needed", field=label)
-        for label, text in (("dedupe_key", self.dedupe_key or ""), ("app", self.app or "")):
-            if len(text) > 255:
-                raise InvalidJob("255 characters at most are possible", field=label)
+        for name in ("name", "project", "queue"):
+            require_name(self, name)
+        for name in ("dedupe_key", "app", "description"):
+            require_text(self, name)
         for name, kind in _KINDS.items():
             require_kind(self, name, kind)
+        require_target(self)
         make_choice(self, "", "overlap", Overlap)
         make_choice(self, "", "delivery", Delivery)
         make_durations(self, "", "ttl")

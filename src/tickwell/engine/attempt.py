@@ -63,9 +63,9 @@ class Attempt:
 
     def interrupted(self) -> Outcome:
         """The outcome of an attempt whose task ended by cancellation."""
-        kind = self.stop or OutcomeKind.FAILED
+        kind, timeout = self.stop or OutcomeKind.FAILED, self.claim.job.timeout
         error = {
-            OutcomeKind.TIMED_OUT: f"timed out after {self.claim.job.timeout.soft / 1000:g} s",
+            OutcomeKind.TIMED_OUT: f"timed out after {timeout.soft / 1000:g} s",
             OutcomeKind.CANCELLED: "cancelled on request",
             OutcomeKind.FAILED: "the handler cancelled itself",
         }.get(kind)

@@ -168,6 +168,7 @@ class Engine:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.executor.close()
         await self._say_goodbye()
         self.events.emit(Stopped(released=released))
 

@@ -190,7 +190,11 @@ class Runner:
 
     def _abandon(self, attempt: Attempt) -> None:
         """Past its hard timeout: it ends on record; its slot stays taken until its task ends."""
-        self._tell(attempt, attempt.interrupted())
+        outcome = attempt.interrupted()
+        if outcome.kind is OutcomeKind.TIMED_OUT:
+            hard = attempt.claim.job.timeout.hard / 1000
+            outcome.error = f"timed out: it did not stop within {hard:g} s"
+        self._tell(attempt, outcome)
 
     def cancel(self, id: str, number: int) -> None:
         """Somebody asked for it."""

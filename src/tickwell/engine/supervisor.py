@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Events, ProcessEnded
@@ -21,8 +21,17 @@ class Supervisor:
     orphaned, even when this process was killed with -9.
     """
 
-    def __init__(self, command: Sequence[str], count: int, clock: Clock, events: Events) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        count: int,
+        clock: Clock,
+        events: Events,
+        *,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.command = command
+        self.environment = environment
         self.count = count
         self.clock = clock
         self.events = events
@@ -43,6 +52,16 @@ class Supervisor:
             self._signal(signal.SIGKILL)
             await asyncio.wait(late)
 
+    @property
+    def alive(self) -> int:
+        """How many run now."""
+        return sum(process.returncode is None for process in self.processes.values())
+
+    def kill(self) -> None:
+        """End all of them at once; what they ran is recovered by others."""
+        self._stopping.set()
+        self._signal(signal.SIGKILL)
+
     def _signal(self, number: signal.Signals) -> None:
         for process in self.processes.values():
             if process.returncode is None:
@@ -53,7 +72,7 @@ class Supervisor:
         while not self._stopping.is_set():
             started = self.clock.monotonic()
             process = await asyncio.create_subprocess_exec(
-                *self.command, stdin=asyncio.subprocess.PIPE
+                *self.command, stdin=asyncio.subprocess.PIPE, env=self.environment
             )
             self.processes[number] = process
             if self._stopping.is_set():

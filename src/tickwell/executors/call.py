@@ -28,6 +28,7 @@ class CallExecutor:
 
     def __init__(self, handlers: Handlers) -> None:
         self.handlers = handlers
+        self._closed = False
 
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         by_sort: dict[Sort, set[str]] = {Sort.TASK: set(), Sort.THREAD: set()}
@@ -49,7 +50,7 @@ class CallExecutor:
             if handler.is_async:
                 result = await handler.function(**arguments)
             else:
-                result = await _in_thread(handler, arguments, run)
+                result = await self._in_thread(handler, arguments, run)
         # Whatever a handler raises is a failed attempt; its exit is not the process's.
         except (Exception, SystemExit) as error:  # noqa: BLE001
             return Outcome(kind=OutcomeKind.FAILED, error=describe(error))
@@ -57,13 +58,29 @@ class CallExecutor:
             kind=OutcomeKind.SUCCEEDED, result=None if result is None else keepable(result)
         )
 
+    async def close(self) -> None:
+        """Wait no longer for threads: they end with the process."""
+        self._closed = True
 
-async def _in_thread(handler: Handler, arguments: dict[str, Any], run: Run | None) -> Any:
-    """Call a sync handler in a daemon thread, so that one that hangs cannot keep the process.
+    async def _in_thread(self, handler: Handler, arguments: dict[str, Any], run: Run | None) -> Any:
+        """Wait for a sync handler in a thread, which cannot be stopped.
 
-    A thread cannot be stopped: a cancellation is passed on as `run.cancelled`, and the slot
-    stays taken until the thread ends.
-    """
+        A cancellation is passed on as `run.cancelled`, and the slot stays taken until the thread
+        ends; only when the process stops is it left alone.
+        """
+        done = _start_thread(handler, arguments)
+        while True:
+            try:
+                return await asyncio.shield(done)
+            except asyncio.CancelledError:
+                if done.cancelled() or self._closed:
+                    raise
+                if run is not None:
+                    run.cancel()
+
+
+def _start_thread(handler: Handler, arguments: dict[str, Any]) -> asyncio.Future[Any]:
+    """Call a handler in a daemon thread, so that one that hangs cannot keep the process."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
     context = contextvars.copy_context()
@@ -73,24 +90,26 @@ async def _in_thread(handler: Handler, arguments: dict[str, Any], run: Run | Non
             result = context.run(handler.function, **arguments)
         except BaseException as error:  # noqa: BLE001 - SystemExit in a thread is a failure too
             failure = error if isinstance(error, Exception) else RuntimeError(repr(error))
-            _hand_over(loop, lambda: done.set_exception(failure))
+            _hand_over(loop, done, done.set_exception, failure)
         else:
-            _hand_over(loop, lambda: done.set_result(result))
+            _hand_over(loop, done, done.set_result, result)
 
     threading.Thread(target=call, name=f"tickwell-{handler.name}", daemon=True).start()
-    while True:
-        try:
-            return await asyncio.shield(done)
-        except asyncio.CancelledError:
-            if done.cancelled():
-                raise
-            if run is not None:
-                run.cancel()
+    return done
 
 
-def _hand_over(loop: asyncio.AbstractEventLoop, setter: Callable[[], None]) -> None:
+def _hand_over(
+    loop: asyncio.AbstractEventLoop,
+    done: asyncio.Future[Any],
+    setter: Callable[[Any], None],
+    value: Any,
+) -> None:
+    def resolve() -> None:
+        if not done.done():
+            setter(value)
+
     try:
-        loop.call_soon_threadsafe(setter)
+        loop.call_soon_threadsafe(resolve)
     except RuntimeError:
         return  # the loop is closed: the process stopped without waiting for this thread
 

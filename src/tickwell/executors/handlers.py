@@ -79,6 +79,10 @@ class Handlers:
         except KeyError:
             raise UnknownHandler(name) from None
 
+    def find(self, name: str) -> Handler | None:
+        """The handler, if it is registered here."""
+        return self._by_name.get(name)
+
     def all(self) -> list[Handler]:
         """Every handler."""
         return list(self._by_name.values())

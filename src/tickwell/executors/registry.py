@@ -28,6 +28,4 @@ class Registry:
     async def close(self) -> None:
         """Let go of what executors hold open: connections, processes."""
         for executor in self._executors.values():
-            close = getattr(executor, "close", None)
-            if close is not None:
-                await close()
+            await executor.close()

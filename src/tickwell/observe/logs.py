@@ -66,7 +66,7 @@ def log_event(event: events.Event) -> None:
 
 def _died(report: Report) -> str:
     claim = report.claim
-    return f"{claim.job.name} died ({report.reason}), execution {claim.id}: {_cause(report)}"
+    return f"{claim.job.name} died ({report.reason}), execution {claim.id}:\n{report.error}"
 
 
 def _again(report: Report) -> str:

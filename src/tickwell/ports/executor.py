@@ -26,6 +26,10 @@ class Executor(Protocol):
         """What it can run, as targets name it, by the slots that it takes."""
         ...
 
+    async def close(self) -> None:
+        """Let go of what is held open, and of attempts that cannot be stopped."""
+        ...
+
     async def run(self, claim: Claim) -> Outcome:
         """Carry out the attempt.
 

@@ -58,6 +58,9 @@ class FakeExecutor:
         """What is held goes on."""
         self._held.pop(handler).set()
 
+    async def close(self) -> None:
+        """Nothing is held open."""
+
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         return {self.sort: frozenset(f"call:{name}" for name in self.handlers)}
 

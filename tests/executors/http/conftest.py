@@ -1,5 +1,6 @@
 """An executor that may reach the receivers of these tests, and claims for it."""
 
+import asyncio
 import ssl
 from contextlib import AsyncExitStack
 from itertools import count
@@ -15,6 +16,7 @@ from tickwell.domain.job import Job
 from tickwell.domain.trigger import OnDemand
 from tickwell.executors.http.executor import HttpExecutor
 from tickwell.executors.http.guard import Guard
+from tickwell.wiring import loop_factory
 
 FIRE_TIME = 1_763_240_000_123
 LOCAL: dict[str, Any] = {
@@ -25,6 +27,11 @@ LOCAL: dict[str, Any] = {
 #: One for all that need none of their own: reading the system's authorities takes 40 ms.
 CONTEXT = ssl.create_default_context()
 _numbers = count(1)
+
+
+def pytest_asyncio_loop_factories(config, item):
+    """Sockets and TLS differ from loop to loop: the standard one, and the one of the engine."""
+    return {"asyncio": asyncio.new_event_loop, "engine": loop_factory()}
 
 
 def a_claim(target, payload=None, *, policies=None, **fields):

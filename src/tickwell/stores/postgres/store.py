@@ -11,13 +11,13 @@ from tickwell.stores.postgres.migrate import migrate
 from tickwell.stores.postgres.notifier import Bell, Ear
 from tickwell.stores.postgres.queue import PostgresQueue
 from tickwell.stores.postgres.records import PostgresRecords
-from tickwell.stores.postgres.upkeep import PostgresUpkeep
+from tickwell.stores.postgres.transactional import PostgresTransactional
 from tickwell.stores.postgres.url import Location, parse
 from tickwell.stores.sql.cache import JobCache
 
 
 class PostgresStore(
-    PostgresQueue, PostgresCatalog, PostgresHistory, PostgresRecords, PostgresUpkeep
+    PostgresQueue, PostgresCatalog, PostgresHistory, PostgresRecords, PostgresTransactional
 ):
     """Everything in one schema of a database."""
 

@@ -17,6 +17,7 @@ from tickwell.stores.sqlite.queue import SqliteQueue
 from tickwell.stores.sqlite.reader import Reader
 from tickwell.stores.sqlite.records import SqliteRecords
 from tickwell.stores.sqlite.session import Session
+from tickwell.stores.sqlite.transactional import SqliteTransactional
 from tickwell.stores.sqlite.upkeep import SqliteUpkeep
 from tickwell.stores.sqlite.url import Location, parse
 from tickwell.stores.sqlite.writer import Writer
@@ -27,7 +28,9 @@ LOOK = 0.15
 WAIT = 10.0
 
 
-class SqliteStore(SqliteQueue, SqliteCatalog, SqliteHistory, SqliteRecords, SqliteUpkeep):
+class SqliteStore(
+    SqliteQueue, SqliteCatalog, SqliteHistory, SqliteRecords, SqliteTransactional, SqliteUpkeep
+):
     """Everything in one file, with a thread that writes and a thread that reads."""
 
     def __init__(

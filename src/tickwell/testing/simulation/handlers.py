@@ -33,6 +33,9 @@ class SimExecutor:
         self.number = number
         self.random = world.random(f"handlers {process.name}")
 
+    async def close(self) -> None:
+        """Nothing is held open."""
+
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         return {Sort.TASK: self._known(TASKS), Sort.THREAD: self._known(THREADS)}
 
