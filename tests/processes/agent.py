@@ -1,4 +1,4 @@
-"""A process under test: an engine on a SQLite file that tells its events on standard output.
+"""A process under test: an engine on a store that tells its events on standard output.
 
     python -m tests.processes.agent '{"store": "…", "journal": "…", …}'
 

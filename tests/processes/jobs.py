@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 from tickwell.domain.execution import Kind, NewExecution
 from tickwell.domain.gate import Overlap
@@ -30,6 +31,11 @@ def job(name: str, handler: str, trigger: Trigger, now: int, **policies: Any) ->
         saved_at=now,
         **policies,
     )
+
+
+def uuid_of(name: str) -> str:
+    """The id of a job where a store takes none but UUIDs."""
+    return str(uuid5(NAMESPACE_OID, name))
 
 
 def once(instant: int) -> Once:

@@ -1,6 +1,9 @@
 """The history of a run, read when it is over."""
 
+import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any, TypeVar
 
 from tests.faults.history import Call, History, Range, Row, Try
 from tests.processes import journal
@@ -8,26 +11,49 @@ from tickwell.domain.execution import ENDED, LIVE, Execution, Kind
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import Store
 
+T = TypeVar("T")
+
 FOREVER = 1 << 60
+#: Questions under way at once; a server's answer takes longer than a file's.
+TOGETHER = 8
 
 
 async def read_history(
-    store: Store, fires: dict[str, list[int]], calls: Path, requests: tuple[str, ...] = ()
+    store: Store,
+    fires: dict[str, list[int]],
+    calls: Path,
+    requests: tuple[str, ...] = (),
+    ids: dict[str, str] | None = None,
 ) -> History:
-    """What the oracle, the store and the handlers say."""
+    """What the oracle, the store and the handlers say; ids are those of jobs, by their names."""
     executions = await all_executions(store)
-    ranges = [each for job in fires for each in await store.list_skips(job, 0, FOREVER)]
+    names = {id: name for name, id in (ids or {}).items()}
+    asked = (ids or {}).values() or fires
+    skips = await _together([store.list_skips(id, 0, FOREVER) for id in asked])
+    ranges = [
+        Range(names.get(each.job_id, each.job_id), each.first, each.last, each.count)
+        for found in skips
+        for each in found
+    ]
     return History(
         fires=fires,
         requests=list(requests),
-        rows=[await _row(store, each) for each in executions],
-        ranges=[Range(each.job_id, each.first, each.last, each.count) for each in ranges],
+        rows=await _together([_row(store, each, names) for each in executions]),
+        ranges=ranges,
         calls=[
             Call(line.execution, line.attempt, line.at, line.slack, line.process)
             for line in journal.read(calls)
             if line.what == "begin"
         ],
     )
+
+
+async def _together(questions: list[Coroutine[Any, Any, T]]) -> list[T]:
+    """The answers in order, a few questions at a time."""
+    answers: list[T] = []
+    for begin in range(0, len(questions), TOGETHER):
+        answers += await asyncio.gather(*questions[begin : begin + TOGETHER])
+    return answers
 
 
 async def all_executions(store: Store, where: ExecutionFilter | None = None) -> list[Execution]:
@@ -48,12 +74,12 @@ async def is_quiet(store: Store, expected: int) -> bool:
     return ended >= expected and not any(stats.get(state, 0) for state in LIVE)
 
 
-async def _row(store: Store, execution: Execution) -> Row:
+async def _row(store: Store, execution: Execution, names: dict[str, str]) -> Row:
     whole = await store.get_execution(execution.project, execution.id)
     assert whole is not None
     return Row(
         id=whole.id,
-        job=whole.job_id,
+        job=names.get(whole.job_id, whole.job_id),
         fire_time=whole.fire_time,
         state=str(whole.state),
         attempt=whole.attempt,

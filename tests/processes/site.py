@@ -1,8 +1,9 @@
-"""The place of a fault run: a store file, a journal of calls, and what ought to have happened."""
+"""The place of a fault run: a store, a journal of calls, and what ought to have happened."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from tests.faults.history import History
 from tests.processes import journal
 from tests.processes.agent import Orders
 from tests.processes.child import PATIENCE, until
-from tests.processes.jobs import add_jobs
+from tests.processes.jobs import add_jobs, uuid_of
 from tests.processes.reading import all_executions, is_quiet, read_history
 from tickwell.clock import wall_millis
 from tickwell.domain.execution import Execution
@@ -31,9 +32,13 @@ STEADY = {"ttl": 30.0, "beat": 10.0, "sweep": 5.0, "poll": 5.0}
 class Site:
     """Everything that a test knows besides its processes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: str | None = None) -> None:
         self.folder = folder
-        self.store = f"sqlite:///{folder / 'jobs.db'}"
+        #: A file, unless it is told another.
+        self.store = store or f"sqlite:///{folder / 'jobs.db'}"
+        self.id_of = str if store is None else uuid_of
+        #: How its processes reach the store, where something stands in between.
+        self.way = self.store
         self.calls = folder / "calls"
         self.fires: dict[str, list[int]] = {}
         self.requests: tuple[str, ...] = ()
@@ -45,7 +50,7 @@ class Site:
 
     def orders(self, **more: Any) -> Orders:
         settings = FAST | more.pop("settings", {})
-        return Orders(self.store, str(self.calls), settings=settings, **more)
+        return Orders(self.way, str(self.calls), settings=settings, **more)
 
     def ask(self, question: Callable[[Any], Awaitable[T]]) -> T:
         """Ask the store something, as yet another process would."""
@@ -64,7 +69,8 @@ class Site:
         """Jobs, and the fire times that they must be found to have had."""
         now = wall_millis()
         self.fires |= fires
-        self.ask(lambda store: add_jobs(store, jobs, now))
+        known = [replace(job, id=self.id_of(job.name)) for job in jobs]
+        self.ask(lambda store: add_jobs(store, known, now))
 
     def begun(self) -> list[journal.Line]:
         return [line for line in journal.read(self.calls) if line.what == "begin"]
@@ -86,7 +92,10 @@ class Site:
         self.ask(quiet)
 
     def history(self) -> History:
-        return self.ask(lambda store: read_history(store, self.fires, self.calls, self.requests))
+        ids = {name: self.id_of(name) for name in self.fires}
+        return self.ask(
+            lambda store: read_history(store, self.fires, self.calls, self.requests, ids)
+        )
 
     def judge(self) -> History:
         """The history, if nothing is wrong with it."""
@@ -96,7 +105,8 @@ class Site:
         return history
 
     def executions(self, job: str | None = None) -> list[Execution]:
-        return self.ask(lambda store: all_executions(store, ExecutionFilter(job_id=job)))
+        where = ExecutionFilter(job_id=job and self.id_of(job))
+        return self.ask(lambda store: all_executions(store, where))
 
     def workers(self) -> list[Liveness]:
         """Those that nobody has declared lost."""
@@ -107,7 +117,8 @@ class Site:
         """The only execution of a job, with its attempts."""
 
         async def read(store: Any) -> Execution:
-            [found] = await all_executions(store, ExecutionFilter(job_id=job))
+            where = ExecutionFilter(job_id=self.id_of(job))
+            [found] = await all_executions(store, where)
             whole: Execution = await store.get_execution(found.project, found.id)
             return whole
 
