@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import fields, replace
+from difflib import get_close_matches
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Job
+from tickwell.errors import InvalidJob
 from tickwell.executors.handlers import Handler
 
 P = ParamSpec("P")
@@ -45,6 +47,24 @@ class JobFunction(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<job {self.name!r}: {self._function!r}>"
+
+
+#: The fields of a job that a declaration may set.
+POLICIES = [
+    field.name
+    for field in fields(Job)
+    if field.name
+    not in {"id", "name", "trigger", "target", "project", "version", "saved_at", "created_at"}
+]
+
+
+def check_policies(given: Iterable[str]) -> None:
+    """Name the policy that does not exist, and the one that was probably meant."""
+    for policy in given:
+        if policy not in POLICIES:
+            near = get_close_matches(policy, POLICIES, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(POLICIES)}"
+            raise InvalidJob("is not a policy of a job", field=policy, hint=hint)
 
 
 def with_hash(job: Job) -> Job:

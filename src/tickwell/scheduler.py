@@ -7,13 +7,12 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import fields, replace
-from difflib import get_close_matches
+from dataclasses import replace
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from tickwell.clock import StoreClock
-from tickwell.declared import JobFunction, with_hash
+from tickwell.declared import JobFunction, check_policies, with_hash
 from tickwell.domain.event import Events, Listener
 from tickwell.domain.execution import Execution
 from tickwell.domain.health import Health
@@ -21,7 +20,6 @@ from tickwell.domain.job import Entry, Job
 from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.errors import (
-    InvalidJob,
     InvalidSetting,
     InvalidTrigger,
     JobExists,
@@ -44,13 +42,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 BOTH = frozenset({"planner", "worker"})
-#: The fields of a job that a declaration may set.
-POLICIES = [
-    field.name
-    for field in fields(Job)
-    if field.name
-    not in {"id", "name", "trigger", "target", "project", "version", "saved_at", "created_at"}
-]
 
 
 class Scheduler:
@@ -91,7 +82,7 @@ class Scheduler:
         self.jobs = Jobs(self._store, self.clock, random, self._wake)
         self.executions = Executions(self._store, self.clock, random, self._wake)
         self.slots = Slots(self._store, self.clock)
-        self._transactions = Transactions(self._store, random)
+        self.transactions = Transactions(self._store, self.project, random)
 
     @property
     def store_url(self) -> str:
@@ -138,26 +129,10 @@ class Scheduler:
             handler.arguments(payload)
         return await self.executions.trigger(self.project, name, payload=payload, key=key)
 
-    def trigger_on(
-        self, connection: Any, name: str, payload: Any = None, *, key: str | None = None
-    ) -> str:
-        """Run a job once the transaction on this connection commits; the execution's id."""
-        return self._transactions.trigger(connection, self.project, name, payload, key)
-
-    async def trigger_on_async(
-        self, connection: Any, name: str, payload: Any = None, *, key: str | None = None
-    ) -> str:
-        """The same on a connection that has to be awaited."""
-        return await self._transactions.trigger_async(connection, self.project, name, payload, key)
-
     def _definition(
         self, name: str, trigger: Trigger | None, target: Target, **policies: Any
     ) -> Job:
-        for policy in policies:
-            if policy not in POLICIES:
-                near = get_close_matches(policy, POLICIES, n=1)
-                known = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(POLICIES)}"
-                raise InvalidJob("is not a policy of a job", field=policy, hint=known)
+        check_policies(policies)
         return Job(
             id="",
             name=name,
@@ -182,7 +157,7 @@ class Scheduler:
             return
         await self.open()
         await self._sync()
-        self._engine = make_engine(
+        engine = make_engine(
             self._store,
             self.handlers,
             self.clock,
@@ -190,7 +165,8 @@ class Scheduler:
             events=self.events,
             roles=frozenset(roles),
         )
-        await self._engine.start()
+        await engine.start()
+        self._engine = engine
 
     async def stop(self) -> None:
         """Claim nothing more, let running attempts end, give the rest back, close the store."""

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from tickwell.domain.execution import OutcomeKind
-from tickwell.domain.outcome import Outcome
+from tickwell.domain import outcome as outcomes
+from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.planning import plan as sound_plan
-from tickwell.engine.attempt import Attempt
 from tickwell.engine.deadlines import Deadlines
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import LONGEST_REST, Loop
@@ -65,10 +64,13 @@ def never_held(patches):
 def given_back_as_due(patches):
     """What is given back before its instant may start at once elsewhere."""
 
-    def given_back(self, now):
-        return Outcome(kind=OutcomeKind.RELEASED)
+    def settle(report, outcome, now):
+        sound(report, outcome, now)
+        if outcome.kind is OutcomeKind.RELEASED and report.state is State.WAITING:
+            report.run_at = now
 
-    patches.setattr(Attempt, "given_back", given_back)
+    sound = outcomes._settle
+    patches.setattr(outcomes, "_settle", settle)
 
 
 def always_trusted(patches):

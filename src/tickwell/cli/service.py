@@ -17,6 +17,9 @@ from tickwell.domain.health import Health
 from tickwell.errors import InvalidSetting
 from tickwell.scheduler import Scheduler
 
+#: Seconds beyond the drain timeout before a worker process is killed: it writes its reports first.
+PATIENCE = 25.0
+
 
 class Service:
     """Starts everything, says so, and takes it down in order when asked to stop."""
@@ -68,7 +71,7 @@ class Service:
             self._tell("stopping: no new claims, running attempts may end")
         finally:
             drain = self.scheduler.settings.drain_timeout
-            await asyncio.gather(self.supervisor.stop(drain + 2), self.scheduler.stop())
+            await asyncio.gather(self.supervisor.stop(drain + PATIENCE), self.scheduler.stop())
             if orphaned is not None:
                 orphaned.cancel()
         if listening is not None:
@@ -77,6 +80,8 @@ class Service:
                 await listening
 
     def _on_signal(self, number: signal.Signals) -> None:
+        if self.stopping.is_set() and self.supervised:
+            return  # a terminal or a service manager signals the whole group, the supervisor again
         if self.stopping.is_set():
             # Asked twice: end now, and the worker processes with it; others recover what ran.
             self.supervisor.kill()

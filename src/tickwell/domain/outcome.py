@@ -51,7 +51,7 @@ class Report:
 
 def decide(claim: Claim, outcome: Outcome, now: int) -> Report:
     """The report for an attempt that ended now. `attempt` itself never falls: it is the fence."""
-    charged, lost, returned = _counts(claim, outcome.kind)
+    charged, lost, returned = _counts(claim, outcome)
     report = Report(
         claim=claim,
         outcome=outcome.kind,
@@ -74,8 +74,17 @@ def decide(claim: Claim, outcome: Outcome, now: int) -> Report:
     return report
 
 
-def _counts(claim: Claim, kind: OutcomeKind) -> tuple[int, int, int]:
+def _is_untried(outcome: Outcome) -> bool:
+    """Whether the claim was given back before anything started."""
+    return outcome.kind is OutcomeKind.RELEASED and outcome.started_at is None
+
+
+def _counts(claim: Claim, outcome: Outcome) -> tuple[int, int, int]:
     """Charged at the claim; given back where the attempt says nothing about the target."""
+    kind = outcome.kind
+    if _is_untried(outcome):
+        # Workers that claim more than they can start must cost no execution its budget.
+        return claim.charged - 1, claim.lost, claim.returned
     if kind is OutcomeKind.LOST:
         return claim.charged - 1, claim.lost + 1, claim.returned
     if kind in {OutcomeKind.RELEASED, OutcomeKind.SNOOZED} and claim.returned < RETURN_BUDGET:
@@ -90,6 +99,9 @@ def _settle(report: Report, outcome: Outcome, now: int) -> None:
         return
     if kind is OutcomeKind.CANCELLED:
         report.state, report.reason = State.CANCELLED, outcome.error or "cancelled"
+        return
+    if _is_untried(outcome):
+        report.run_at = claim.run_at  # and so it keeps its place in the queue
         return
     report.run_at = now + _delay(claim, outcome, report)
     report.reason = _why_final(report, outcome)
@@ -110,9 +122,7 @@ def _why_final(report: Report, outcome: Outcome) -> str | None:
         return "not to be retried"
     if report.charged >= retry.max_attempts:
         return f"{report.charged} of {retry.max_attempts} attempts"
-    # What was given back before it started has not been tried yet, however late it is.
-    tried = started or kind is not OutcomeKind.RELEASED
-    if tried and retry.max_age is not None and report.run_at - claim.fire_time > retry.max_age:
+    if retry.max_age is not None and report.run_at - claim.fire_time > retry.max_age:
         return "older than the retry policy allows"
     return None
 

@@ -56,11 +56,6 @@ class Attempt:
         if self.task is not None and self.entered:
             self.task.cancel()
 
-    def given_back(self, now: int) -> Outcome:
-        """The outcome of an attempt that did not start: whoever has it next waits as long."""
-        early = max(self.claim.run_at - now, 0)
-        return Outcome(kind=OutcomeKind.RELEASED, delay=early)
-
     def interrupted(self) -> Outcome:
         """The outcome of an attempt whose task ended by cancellation."""
         kind, timeout = self.stop or OutcomeKind.FAILED, self.claim.job.timeout

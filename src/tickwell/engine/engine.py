@@ -152,6 +152,7 @@ class Engine:
         if not self.running:
             return
         self.running = False
+        self.worker.draining = True
         self._stop("worker", "planner", "watcher", "reaper")
         if self._hearing is not None:
             self._hearing.cancel()

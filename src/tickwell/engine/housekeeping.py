@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Collection
 
 from tickwell.clock import Clock
-from tickwell.domain.change import delete
+from tickwell.domain.change import Change, Changer, delete
 from tickwell.domain.event import Events, Parked
 from tickwell.domain.execution import LIVE, Execution, State
-from tickwell.domain.job import JobState
+from tickwell.domain.job import Entry, JobState
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
+
+#: Pages that one look at the queue reads at most.
+PAGES = 10
 
 
 class Housekeeping:
@@ -67,8 +70,15 @@ class Housekeeping:
             await self.store.settle(ids, {State.PARKED}, State.WAITING, "", now)
 
     async def _list(self, where: ExecutionFilter) -> list[Execution]:
-        page = await self.store.list_executions(where, limit=self.settings.batch)
-        return page.items
+        found: list[Execution] = []
+        cursor = None
+        for _ in range(PAGES):
+            page = await self.store.list_executions(where, cursor, self.settings.batch)
+            found += page.items
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return found
 
     async def _remove_finished(self) -> None:
         where = JobFilter(states=frozenset({JobState.FINISHED}), auto_remove=True)
@@ -77,7 +87,20 @@ class Housekeeping:
             job = entry.job
             live = ExecutionFilter(project=job.project, job_id=job.id, states=LIVE)
             if not (await self.store.list_executions(live, limit=1)).items:
-                await self.store.change_jobs(job.project, [job.id], delete(), self.clock.now())
+                changer = _delete_if_finished(job.version)
+                await self.store.change_jobs(job.project, [job.id], changer, self.clock.now())
+
+
+def _delete_if_finished(version: int) -> Changer:
+    """Unless it was edited or resumed since it was looked at."""
+    deleting = delete()
+
+    def change(entry: Entry, now: int) -> Change | None:
+        if entry.cursor.state is not JobState.FINISHED or entry.job.version != version:
+            return None
+        return deleting(entry, now)
+
+    return change
 
 
 def _is_able(execution: Execution, able: Collection[tuple[str, str]]) -> bool:

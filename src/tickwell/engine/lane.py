@@ -51,11 +51,11 @@ class Lane:
     def room(self) -> int:
         """How many to claim now.
 
-        Nothing until half of what may be in hand is gone: a claim of many costs little more than
-        a claim of one.
+        With every slot taken, nothing until half of what may be in hand is gone: a claim of many
+        costs little more than a claim of one. A free slot is filled at once.
         """
         slots = self.slots - self.abandoned
         capacity = slots + self.ahead()
-        if self.in_hand > capacity // 2 and capacity > slots:
+        if self.in_hand >= slots and self.in_hand > capacity // 2:
             return 0
         return max(min(capacity - self.in_hand, self.batch), 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from tickwell.clock import Clock
 from tickwell.domain.change import Change, Changer, pause
@@ -62,30 +63,31 @@ class Reporter:
     async def step(self) -> float:
         """Write one batch. A batch whose reply was lost is written again, as it was."""
         if not self._in_flight:
-            count = min(len(self._pending), self.settings.batch)
-            taken = [self._pending.popleft() for _ in range(count)]
+            taken = list(islice(self._pending, self.settings.batch))
             self._in_flight = [decide(claim, outcome, at) for claim, outcome, at in taken]
+            for _ in taken:
+                self._pending.popleft()
         if not self._in_flight:
             return UNTIL_WOKEN
         reports = self._in_flight
         finished = await self.store.finish(reports, self.clock.now())
         self._in_flight = []
-        self._tell(reports, finished.refused)
-        await self._pause_jobs(reports, finished.failures)
+        stale = {id(report) for report in finished.refused}
+        applied = [report for report in reports if id(report) not in stale]
+        self._tell(applied, finished.refused)
+        await self._pause_jobs(applied, finished.failures)
         return 0.0 if self._pending else UNTIL_WOKEN
 
-    def _tell(self, reports: list[Report], refused: list[Report]) -> None:
+    def _tell(self, applied: list[Report], refused: list[Report]) -> None:
         self.wake_worker()
-        if any(report.state is State.WAITING for report in reports):
+        if any(report.state is State.WAITING for report in applied):
             self.wake_planner()
-        if any(report.claim.job.trigger.follows_finish for report in reports):
+        if any(report.claim.job.trigger.follows_finish for report in applied):
             self.wake_planner()
         if not self.events.wanted:
             return
         if refused:
             self.events.emit(AttemptsFenced(reports=refused))
-        stale = {id(report) for report in refused}
-        applied = [report for report in reports if id(report) not in stale]
         if applied:
             self.events.emit(AttemptsFinished(reports=applied))
 

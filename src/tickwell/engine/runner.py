@@ -138,7 +138,7 @@ class Runner:
                 outcome = attempt.interrupted()
             elif not self.is_trusted() or self.clock.now() >= attempt.claim.deadline:
                 # Its lease may be over: whoever took it over runs it.
-                outcome = attempt.given_back(self.clock.now())
+                outcome = Outcome(kind=OutcomeKind.RELEASED)
             else:
                 attempt.started = self.clock.monotonic()
                 attempt.started_at = self.clock.now()
@@ -151,7 +151,7 @@ class Runner:
             outcome = Outcome(
                 kind=OutcomeKind.FAILED,
                 started_at=attempt.started_at,
-                error=f"{type(error).__name__}: {error}",
+                error=_in_words(error),
             )
         self._leave(attempt)
         self._tell(attempt, outcome)
@@ -186,7 +186,12 @@ class Runner:
 
     def give_back(self, attempt: Attempt) -> None:
         """Release what has not started."""
-        self.finish_early(attempt, attempt.given_back(self.clock.now()))
+        self.finish_early(attempt, Outcome(kind=OutcomeKind.RELEASED))
+
+    def refuse(self, claims: Sequence[Claim]) -> None:
+        """Give claims back that came too late to be taken."""
+        for claim in claims:
+            self.reporter.report(claim, Outcome(kind=OutcomeKind.RELEASED))
 
     def _abandon(self, attempt: Attempt) -> None:
         """Past its hard timeout: it ends on record; its slot stays taken until its task ends."""
@@ -220,3 +225,10 @@ class Runner:
                 for attempt in list(lane.ready):
                     self.give_back(attempt)
                 lane.ready.clear()
+
+
+def _in_words(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - an error that cannot be printed frees its slot all the same
+        return type(error).__name__

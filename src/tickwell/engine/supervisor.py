@@ -71,16 +71,23 @@ class Supervisor:
         failures = 0
         while not self._stopping.is_set():
             started = self.clock.monotonic()
-            process = await asyncio.create_subprocess_exec(
-                *self.command, stdin=asyncio.subprocess.PIPE, env=self.environment
-            )
-            self.processes[number] = process
-            if self._stopping.is_set():
-                process.terminate()
-            code = await process.wait()
+            pid, code = await self._one(number)
             if self._stopping.is_set():
                 return
             failures = 1 if self.clock.monotonic() - started > GOOD_START else failures + 1
             rest = backoff(failures, str(number))
-            self.events.emit(ProcessEnded(pid=process.pid, code=code, rest=rest))
+            self.events.emit(ProcessEnded(pid=pid, code=code, rest=rest))
             await self.clock.wait(self._stopping, rest)
+
+    async def _one(self, number: int) -> tuple[int, int]:
+        """Run one process to its end: its id and how it ended."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self.command, stdin=asyncio.subprocess.PIPE, env=self.environment
+            )
+        except OSError as error:  # no memory or no process to be had: later, perhaps
+            return 0, error.errno or 1
+        self.processes[number] = process
+        if self._stopping.is_set():
+            process.terminate()
+        return process.pid, await process.wait()

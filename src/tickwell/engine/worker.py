@@ -53,11 +53,18 @@ class Worker:
         filled = False
         for lane, abilities in self.lanes.items():
             room = 0 if self.runner.is_backed_up() else lane.room()
-            if room and abilities:
+            if room and abilities and not self.is_draining():
                 claims = await self._claim(lane, abilities, room)
+                if self.is_draining():  # the reply took longer than the engine waited for it
+                    self.runner.refuse(claims)
+                    continue
                 self.runner.take(claims, lane)
                 filled = filled or len(claims) == room
         return 0.0 if filled else await self._rest()
+
+    def is_draining(self) -> bool:
+        """Whether nothing more is to be claimed; asked anew after each reply."""
+        return self.draining
 
     async def _claim(self, lane: Lane, abilities: frozenset[str], limit: int) -> list[Claim]:
         now = self.clock.now()

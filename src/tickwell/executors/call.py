@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import json
 import threading
 import traceback
@@ -51,8 +52,12 @@ class CallExecutor:
                 result = await handler.function(**arguments)
             else:
                 result = await self._in_thread(handler, arguments, run)
+            if inspect.isawaitable(result):
+                result = await result  # an async function behind a plain decorator
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            raise
         # Whatever a handler raises is a failed attempt; its exit is not the process's.
-        except (Exception, SystemExit) as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001
             return Outcome(kind=OutcomeKind.FAILED, error=describe(error))
         return Outcome(
             kind=OutcomeKind.SUCCEEDED, result=None if result is None else keepable(result)
@@ -125,6 +130,12 @@ def keepable(result: Any) -> Any:
     try:
         text = json.dumps(result, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        text = repr(result)
-        return text[:RESULT_LIMIT]
+        return _in_words(result)[:RESULT_LIMIT]
     return json.loads(text) if len(text) <= RESULT_LIMIT else text[:RESULT_LIMIT]
+
+
+def _in_words(result: Any) -> str:
+    try:
+        return repr(result)
+    except Exception:  # noqa: BLE001 - what a handler returns must not turn success into failure
+        return f"<{type(result).__name__}>"

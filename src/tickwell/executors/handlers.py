@@ -15,6 +15,12 @@ class Handler:
     """A registered function, with what was found out about it once."""
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        if not callable(function) or _is_generator(function):
+            raise InvalidJob(
+                f"{function!r} is not a function that can be called and ends",
+                field="handler",
+                hint="Use def or async def, without yield",
+            )
         self.name = name
         self.function = function
         self.is_async = inspect.iscoroutinefunction(function)
@@ -86,6 +92,10 @@ class Handlers:
     def all(self) -> list[Handler]:
         """Every handler."""
         return list(self._by_name.values())
+
+
+def _is_generator(function: Callable[..., Any]) -> bool:
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
 
 def _names(

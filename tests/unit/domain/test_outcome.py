@@ -195,13 +195,22 @@ def test_every_outcome_has_a_consequence_within_the_budgets():
         assert report.claim.attempt == 7
         assert report.state in ENDED | {State.WAITING}
         assert report.state is not State.SKIPPED
-        assert report.run_at >= NOW
+        untried = kind is OutcomeKind.RELEASED and not started
+        assert report.run_at == claim.run_at if untried else report.run_at >= NOW
         assert 0 <= report.charged <= charged
         assert report.lost <= LOST_BUDGET
         assert report.returned <= RETURN_BUDGET
-        assert charged - report.charged == report.lost - lost + report.returned - returned
+        assert charged - report.charged == report.lost - lost + report.returned - returned + untried
         assert bool(report.reason) is (report.state in {State.DEAD, State.CANCELLED})
         assert report == decide(claim, outcome, NOW)
+
+
+def test_claims_that_never_start_cost_nothing_and_keep_their_place():
+    claim = make_claim(returned=RETURN_BUDGET)
+    report = decide(claim, Outcome(kind=OutcomeKind.RELEASED), NOW)
+    assert report.state is State.WAITING
+    assert (report.charged, report.returned) == (claim.charged - 1, RETURN_BUDGET)
+    assert (report.run_at, report.rank) == (claim.run_at, rank(claim.run_at, claim.job.priority))
 
 
 def test_every_execution_ends_whatever_its_attempts_do():

@@ -300,4 +300,4 @@ async def test_a_released_attempt_is_not_charged_and_keeps_its_number(rig):
     rig.runner.finish_early(attempt, Outcome(kind=OutcomeKind.RELEASED))
     await rig.reporter.step()
     one = await rig.one(id)
-    assert (one.attempt, one.charged, one.returned) == (1, 0, 1)
+    assert (one.attempt, one.charged, one.returned) == (1, 0, 0)
