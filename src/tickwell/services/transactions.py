@@ -1,0 +1,69 @@
+"""Runs that are requested in the caller's own transaction: they commit or roll back with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.domain.execution import Kind, NewExecution
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Job
+from tickwell.domain.planning import new_execution
+from tickwell.errors import InvalidInput
+from tickwell.ids import Random, new_id
+from tickwell.ports.store import Upkeep
+from tickwell.ports.transactional import Maker, TransactionalStore
+from tickwell.services.payload import checked
+
+
+class Transactions:
+    """Asks for runs on connections that are not ours."""
+
+    def __init__(self, store: Upkeep, project: str, random: Random) -> None:
+        self.store = store
+        self.project = project
+        self.random = random
+
+    def trigger(
+        self, connection: Any, job_key: str, payload: Any = None, *, key: str | None = None
+    ) -> str:
+        """Run a job once the transaction on this connection commits; the execution's id.
+
+        The same key answers with the same id.
+        """
+        make = self._maker(payload, key)
+        return self._store().add_on(connection, self.project, job_key, make)
+
+    async def trigger_async(
+        self, connection: Any, job_key: str, payload: Any = None, *, key: str | None = None
+    ) -> str:
+        """The same on a connection that has to be awaited."""
+        make = self._maker(payload, key)
+        return await self._store().add_on_async(connection, self.project, job_key, make)
+
+    def _store(self) -> TransactionalStore:
+        if not isinstance(self.store, TransactionalStore):
+            raise InvalidInput(
+                f"{self.store.name} takes no part in transactions",
+                field="connection",
+                hint="Use sqlite:/// or postgresql://",
+            )
+        return self.store
+
+    def _maker(self, payload: Any, key: str | None) -> Maker:
+        if key is not None and not (0 < len(key) <= 255 and key.isprintable()):
+            raise InvalidInput("1 to 255 printable characters are needed", field="key")
+        own = checked(payload)
+
+        def make(job: Job, now: int) -> NewExecution:
+            new = new_execution(
+                job,
+                now,
+                id=new_id(now, self.random),
+                kind=Kind.REQUEST,
+                overlap=Overlap.ALLOW,
+                payload=own,
+            )
+            new.key = key
+            return new
+
+        return make

@@ -1,0 +1,102 @@
+"""Runs requested on the caller's connection to the same file.
+
+The caller holds the file's write lock until its transaction ends, as every writer of SQLite does,
+so the gates can be met at once, exactly as in a transaction of our own.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tickwell.domain.job import JobState
+from tickwell.errors import InvalidInput, NotFound, StoreRefused
+from tickwell.ports.transactional import Maker
+from tickwell.stores.sql.alchemy import driver_of
+from tickwell.stores.sqlite.adding import add
+from tickwell.stores.sqlite.base import SqliteBase
+from tickwell.stores.sqlite.entries import entry_of
+from tickwell.stores.sqlite.file import APPLICATION_ID
+from tickwell.stores.sqlite.session import Session
+
+
+class SqliteTransactional(SqliteBase):
+    """`ports.transactional.TransactionalStore`."""
+
+    _path: Path
+    _wall: Callable[[], int]
+
+    def add_on(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
+        given = driver_of(connection)
+        if not isinstance(given, sqlite3.Connection):
+            raise InvalidInput(
+                f"{type(given).__module__}.{type(given).__name__} is no connection of sqlite3",
+                field="connection",
+                hint="Pass one of sqlite3, or of SQLAlchemy on it",
+            )
+        with _plainly(given):
+            _check_file(given, self._path)
+            with _within(given):
+                return self._add(Session(given), project, job_key, make)
+
+    async def add_on_async(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
+        return self.add_on(connection, project, job_key, make)
+
+    def _add(self, session: Session, project: str, job_key: str, make: Maker) -> str:
+        row = session.row("entries_by_key", json.dumps([job_key]), project, project)
+        entry = entry_of(self.cache, row) if row else None
+        if entry is None or entry.cursor.state is JobState.DELETED:
+            raise NotFound("job", job_key)
+        now = self._wall()
+        (id,) = add(session, self.cache, [make(entry.job, now)], now, 0)
+        return id
+
+
+def _check_file(connection: sqlite3.Connection, path: Path) -> None:
+    files = {name: file for _, name, file in connection.execute("PRAGMA database_list")}
+    file = files["main"]
+    if not (file and path.exists() and Path(file).samefile(path)):
+        raise StoreRefused(
+            f"the connection is to {file or 'a database in memory'}, not to {path}; a transaction"
+            " takes a run along in the same file only"
+        )
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreRefused(f"{path} has no tables of Tickwell yet; start the scheduler once")
+
+
+@contextmanager
+def _plainly(connection: sqlite3.Connection) -> Iterator[None]:
+    """Rows as tuples and texts as texts, whatever the caller wants them to be."""
+    before = connection.row_factory, connection.text_factory
+    connection.row_factory, connection.text_factory = None, str
+    try:
+        yield
+    finally:
+        connection.row_factory, connection.text_factory = before
+
+
+@contextmanager
+def _within(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing in the caller's transaction, begun here where the driver would begin it."""
+    begins = not connection.in_transaction
+    if begins:
+        if connection.isolation_level is None or getattr(connection, "autocommit", None) is True:
+            raise InvalidInput(
+                "no transaction is open", field="connection", hint='Execute "BEGIN IMMEDIATE" first'
+            )
+        connection.execute("BEGIN IMMEDIATE")
+    connection.execute("SAVEPOINT tickwell")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:  # SQLite has rolled back by itself after some errors
+            connection.execute("ROLLBACK TO tickwell")
+            connection.execute("RELEASE tickwell")
+        if begins:
+            connection.rollback()
+        raise
+    connection.execute("RELEASE tickwell")
