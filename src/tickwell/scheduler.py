@@ -26,10 +26,11 @@ from tickwell.errors import (
     NotRunning,
     VersionConflict,
 )
-from tickwell.executors.handlers import Handlers
+from tickwell.executors.handlers import Handler, Handlers
 from tickwell.observe.logs import log_event
 from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
+from tickwell.services.payload import checked
 from tickwell.services.slots import Slots
 from tickwell.services.transactions import Transactions
 from tickwell.settings import Settings
@@ -68,6 +69,8 @@ class Scheduler:
         self._declared: list[Job] = []
         self._engine: Engine | None = None
         self._opened = False
+        self._changing = asyncio.Lock()
+        self._stopping: asyncio.Task[None] | None = None
         self.move_to(store)
 
     def move_to(self, store: str) -> None:
@@ -104,11 +107,11 @@ class Scheduler:
             )
 
         def decorate(function: Callable[P, R]) -> JobFunction[P, R]:
-            chosen = function.__name__ if name is None else name
+            chosen = getattr(function, "__name__", "") if name is None else name
             job = self._definition(chosen, trigger, Call(chosen), app=self.app, **policies)
+            if trigger is not None:  # a fire that cannot be called is refused here
+                Handler(chosen, function).arguments(job.payload)
             handler = self.handlers.add(chosen, function)
-            if trigger is not None:
-                handler.arguments(job.payload)  # a fire that cannot be called is refused here
             self._declared.append(with_hash(job))
             return JobFunction(function, handler, self.trigger)
 
@@ -133,6 +136,7 @@ class Scheduler:
         self, name: str, trigger: Trigger | None, target: Target, **policies: Any
     ) -> Job:
         check_policies(policies)
+        policies["payload"] = checked(policies.get("payload"))
         return Job(
             id="",
             name=name,
@@ -144,8 +148,6 @@ class Scheduler:
 
     async def start(self, roles: Collection[str] = BOTH) -> None:
         """Open the store, bring declared jobs up to date, and set the engine going."""
-        from tickwell.wiring import make_engine
-
         unknown = frozenset(roles) - BOTH
         if unknown:
             raise InvalidSetting(
@@ -153,9 +155,14 @@ class Scheduler:
                 field="roles",
                 hint="Use planner, worker or both",
             )
-        if self._engine is not None:
-            return
         await self.open()
+        async with self._changing:
+            if self._engine is None:
+                await self._start(frozenset(roles))
+
+    async def _start(self, roles: frozenset[str]) -> None:
+        from tickwell.wiring import make_engine
+
         await self._sync()
         engine = make_engine(
             self._store,
@@ -163,19 +170,31 @@ class Scheduler:
             self.clock,
             self.settings,
             events=self.events,
-            roles=frozenset(roles),
+            roles=roles,
         )
         await engine.start()
         self._engine = engine
 
     async def stop(self) -> None:
-        """Claim nothing more, let running attempts end, give the rest back, close the store."""
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            await engine.stop()
-        if self._opened:
-            self._opened = False
-            await self._store.close()
+        """Claim nothing more, let running attempts end, give the rest back, close the store.
+
+        It goes on when whoever asked for it is cancelled: that may be a handler that is drained.
+        """
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop())
+        await asyncio.shield(self._stopping)
+
+    async def _stop(self) -> None:
+        try:
+            async with self._changing:
+                if self._engine is not None:
+                    await self._engine.stop()
+                    self._engine = None
+                if self._opened:
+                    self._opened = False
+                    await self._store.close()
+        finally:
+            self._stopping = None
 
     async def serve(self) -> None:
         """Run until SIGTERM or SIGINT, inside a loop that exists."""
@@ -247,12 +266,16 @@ class Scheduler:
 
     async def open(self) -> None:
         """Open the store without running anything: to add, change and read jobs."""
-        if self._opened:
-            return
-        await self._store.open()
-        self._opened = True
-        sent = self.clock.monotonic()
-        self.clock.sample(await self._store.ping(), sent, self.clock.monotonic())
+        if not self._opened:
+            async with self._changing:
+                await self._open()
+
+    async def _open(self) -> None:
+        if not self._opened:  # by another task, while this one waited
+            await self._store.open()
+            self._opened = True
+            sent = self.clock.monotonic()
+            self.clock.sample(await self._store.ping(), sent, self.clock.monotonic())
 
     async def _sync(self) -> None:
         """Add declared jobs that are missing; update those whose declaration changed."""

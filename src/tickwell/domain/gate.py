@@ -13,6 +13,7 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
 
+from tickwell.domain.given import require_whole
 from tickwell.errors import InvalidJob
 
 
@@ -46,7 +47,8 @@ class Concurrency:
     limit: int = 1
 
     def __post_init__(self) -> None:
-        if not self.key or len(self.key) > LONGEST:
+        require_whole(self, "concurrency", "limit")
+        if not isinstance(self.key, str) or not self.key or len(self.key) > LONGEST:
             raise InvalidJob("a key has 1 to 255 characters", field="concurrency.key")
         if self.limit < 1:
             raise InvalidJob(

@@ -8,12 +8,15 @@ from typing import Any
 from tickwell.domain.trigger.duration import parse_duration
 from tickwell.errors import InvalidJob, InvalidTrigger
 
+#: No count is larger: every store keeps it.
+MOST = 2**31 - 1
+
 
 def make_durations(record: Any, at: str, *names: str) -> None:
     """Durations come as milliseconds, as a timedelta, or as people write them: "5s", "1h30m"."""
     for name in names:
         value = getattr(record, name)
-        if value is None or type(value) is int:
+        if value is None:
             continue
         try:
             millis = parse_duration(value)
@@ -38,8 +41,8 @@ def require_whole(record: Any, at: str, *names: str) -> None:
     """Counts are whole numbers."""
     for name in names:
         value = getattr(record, name)
-        if value is not None and type(value) is not int:
-            raise InvalidJob(f"{value!r} is not a whole number", field=_path(at, name))
+        if value is not None and (type(value) is not int or abs(value) > MOST):
+            raise InvalidJob(f"{value!r} is not a whole number of use", field=_path(at, name))
 
 
 def require_name(record: Any, name: str) -> None:
@@ -51,7 +54,7 @@ def require_name(record: Any, name: str) -> None:
 
 def require_text(record: Any, name: str) -> None:
     """Free text; what is looked up by is short."""
-    value, longest = getattr(record, name), 10_000 if name == "description" else 255
+    value, longest = getattr(record, name), 1_000_000 if name == "description" else 255
     if value is not None and (not isinstance(value, str) or len(value) > longest):
         raise InvalidJob(f"a text of {longest} characters at most is needed", field=name)
 

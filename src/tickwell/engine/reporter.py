@@ -9,7 +9,7 @@ from itertools import islice
 from tickwell.clock import Clock
 from tickwell.domain.change import Change, Changer, pause
 from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Events, JobPaused
-from tickwell.domain.execution import Claim, State
+from tickwell.domain.execution import Claim, OutcomeKind, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.outcome import Outcome, Report, decide
 from tickwell.ports.store import Store
@@ -64,7 +64,7 @@ class Reporter:
         """Write one batch. A batch whose reply was lost is written again, as it was."""
         if not self._in_flight:
             taken = list(islice(self._pending, self.settings.batch))
-            self._in_flight = [decide(claim, outcome, at) for claim, outcome, at in taken]
+            self._in_flight = [_decide(claim, outcome, at) for claim, outcome, at in taken]
             for _ in taken:
                 self._pending.popleft()
         if not self._in_flight:
@@ -104,6 +104,21 @@ class Reporter:
                 job.project, [job.id], _pause_if_firing(why), self.clock.now()
             )
             self.events.emit(JobPaused(job=job.name, why=why))
+
+
+def _decide(claim: Claim, outcome: Outcome, at: int) -> Report:
+    """A policy that cannot be computed ends its own execution, not the batch of the others."""
+    try:
+        return decide(claim, outcome, at)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the outcome is not dropped for it
+        failed = Outcome(
+            kind=OutcomeKind.FAILED,
+            started_at=outcome.started_at,
+            error=f"{outcome.error}\nits retry policy cannot be computed: {error!r}",
+            retry=False,
+            delay=0,
+        )
+        return decide(claim, failed, at)
 
 
 def _pause_if_firing(why: str) -> Changer:

@@ -94,7 +94,9 @@ def _start_thread(handler: Handler, arguments: dict[str, Any]) -> asyncio.Future
         try:
             result = context.run(handler.function, **arguments)
         except BaseException as error:  # noqa: BLE001 - SystemExit in a thread is a failure too
-            failure = error if isinstance(error, Exception) else RuntimeError(repr(error))
+            # A future takes no StopIteration, and what is no Exception would end the loop.
+            fit = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            failure = error if fit else RuntimeError(_in_words(error))
             _hand_over(loop, done, done.set_exception, failure)
         else:
             _hand_over(loop, done, done.set_result, result)

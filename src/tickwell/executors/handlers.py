@@ -51,12 +51,16 @@ class Handler:
 
     def payload(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
         """The payload that calls the handler with these arguments."""
+        own = [one for name, one in self.signature.parameters.items() if name != self.run_parameter]
         try:
-            bound = self.signature.bind_partial(*args, **kwargs)
+            given = self.signature.replace(parameters=own).bind_partial(*args, **kwargs).arguments
         except TypeError as error:
             raise self._misfit(error) from error
-        self.arguments(bound.arguments or None)
-        return dict(bound.arguments) or None
+        for parameter in own:
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                given |= given.pop(parameter.name, {})
+        self.arguments(given or None)
+        return dict(given) or None
 
     def _misfit(self, error: TypeError) -> InvalidPayload:
         return InvalidPayload(

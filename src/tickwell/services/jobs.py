@@ -8,10 +8,11 @@ from dataclasses import replace
 from tickwell.clock import to_datetime
 from tickwell.domain import change
 from tickwell.domain.change import Changed, Changer
+from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.trigger import Once
-from tickwell.errors import InvalidInput, InvalidTrigger, NotFound
+from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
@@ -136,7 +137,11 @@ class Jobs:
 def _bound(job: Job) -> Job:
     """Ready to be kept: `H` fields chosen by its name, the payload as stores give it back."""
     trigger = job.trigger.bound(f"{job.project}/{job.name}")
-    return replace(job, trigger=trigger, payload=checked(job.payload))
+    bound = replace(job, trigger=trigger, payload=checked(job.payload))
+    if job_from_document(job_to_document(bound)) != bound:
+        # What cannot be read back would stop every planner that meets it.
+        raise InvalidJob("a field has a value of another kind than it is kept as", field=job.name)
+    return bound
 
 
 def _require_fires(job: Job, now: int) -> None:
