@@ -53,6 +53,8 @@ class Link:
 
     def __init__(self, writers: tuple[asyncio.StreamWriter, asyncio.StreamWriter]) -> None:
         self.writers = writers
+        #: Nothing passes on it any more, and neither end is told.
+        self.forgotten = False
 
     def cut(self) -> None:
         """Reset both."""
@@ -100,6 +102,10 @@ class Proxy:
         """Reset every connection that there is."""
         self._do(self._cut())
 
+    def forget(self) -> None:
+        """Let no byte pass on the connections that there are, ever; new ones are whole."""
+        self._do(self._forget())
+
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
 
@@ -117,6 +123,10 @@ class Proxy:
     async def _cut(self) -> None:
         for link in list(self._links):
             link.cut()
+
+    async def _forget(self) -> None:
+        for link in self._links:
+            link.forgotten = True
 
     async def _close(self) -> None:
         self._server.close()
@@ -161,13 +171,16 @@ class Proxy:
             if direction.latency:
                 await asyncio.sleep(direction.latency)
             await direction.flowing.wait()
+            if link.forgotten:
+                continue
             if direction.cuts(data):
                 link.cut()
                 raise ConnectionResetError
             writer.write(data)
             await writer.drain()
         await direction.flowing.wait()  # an end does not pass a black hole either
-        writer.write_eof()
+        if not link.forgotten:
+            writer.write_eof()
 
 
 @contextmanager

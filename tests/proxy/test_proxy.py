@@ -81,6 +81,17 @@ def test_a_black_hole_swallows_nothing_for_good(proxy, client, way):
     assert receive(client, 4) == b"held"
 
 
+def test_a_forgotten_connection_is_silent_and_a_new_one_is_whole(proxy, client):
+    assert exchange(client, b"first") == b"first"
+    proxy.forget()
+    client.sendall(b"second")
+    with socket.create_connection(("127.0.0.1", proxy.port), PATIENCE) as another:
+        assert exchange(another, b"new") == b"new"
+    client.settimeout(0.1)
+    with pytest.raises(TimeoutError):
+        client.recv(1)
+
+
 def test_a_cut_is_a_reset(proxy, client):
     assert exchange(client, b"first") == b"first"
     proxy.cut()

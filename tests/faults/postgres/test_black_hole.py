@@ -9,7 +9,7 @@ from tests.faults.postgres.load import add_load, judge_load
 
 #: Seconds; what is left of a lease is long enough for a beat on a busy machine.
 LEASE = 2.5
-AWAY = 4.5
+AWAY = 3.5
 
 
 def longest_pause(site):

@@ -4,7 +4,7 @@ import pytest
 
 from tests.faults.postgres.load import add_load, judge_load
 
-SECONDS = 5
+SECONDS = 3
 
 
 @pytest.mark.parametrize("end", ["kill", "stop_at_once"])

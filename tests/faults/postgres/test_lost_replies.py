@@ -6,7 +6,7 @@ from tests.faults.postgres.load import add_load, judge_load
 ENDED = b"Z\x00\x00\x00\x05I"
 #: Every so many of these answers are lost, with their connections.
 EACH = 10
-SECONDS = 5
+SECONDS = 4
 
 
 def lose_each():

@@ -5,7 +5,7 @@ import threading
 from tests.faults.postgres.load import add_load, judge_load
 
 #: Half a second apart, over the whole load.
-TIMES = 10
+TIMES = 8
 TERMINATE = """
 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'tickwell'
 """
