@@ -45,7 +45,8 @@ def judge(site, agent):
     history = site.judge()
     outcomes = {each.outcome for row in history.rows for each in row.tries}
     # What was in hand when the clock went on is past its deadline, and is tried once more.
-    assert outcomes <= {"succeeded", "lost"}
+    # What is past its deadline after a jump is given back before it starts.
+    assert outcomes <= {"succeeded", "lost", "released"}
     assert max(call.attempt for call in history.calls) <= 2
     return history
 
