@@ -136,12 +136,12 @@ class Runner:
         try:
             if attempt.stop is not None:
                 outcome = attempt.interrupted()
-            elif not self.is_trusted() or self.clock.now() >= attempt.claim.deadline:
+            elif not self.is_trusted() or (now := self.clock.now()) >= attempt.claim.deadline:
                 # Its lease may be over: whoever took it over runs it.
                 outcome = Outcome(kind=OutcomeKind.RELEASED)
             else:
                 attempt.started = self.clock.monotonic()
-                attempt.started_at = self.clock.now()
+                attempt.started_at = now
                 self.deadlines.watch(attempt, attempt.started)
                 outcome = await self.executor.run(attempt.claim)
                 outcome.started_at = attempt.started_at
