@@ -45,9 +45,10 @@ class PostgresCatalog(PostgresBase):
     async def change_jobs(
         self, project: str, ids: Sequence[str], change: Changer, now: int
     ) -> list[Changed]:
-        changed, error = await self._unless_taken(
-            lambda session: Changes(session, self.cache, project, now).make(ids, change)
-        )
+        with self.cache.unless_rolled_back():
+            changed, error = await self._unless_taken(
+                lambda session: Changes(session, self.cache, project, now).make(ids, change)
+            )
         self.bell.ring()
         if error is not None:
             raise error

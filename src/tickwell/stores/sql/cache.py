@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 
 from tickwell.domain.document import job_from_document
@@ -49,6 +50,20 @@ class JobCache:
         job = job_from_document(json.loads(document))
         self.put(job)
         return job
+
+    @contextmanager
+    def unless_rolled_back(self) -> Iterator[None]:
+        """Forget everything should the block fail.
+
+        A version that was read inside a transaction that never committed may be given to another
+        definition by another process.
+        """
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._jobs.clear()
+            raise
 
     def put(self, job: Job) -> None:
         """Remember a job."""

@@ -38,9 +38,10 @@ class SqliteCatalog(SqliteBase):
         drafts = await self.reader.call(
             lambda session: Changes(session, self.cache, project, now).draft(ids, change)
         )
-        changed, error = await self.writer.call(
-            lambda session: Changes(session, self.cache, project, now).write(drafts, change)
-        )
+        with self.cache.unless_rolled_back():
+            changed, error = await self.writer.call(
+                lambda session: Changes(session, self.cache, project, now).write(drafts, change)
+            )
         if error is not None:
             raise error
         return changed

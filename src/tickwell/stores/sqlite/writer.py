@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -111,6 +112,7 @@ class Writer(Lane):
 
 
 def roll_back(session: Session) -> None:
-    """Undo; SQLite has done it already after some errors."""
-    if session.connection.in_transaction:
-        session.connection.execute("ROLLBACK")
+    """Undo; SQLite has done it already after some errors, and then refuses."""
+    with contextlib.suppress(sqlite3.Error):
+        if session.connection.in_transaction:
+            session.connection.execute("ROLLBACK")
