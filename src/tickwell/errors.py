@@ -11,6 +11,9 @@ TickwellError
  |    +-- JobExists            the name is taken in this project
  |    +-- VersionConflict      the job was edited since it was read
  |    +-- WrongState           the record cannot go from its state to the one asked for
+ +-- Unauthenticated           nobody, or nobody that can be believed, asks
+ +-- Forbidden                 the actor's role does not allow the operation
+ +-- LimitReached              a limit of the project, the key or the address; try later or raise it
  +-- HandlerError              a handler cannot be used
  |    +-- UnknownHandler       no handler of that name is registered in this process
  |    +-- DuplicateHandler     two handlers claim one name
@@ -102,6 +105,27 @@ class WrongState(Conflict):
         self.key = key
         self.state = state
         super().__init__(f"{kind} {key!r} is {state}; only {wanted}")
+
+
+class Unauthenticated(TickwellError):
+    """Nobody asks, or nobody that can be believed; the message never says which part was wrong."""
+
+
+class Forbidden(TickwellError):
+    """The actor's role does not allow the operation."""
+
+    def __init__(self, permission: str, actor: str) -> None:
+        self.permission = permission
+        super().__init__(f"{actor} lacks the permission {permission!r}; ask an admin for a role")
+
+
+class LimitReached(TickwellError):
+    """A limit of the project, the key or the address is reached."""
+
+    def __init__(self, reason: str, *, retry_after: float | None = None, hint: str = "") -> None:
+        #: Seconds until it is worth trying again; None: not by waiting.
+        self.retry_after = retry_after
+        super().__init__(f"{reason}. {hint}" if hint else reason)
 
 
 class HandlerError(TickwellError):

@@ -1,0 +1,52 @@
+"""The actor: who asks, in which project, and with which rights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from tickwell.errors import Forbidden
+from tickwell.services.access.permission import Permission
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """Whoever asks for an operation. Made by authentication only, never from a request's body."""
+
+    #: For people and the audit log: "user:ada@example.com", "key:k_3f…", "local".
+    name: str
+    #: The project that every record of the operation belongs to.
+    project: str
+    permissions: frozenset[Permission]
+    #: Where the request came from, and its id; empty when it came from this machine's own hand.
+    address: str = ""
+    request_id: str = ""
+
+    def require(self, permission: Permission) -> None:
+        """Raise `Forbidden` without the permission."""
+        if permission not in self.permissions:
+            raise Forbidden(permission, self.name)
+
+
+Operation = Callable[Concatenate[S, Actor, P], Coroutine[Any, Any, R]]
+
+
+def needs(permission: Permission) -> Callable[[Operation[S, P, R]], Operation[S, P, R]]:
+    """An operation whose actor must hold the permission, whichever face it comes from."""
+
+    def decorate(operation: Operation[S, P, R]) -> Operation[S, P, R]:
+        @wraps(operation)
+        async def guarded(self: S, actor: Actor, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            actor.require(permission)
+            return await operation(self, actor, *args, **kwargs)
+
+        guarded.permission = permission  # type: ignore[attr-defined]
+        return guarded
+
+    return decorate
