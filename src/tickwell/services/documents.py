@@ -1,0 +1,197 @@
+"""Records as JSON documents: the one form that API, command line and dashboard share.
+
+Instants are RFC 3339 in UTC with milliseconds; a definition is the job document of the domain.
+Every field is always there, null where there is nothing to say, except those of a definition that
+have their default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from tickwell.clock import to_datetime
+from tickwell.domain.change import Changed
+from tickwell.domain.document import job_to_document
+from tickwell.domain.execution import Attempt, Execution
+from tickwell.domain.job import Entry, JobState, Pause
+from tickwell.domain.trigger.moment import to_text
+from tickwell.domain.worker import Liveness
+from tickwell.ports.records import Page
+from tickwell.services.completeness import Completeness
+from tickwell.services.executions import Backfill
+from tickwell.services.fires import upcoming
+from tickwell.services.slot import Slot, SlotPage
+
+T = TypeVar("T")
+Document = dict[str, Any]
+
+#: What `entry_document` adds to a definition.
+_MOVING = ("state", "next_fire_time", "pause", "cursor")
+
+
+def instant_text(instant: int) -> str:
+    """As documents have it: 2026-11-15T09:00:00.000Z."""
+    return to_text(to_datetime(instant))
+
+
+def _maybe(instant: int | None) -> str | None:
+    return None if instant is None else instant_text(instant)
+
+
+def entry_document(entry: Entry) -> Document:
+    """A job with its cursor. What a definition needs to be read is always there."""
+    job, cursor = entry.job, entry.cursor
+    always = {"id": job.id, "name": job.name, "project": job.project, "queue": job.queue}
+    return {
+        **always,
+        **job_to_document(job),
+        "version": job.version,
+        "saved_at": instant_text(job.saved_at),
+        "created_at": instant_text(job.created_at),
+        "state": cursor.state.value,
+        "next_fire_time": _maybe(_next_fire(entry)),
+        "pause": None if cursor.pause is None else _pause(cursor.pause),
+        "cursor": {
+            "after": instant_text(cursor.after),
+            "runs": cursor.runs,
+            "failures": cursor.failures,
+        },
+    }
+
+
+def definition_of(document: Document) -> Document:
+    """The definition in what `entry_document` wrote, so that what was read can be sent back."""
+    return {name: value for name, value in document.items() if name not in _MOVING}
+
+
+def _next_fire(entry: Entry) -> int | None:
+    """The store's moment to look at the job may be another one: the end of a pause, a nudge."""
+    cursor = entry.cursor
+    if cursor.state is JobState.ACTIVE and not cursor.nudged:
+        return cursor.next_fire_time
+    return next(iter(upcoming(entry, cursor.after, 1)), None)
+
+
+def _pause(pause: Pause) -> Document:
+    return {
+        "by": pause.by,
+        "why": pause.why,
+        "since": instant_text(pause.since),
+        "until": _maybe(pause.until),
+    }
+
+
+def changed_document(changed: Changed) -> Document:
+    """A job after a change, and what the change took back."""
+    return {
+        "job": entry_document(changed.entry),
+        "withdrawn": changed.withdrawn,
+        "cancelling": changed.cancelling,
+    }
+
+
+def execution_document(
+    execution: Execution, job_name: str | None = None, *, attempts: bool = False
+) -> Document:
+    """An execution; with its attempts when it was read alone, because lists do not have them."""
+    each = execution
+    document: Document = {
+        "id": each.id,
+        "project": each.project,
+        "job_id": each.job_id,
+        "job_name": job_name,
+        "job_version": each.job_version,
+        "kind": each.kind.value,
+        "state": each.state.value,
+        "reason": each.reason,
+        "fire_time": instant_text(each.fire_time),
+        "run_at": instant_text(each.run_at),
+        "created_at": instant_text(each.created_at),
+        "started_at": _maybe(each.started_at),
+        "ended_at": _maybe(each.ended_at),
+        "queue": each.queue,
+        "ability": each.ability,
+        "payload": each.payload,
+        "key": each.key,
+        "attempt": each.attempt,
+        "charged": each.charged,
+        "lost": each.lost,
+        "returned": each.returned,
+        "worker": each.worker,
+        "deadline": _maybe(each.deadline),
+        "cancel_requested": each.cancel_requested,
+        "error": each.error,
+        "result": each.result,
+        "revived_from": each.revived_from,
+    }
+    if attempts:
+        document["attempts"] = [attempt_document(attempt) for attempt in each.attempts]
+    return document
+
+
+def attempt_document(attempt: Attempt) -> Document:
+    """One try at an execution, ended."""
+    return {
+        "number": attempt.number,
+        "outcome": attempt.outcome.value,
+        "worker": attempt.worker,
+        "started_at": _maybe(attempt.started_at),
+        "ended_at": instant_text(attempt.ended_at),
+        "error": attempt.error,
+    }
+
+
+def slot_document(slot: Slot) -> Document:
+    """A nominal fire time with its answer."""
+    return {
+        "fire_time": instant_text(slot.fire_time),
+        "answer": slot.answer.value,
+        "reason": slot.reason,
+        "execution_id": slot.execution_id,
+        "state": None if slot.state is None else slot.state.value,
+    }
+
+
+def slots_document(page: SlotPage) -> Document:
+    """Slots of a range; `next` is where to read on, or null at the end."""
+    return {"items": [slot_document(slot) for slot in page.items], "next": _maybe(page.next)}
+
+
+def completeness_document(counted: Completeness) -> Document:
+    """The slots of a range, counted."""
+    return {
+        "due": counted.due,
+        "executed": counted.executed,
+        "skipped_by_reason": counted.skipped_by_reason,
+        "pruned": counted.pruned,
+        "unanswered": counted.unanswered,
+        "next": _maybe(counted.next),
+    }
+
+
+def backfill_document(done: Backfill) -> Document:
+    """What a backfill did; `next` is where to go on, or null at the end."""
+    return {"ids": done.ids, "left_alone": done.left_alone, "next": _maybe(done.next)}
+
+
+def worker_document(liveness: Liveness) -> Document:
+    """A worker and its last beat."""
+    worker = liveness.worker
+    return {
+        "id": worker.id,
+        "host": worker.host,
+        "pid": worker.pid,
+        "state": "lost" if liveness.lost else "alive",
+        "queues": list(worker.queues),
+        "abilities": list(worker.abilities),
+        "slots": worker.slots,
+        "started_at": instant_text(worker.started_at),
+        "beat": liveness.beat,
+        "seen_at": instant_text(liveness.seen_at),
+    }
+
+
+def page_document(page: Page[T], document: Callable[[T], Document]) -> Document:
+    """A part of a list; `next_cursor` is null at the end."""
+    return {"items": [document(item) for item in page.items], "next_cursor": page.cursor}
