@@ -19,6 +19,7 @@ from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import Page
 from tickwell.services.completeness import Completeness
+from tickwell.services.dead import Group
 from tickwell.services.executions import Backfill
 from tickwell.services.fires import upcoming
 from tickwell.services.slot import Slot, SlotPage
@@ -189,6 +190,16 @@ def worker_document(liveness: Liveness) -> Document:
         "started_at": instant_text(worker.started_at),
         "beat": liveness.beat,
         "seen_at": instant_text(liveness.seen_at),
+    }
+
+
+def group_document(group: Group, job_name: str | None = None) -> Document:
+    """Dead letters that died of the same, with the newest as an example."""
+    return {
+        "signature": group.signature,
+        "count": group.count,
+        "jobs": group.jobs,
+        "newest": execution_document(group.newest, job_name),
     }
 
 

@@ -1,0 +1,128 @@
+"""Dead letters: a view of executions in state `dead`, grouped by what went wrong, and revived."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from tickwell.domain.execution import Execution, State
+from tickwell.ports.records import ExecutionFilter
+from tickwell.ports.store import HistoryStore
+from tickwell.services.time import Time
+
+#: Executions that one call to the store reads, and revives.
+_PAGE = 500
+#: Characters of a signature.
+_LONGEST = 160
+_HTTP = re.compile(r"HTTP [0-9]{3}\b")
+_IDS = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b[0-9a-fA-F]{16,}\b")
+_DIGITS = re.compile(r"[0-9]+(?:[.,:][0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadFilter:
+    """Which dead letters; none given: all of the project."""
+
+    job_id: str | None = None
+    queue: str | None = None
+    #: Fire times from, inclusive, and to, exclusive.
+    since: int | None = None
+    until: int | None = None
+    #: What went wrong, as `signature` has it.
+    signature: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Group:
+    """Dead letters that died of the same."""
+
+    signature: str
+    count: int
+    newest: Execution
+    #: Of how many jobs.
+    jobs: int
+
+
+def signature(execution: Execution) -> str:
+    """What went wrong without what differs from run to run: ids and numbers.
+
+    A status code and the kind of an exception stay; of a traceback its last line counts.
+    """
+    text = execution.error or execution.reason or "died without a word"
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or [text]
+    line = lines[-1] if "Traceback" in lines[0] or lines[0].startswith("…") else lines[0]
+    status = _HTTP.match(line)
+    head, rest = (status[0], line[status.end() :]) if status else ("", line)
+    return (head + _DIGITS.sub("N", _IDS.sub("ID", rest)))[:_LONGEST]
+
+
+class DeadLetters:
+    """Reads them and revives them. Where `rest` is taken: it waits for so many seconds."""
+
+    def __init__(self, store: HistoryStore, clock: Time, wake: Callable[[], None]) -> None:
+        self.store = store
+        self.clock = clock
+        self.wake = wake
+
+    async def matching(
+        self, project: str, where: DeadFilter, page: int = _PAGE
+    ) -> AsyncIterator[list[Execution]]:
+        """All that match, newest first, a page at a time; reviving them on the way is safe."""
+        scope = ExecutionFilter(
+            project=project,
+            job_id=where.job_id,
+            queue=where.queue,
+            since=where.since,
+            until=where.until,
+            states=frozenset({State.DEAD}),
+        )
+        cursor = None
+        while True:
+            found = await self.store.list_executions(scope, cursor, page)
+            yield [each for each in found.items if where.signature in {None, signature(each)}]
+            cursor = found.cursor
+            if cursor is None:
+                return
+
+    async def count(self, project: str, where: DeadFilter) -> int:
+        """How many match."""
+        return sum([len(page) async for page in self.matching(project, where)])
+
+    async def groups(self, project: str, where: DeadFilter | None = None) -> list[Group]:
+        """All that match, by what went wrong, the largest group first."""
+        found: dict[str, Group] = {}
+        jobs: dict[str, set[str]] = {}
+        async for page in self.matching(project, where or DeadFilter()):
+            for each in page:
+                name = signature(each)
+                group = found.setdefault(name, Group(signature=name, count=0, newest=each, jobs=0))
+                group.count += 1
+                jobs.setdefault(name, set()).add(each.job_id)
+        ordered = sorted(found.values(), key=lambda group: (-group.count, group.signature))
+        return [replace(group, jobs=len(jobs[group.signature])) for group in ordered]
+
+    async def revive_matching(
+        self,
+        project: str,
+        where: DeadFilter,
+        *,
+        rate: float | None = None,
+        rest: Callable[[float], Awaitable[object]] | None = None,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> int:
+        """Revive all that match, at most `rate` a second; answer how many.
+
+        Each dies or lives under its own id again; one that dies anew meanwhile is not taken twice.
+        """
+        total = 0
+        size = _PAGE if rate is None else max(1, min(_PAGE, int(rate)))
+        async for page in self.matching(project, where):
+            for start in range(0, len(page), size):
+                ids = [each.id for each in page[start : start + size]]
+                if total and rate is not None and rest is not None:
+                    await rest(len(ids) / rate)
+                total += len(await self.store.revive(project, ids, self.clock.now()))
+                self.wake()
+                progress(len(ids))
+        return total

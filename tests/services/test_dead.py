@@ -1,0 +1,95 @@
+"""Dead letters, grouped and revived."""
+
+import pytest
+
+from tickwell import OnDemand
+from tickwell.domain.execution import Execution, Kind, OutcomeKind, State
+from tickwell.services.dead import DeadFilter, DeadLetters, signature
+
+
+def died(error=None, reason=None):
+    return Execution(
+        id="x",
+        project="default",
+        job_id="j",
+        job_version=1,
+        kind=Kind.REQUEST,
+        state=State.DEAD,
+        fire_time=0,
+        run_at=0,
+        queue="default",
+        ability="call:x",
+        created_at=0,
+        error=error,
+        reason=reason,
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "found"),
+    [
+        ("HTTP 503 Service Unavailable: try in 30 s", "HTTP 503 Service Unavailable: try in N s"),
+        ('Traceback (most recent call last):\n  File "a", line 3\nKeyError: 17', "KeyError: N"),
+        ("…ile 'a', line 3\nKeyError: 'x'", "KeyError: 'x'"),
+        ("no order 0197c0de-0000-7000-8000-000000000000", "no order ID"),
+        ("10.0.0.7:443 cannot be reached: refused", "N cannot be reached: refused"),
+        ("\n\n", "\n\n"),
+    ],
+)
+def test_a_signature_keeps_what_went_wrong(error, found):
+    assert signature(died(error)) == found
+
+
+def test_without_an_error_the_reason_counts():
+    assert signature(died(reason="lost 3 times")) == "lost N times"
+    assert signature(died()) == "died without a word"
+
+
+@pytest.fixture
+async def dead(world):
+    """Seven that died of two things, in two jobs, and one that lives."""
+    for name in ("a", "b"):
+        await world.jobs.add(world.job(OnDemand(), name=name))
+    for number in range(7):
+        await world.executions.trigger("default", "ab"[number % 2])
+        await world.store.promote(world.clock.now(), 0, 100)
+        error = f"HTTP 500 Oops: {number}" if number < 5 else "ValueError: no"
+        assert len(await world.run(OutcomeKind.FAILED, error=error, retry=False)) == 1
+    await world.executions.trigger("default", "a")
+    return DeadLetters(world.store, world.clock, world.wake)
+
+
+async def test_groups_are_counted_the_largest_first(world, dead):
+    groups = await dead.groups("default")
+    assert [(group.signature, group.count, group.jobs) for group in groups] == [
+        ("HTTP 500 Oops: N", 5, 2),
+        ("ValueError: no", 2, 2),
+    ]
+    assert groups[1].newest.error == "ValueError: no"
+    assert await dead.groups("other") == []
+
+
+async def test_a_group_is_revived_and_the_rest_stays_dead(world, dead):
+    where, seen = DeadFilter(signature="HTTP 500 Oops: N"), list[int]()
+    assert await dead.count("default", where) == 5
+    assert await dead.revive_matching("default", where, progress=seen.append) == 5
+    assert seen == [5]
+    assert (await world.store.stats("default"))[State.DEAD] == 2
+    assert await dead.revive_matching("default", where) == 0
+
+
+async def test_a_rate_is_kept_by_rests(world, dead):
+    rests = []
+
+    async def rest(seconds):
+        rests.append(seconds)
+
+    revived = await dead.revive_matching("default", DeadFilter(), rate=2, rest=rest)
+    assert revived == 7
+    assert rests == [1.0, 1.0, 0.5]
+
+
+async def test_a_job_is_a_filter(world, dead):
+    job = (await world.jobs.get("default", "b")).job
+    assert await dead.count("default", DeadFilter(job_id=job.id)) == 3
+    assert await dead.count("default", DeadFilter(until=world.clock.now())) == 0
