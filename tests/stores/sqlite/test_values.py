@@ -51,5 +51,6 @@ async def test_a_result_that_is_no_json_does_not_hold_up_the_others(store, claim
 async def test_text_of_any_kind_is_kept_as_far_as_it_is_text(store, claims, text):
     await store.finish([report(claims[0], {"text": text}, error=text)], T0 + 1)
     ended = await store.get_execution("default", claims[0].id)
-    assert ended.error == text.encode("utf-8", "replace").decode()
+    kept = text.encode("utf-8", "replace").decode()
+    assert ended.error == kept.replace("\0", "\N{REPLACEMENT CHARACTER}")
     assert ended.result == {"text": text}

@@ -9,6 +9,7 @@ from tickwell.clock import wall_millis
 from tickwell.domain.execution import ENDED, LIVE, Execution, State
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import DAY
+from tickwell.domain.promises import MEMORY
 from tickwell.stores.memory.catalog import MemoryCatalog
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.history import MemoryHistory
@@ -21,6 +22,7 @@ class MemoryStore(MemoryQueue, MemoryCatalog, MemoryHistory, MemoryRecords):
     """The executable specification: plain data, and one method per operation."""
 
     name = "memory://"
+    promises = MEMORY
 
     def __init__(self, wall: Callable[[], int] = wall_millis) -> None:
         self.tables = Tables()

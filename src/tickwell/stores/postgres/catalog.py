@@ -14,12 +14,14 @@ from tickwell.domain.job import Entry, Job
 from tickwell.errors import JobExists, StoreError
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.postgres.base import PostgresBase
-from tickwell.stores.postgres.changing import Changes
 from tickwell.stores.postgres.database import Work
-from tickwell.stores.postgres.entries import cursor_columns, entry_of, job_columns, own, position
 from tickwell.stores.postgres.listing import jobs_query
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.postgres.text import clean, ids_among
+from tickwell.stores.sql.codec import cursor_to_row
+from tickwell.stores.sql.entries import entry_of, job_columns, own, position
+from tickwell.stores.sql.server.changing import Changes
+from tickwell.stores.sql.taken import Taken
+from tickwell.stores.sql.text import clean, ids_among
 
 T = TypeVar("T")
 
@@ -88,7 +90,7 @@ class PostgresCatalog(PostgresBase):
 
 async def _add(session: Session, given: Sequence[Entry], documents: list[str]) -> dict[str, Any]:
     """Insert the jobs that are new; for the others, by the id given, what is there already."""
-    taken = await _Taken.look(session, [entry.job for entry in given])
+    taken = await _taken(session, [entry.job for entry in given])
     jobs, cursors = [], []
     answers: dict[str, str] = {}
     for entry, document in zip(given, documents, strict=True):
@@ -99,12 +101,11 @@ async def _add(session: Session, given: Sequence[Entry], documents: list[str]) -
             continue
         if not taken.take(job):
             raise JobExists(job.name)
+        *columns, version, text = job_columns(job, document)
         head = job.id, job.project
-        jobs.append(
-            (*head, *job_columns(job), clean(job.dedupe_key) or None, job.version, document)
-        )
+        jobs.append((*head, *columns, clean(job.dedupe_key) or None, version, text))
         policies = job.timeout.hard, job.retention.count
-        cursors.append((job.id, job.version, *cursor_columns(entry.cursor), *policies))
+        cursors.append((job.id, job.version, *cursor_to_row(entry.cursor), *policies))
     await session.many("insert_jobs", jobs)
     await session.many("insert_cursors", cursors)
     if not answers:
@@ -113,39 +114,11 @@ async def _add(session: Session, given: Sequence[Entry], documents: list[str]) -
     return {given_id: rows[known] for given_id, known in answers.items()}
 
 
-class _Taken:
-    """Which ids, names and dedupe keys are taken, by what is stored and by the batch itself."""
-
-    def __init__(self) -> None:
-        self._ids: set[str] = set()
-        self._names: set[tuple[str, str]] = set()
-        self._keys: dict[tuple[str, str | None], str] = {}
-
-    @classmethod
-    async def look(cls, session: Session, jobs: list[Job]) -> _Taken:
-        taken = cls()
-        ids = [job.id for job in jobs]
-        taken._ids = {id for (id,) in await session.rows("known_ids", ids)}
-        names = [(job.project, job.name) for job in jobs]
-        taken._names = {tuple(row) for row in await session.many("known_names", names)}
-        keys = [(job.project, clean(job.dedupe_key)) for job in jobs if job.dedupe_key]
-        for project, key, id in await session.many("known_keys", keys):
-            taken._keys[project, key] = id
-        return taken
-
-    def known(self, job: Job) -> str | None:
-        """The id of the job that this one is, if it is there already."""
-        key = job.project, clean(job.dedupe_key)
-        if job.dedupe_key and key in self._keys:
-            return self._keys[key]
-        return job.id if job.id in self._ids else None
-
-    def take(self, job: Job) -> bool:
-        """Whether its name was free."""
-        if (job.project, job.name) in self._names:
-            return False
-        self._names.add((job.project, job.name))
-        self._ids.add(job.id)
-        if job.dedupe_key:
-            self._keys[job.project, clean(job.dedupe_key)] = job.id
-        return True
+async def _taken(session: Session, jobs: list[Job]) -> Taken:
+    keys = [(job.project, clean(job.dedupe_key)) for job in jobs if job.dedupe_key]
+    names = [(job.project, job.name) for job in jobs]
+    return Taken(
+        ids={id for (id,) in await session.rows("known_ids", [job.id for job in jobs])},
+        names={tuple(row) for row in await session.many("known_names", names)},
+        keys={(row[0], row[1]): row[2] for row in await session.many("known_keys", keys)},
+    )

@@ -11,15 +11,15 @@ from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
 from tickwell.domain.job import rank
 from tickwell.errors import StoreError
 from tickwell.ports.records import ExecutionFilter, Page
-from tickwell.stores.postgres.adding import Adding
 from tickwell.stores.postgres.base import PostgresBase
-from tickwell.stores.postgres.executions import attempt_of, execution_of
-from tickwell.stores.postgres.flow import Flow
 from tickwell.stores.postgres.listing import executions_query, one_query
-from tickwell.stores.postgres.recording import IdTaken
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.postgres.text import clean, ids_among, is_id
-from tickwell.stores.sql.codec import DEAD, REASONS, RUNNING, STATES
+from tickwell.stores.sql.codec import DEAD, RUNNING, STATES, skip_of
+from tickwell.stores.sql.executions import execution_of, whole_execution
+from tickwell.stores.sql.server.adding import Adding
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.recording import IdTaken
+from tickwell.stores.sql.text import clean, ids_among, is_id
 
 
 class PostgresHistory(PostgresBase):
@@ -55,11 +55,7 @@ class PostgresHistory(PostgresBase):
         row, attempts = await self.database.read(work)
         if row is None:
             return None
-        execution = execution_of(row)
-        if row[26] is not None:
-            attempts.append((row[13], row[26], row[18], row[21], row[22], row[23]))
-        execution.attempts = [attempt_of(values) for values in attempts]
-        return execution
+        return whole_execution(row, attempts, row[26])
 
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
@@ -77,10 +73,7 @@ class PostgresHistory(PostgresBase):
         rows = await self.database.single(
             lambda session: session.rows("list_skips", job_id, until, since)
         )
-        return [
-            RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])
-            for first, last, count, reason in rows
-        ]
+        return [skip_of(job_id, row) for row in rows]
 
     async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
         asked = ids_among(ids)

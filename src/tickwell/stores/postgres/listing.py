@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from tickwell.domain.execution import ENDED, LIVE, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.stores.postgres.text import clean, is_id
 from tickwell.stores.sql.codec import JOB_STATE_CODE, KIND_CODE, RUNNING, STATE_CODE, SUCCEEDED
 from tickwell.stores.sql.statements import Statements
+from tickwell.stores.sql.terms import Query, Terms
+from tickwell.stores.sql.text import clean, is_id
 
-Query = tuple[str, list[Any]]
 
-
-class _Terms:
-    """Conditions and their parameters; `?` stands for the next of them."""
-
-    def __init__(self) -> None:
-        self.terms: list[str] = []
-        self.values: list[Any] = []
-
-    def add(self, term: str, *parameters: Any) -> None:
-        for parameter in parameters:
-            self.values.append(parameter)
-            term = term.replace("?", f"${len(self.values)}", 1)
-        self.terms.append(term)
-
-    def text(self) -> str:
-        return " AND ".join(self.terms) or "TRUE"
+def _numbered(place: int) -> str:
+    return f"${place}"
 
 
 def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int) -> Query:
     """Jobs by project and name."""
-    terms = _Terms()
+    terms = Terms(_numbered)
     codes = [JOB_STATE_CODE[state] for state in where.states]
     terms.add("cursor.state = ANY (?::smallint[])", codes)
     if where.app is not None:
@@ -53,14 +38,14 @@ def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int
         terms.add("position(? IN job.folded) > 0", clean(where.search.lower()))
     if where.auto_remove is not None:
         terms.add("job.auto_remove" if where.auto_remove else "NOT job.auto_remove")
-    return sql["list_jobs"].format(where=terms.text(), limit=limit), terms.values
+    return sql["list_jobs"].format(where=terms, limit=limit), terms.values
 
 
 def executions_query(
     sql: Statements, where: ExecutionFilter, cursor: str | None, limit: int
 ) -> Query:
     """Executions, newest id first."""
-    terms = _Terms()
+    terms = Terms(_numbered)
     if where.states is not None:
         _add_states(terms, where.states)
     if where.project is not None:
@@ -82,7 +67,7 @@ def executions_query(
     if cursor is not None and is_id(cursor):
         terms.add("execution.id < ?::uuid", cursor)
     source = _source(sql, where)
-    text = sql["list_executions"].format(source=source, where=terms.text(), limit=limit)
+    text = sql["list_executions"].format(source=source, where=terms, limit=limit)
     return text, terms.values
 
 
@@ -106,7 +91,7 @@ def _source(sql: Statements, where: ExecutionFilter) -> str:
     return sql["live"].format(live=" UNION ALL ".join(parts or [sql["no_ids"]]))
 
 
-def _add_states(terms: _Terms, states: Collection[State]) -> None:
+def _add_states(terms: Terms, states: Collection[State]) -> None:
     codes = [STATE_CODE[state] for state in states]
     if set(states) <= ENDED:
         # The index of what did not go well has no column that a success changes.

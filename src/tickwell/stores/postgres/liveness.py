@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
-from dataclasses import asdict
 
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Claim
-from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
+from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import Wakeup
 from tickwell.stores.postgres.base import PostgresBase
-from tickwell.stores.postgres.claiming import claims_of
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.postgres.text import clean
+from tickwell.stores.sql.server.claiming import claims_of
+from tickwell.stores.sql.text import clean
+from tickwell.stores.sql.workers import liveness_of, owned_of, worker_to_json
 
 
 class PostgresLiveness(PostgresBase):
     """The part of `ports.store.QueueStore` that is about workers and rests."""
 
     async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
-        document = json.dumps(asdict(worker))
+        document = worker_to_json(worker)
 
         async def work(session: Session) -> Pulse:
             beat, lost = await session.row("beat", clean(worker.id), now, document)
-            owned = [
-                Owned(id=id, attempt=attempt, claim_id=claim_id, cancel=cancel)
-                for id, attempt, claim_id, cancel in await session.rows("owned", clean(worker.id))
-            ]
+            owned = [owned_of(row) for row in await session.rows("owned", clean(worker.id))]
             if leaving and not owned:
                 await session.run("forget_worker", clean(worker.id))
             return Pulse(beat=beat, lost=lost, owned=owned)
@@ -50,10 +46,7 @@ class PostgresLiveness(PostgresBase):
 
     async def list_workers(self) -> list[Liveness]:
         rows = await self.database.single(lambda session: session.rows("list_workers"))
-        return [
-            Liveness(worker=_worker(document), beat=beat, seen_at=seen_at, lost=lost)
-            for document, beat, seen_at, lost in rows
-        ]
+        return [liveness_of(row) for row in rows]
 
     async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
         if queues is None:
@@ -64,9 +57,3 @@ class PostgresLiveness(PostgresBase):
             lambda session: session.row("next_wakeup", NEVER, now, names)
         )
         return Wakeup(fire=fire, promote=promote, expire=expire, run=run)
-
-
-def _worker(document: str) -> Worker:
-    fields = json.loads(document)
-    fields["queues"], fields["abilities"] = tuple(fields["queues"]), tuple(fields["abilities"])
-    return Worker(**fields)

@@ -13,16 +13,18 @@ from tickwell.domain.outcome import Report
 from tickwell.errors import StoreError
 from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
 from tickwell.ports.store import Planner
-from tickwell.stores.postgres import claiming, promoting
+from tickwell.stores.postgres import claiming
 from tickwell.stores.postgres.errors import is_bad_data
-from tickwell.stores.postgres.finishing import Finishing, is_quick, quickly
-from tickwell.stores.postgres.firing import Firing
-from tickwell.stores.postgres.flow import Flow
 from tickwell.stores.postgres.liveness import PostgresLiveness
-from tickwell.stores.postgres.recording import IdTaken
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.postgres.text import clean, ids_among, is_id
 from tickwell.stores.sql.codec import BLOCKED, PARKED, QUEUED, SKIPPED, STATE_CODE
+from tickwell.stores.sql.server import promoting
+from tickwell.stores.sql.server.claiming import held
+from tickwell.stores.sql.server.finishing import Finishing, is_quick, quickly
+from tickwell.stores.sql.server.firing import Firing
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.recording import IdTaken
+from tickwell.stores.sql.text import clean, ids_among, is_id
 
 
 class PostgresQueue(PostgresLiveness):
@@ -74,11 +76,9 @@ class PostgresQueue(PostgresLiveness):
 
     async def claim(self, request: ClaimRequest) -> list[Claim]:
         if request.repeated:
-            held = await self.database.read(
-                lambda session: claiming.held(session, self.cache, request)
-            )
-            if held:
-                return held
+            before = await self.database.read(lambda session: held(session, self.cache, request))
+            if before:
+                return before
         return await self.database.single(
             lambda session: claiming.claim(session, self.cache, request)
         )

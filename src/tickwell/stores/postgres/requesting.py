@@ -12,12 +12,11 @@ from typing import Any
 
 from tickwell.errors import NotFound, StoreRefused, StoreUnavailable
 from tickwell.ports.transactional import Maker
-from tickwell.stores.postgres.recording import new_row, prune_at
-from tickwell.stores.postgres.rows import NO_GATE
-from tickwell.stores.postgres.text import clean, is_id
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import WAITING
+from tickwell.stores.sql.codec import NO_GATE, WAITING
+from tickwell.stores.sql.server.recording import new_row, prune_at
 from tickwell.stores.sql.statements import Statements
+from tickwell.stores.sql.text import clean, is_id
 
 #: A statement with its parameters; its rows; the id in the end.
 Steps = Generator[tuple[str, Sequence[Any]], Sequence[Any], str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import SystemRandom
 
+from tickwell.domain.promises import POSTGRESQL
 from tickwell.stores.postgres.catalog import PostgresCatalog
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.history import PostgresHistory
@@ -20,6 +21,8 @@ class PostgresStore(
     PostgresQueue, PostgresCatalog, PostgresHistory, PostgresRecords, PostgresTransactional
 ):
     """Everything in one schema of a database."""
+
+    promises = POSTGRESQL
 
     def __init__(self, location: Location) -> None:
         self.location = location

@@ -17,11 +17,11 @@ from tickwell.errors import InvalidInput, StoreRefused
 from tickwell.ports.transactional import Maker
 from tickwell.stores.postgres import on_asyncpg, on_psycopg
 from tickwell.stores.postgres.errors import DRIVER, translate
-from tickwell.stores.postgres.locks import Locks
 from tickwell.stores.postgres.requesting import Request
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.postgres.upkeep import PostgresUpkeep
 from tickwell.stores.sql.alchemy import driver_of, driver_of_async
+from tickwell.stores.sql.server.locks import Locks
 
 
 class PostgresTransactional(PostgresUpkeep):

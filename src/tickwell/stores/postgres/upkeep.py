@@ -6,10 +6,10 @@ from collections import Counter
 
 from tickwell.domain.policy import DAY
 from tickwell.stores.postgres.base import PostgresBase
-from tickwell.stores.postgres.flow import Flow
-from tickwell.stores.postgres.jobs import definitions
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.jobs import definitions
 
 #: Jobs that are looked at in one transaction, which holds them meanwhile.
 JOBS = 200

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 
-from tickwell.domain.execution import Kind, OutcomeKind, Reason, State
+from tickwell.domain.execution import Kind, OutcomeKind, RangeSkip, Reason, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Cursor, JobState, Pause
+
+K = TypeVar("K")
 
 #: A code is a member's place here. Rows hold it: append, never reorder.
 STATES = (
@@ -59,9 +61,11 @@ WAITING, BLOCKED, QUEUED, RUNNING, PARKED, SUCCEEDED, DEAD, CANCELLED, SKIPPED =
 ACTIVE, PAUSED, FINISHED, DELETED = range(4)
 FIRE, REQUEST = range(2)
 SKIP, QUEUE_ONE, QUEUE_ALL, CANCEL_RUNNING, ALLOW = range(5)
+#: Which gate a pending execution stands before.
+NO_GATE, JOB_GATE, KEY_GATE = range(3)
 
 #: A row of the cursor table as `Cursor` has it, in this order.
-CursorRow = tuple[int, int | None, int, int, int, int, int | None, str | None]
+CursorRow = tuple[int, int | None, int, int, int, bool, int | None, str | None]
 
 
 def to_json(value: Any) -> str | None:
@@ -74,13 +78,6 @@ def from_json(text: str | None) -> Any:
     return None if text is None else json.loads(text)
 
 
-def clean(text: str | None) -> str | None:
-    """Text that every store can hold: one lone surrogate would fail the batch it is in."""
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def cursor_to_row(cursor: Cursor) -> CursorRow:
     """State, next_fire_time, after, runs, failures, nudged, paused_through, pause."""
     return (
@@ -89,7 +86,7 @@ def cursor_to_row(cursor: Cursor) -> CursorRow:
         cursor.after,
         cursor.runs,
         cursor.failures,
-        int(cursor.nudged),
+        cursor.nudged,
         cursor.paused_through,
         None if cursor.pause is None else _pause_to_json(cursor.pause),
     )
@@ -113,3 +110,20 @@ def cursor_from_row(row: CursorRow) -> Cursor:
 def _pause_to_json(pause: Pause) -> str:
     fields = {"by": pause.by, "why": pause.why, "since": pause.since, "until": pause.until}
     return json.dumps(fields, separators=(",", ":"))
+
+
+def moved_columns(cursor: Cursor) -> tuple[Any, ...]:
+    """What a plan moves of a cursor: all but the failures."""
+    state, next_fire_time, after, runs, _, nudged, paused_through, pause = cursor_to_row(cursor)
+    return state, next_fire_time, after, runs, nudged, paused_through, pause
+
+
+def skip_row(job: K, skip: RangeSkip) -> tuple[K, int, int, int, int]:
+    """The parameters of `insert_skips`."""
+    return job, skip.first, skip.last, skip.count, REASON_CODE[skip.reason]
+
+
+def skip_of(job_id: str, row: Any) -> RangeSkip:
+    """The range skip of a row of `list_skips`."""
+    first, last, count, reason = row
+    return RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from tickwell.domain.execution import Kind, NewExecution
 from tickwell.errors import NotFound
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import clean
+from tickwell.stores.sql.placing import Batch
+from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.flow import Flow
-from tickwell.stores.sqlite.recording import Batch, Recorder
+from tickwell.stores.sqlite.recording import Recorder
 from tickwell.stores.sqlite.session import Session
 
 

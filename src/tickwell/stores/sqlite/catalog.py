@@ -12,9 +12,11 @@ from tickwell.domain.job import Entry, Job
 from tickwell.errors import JobExists
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.sql.codec import cursor_to_row
+from tickwell.stores.sql.entries import entry_of, job_columns, own, position
+from tickwell.stores.sql.taken import Taken
+from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.changing import Changes
-from tickwell.stores.sqlite.entries import entry_of, job_columns, own, position
 from tickwell.stores.sqlite.listing import jobs_query
 from tickwell.stores.sqlite.session import Session
 
@@ -29,7 +31,7 @@ class SqliteCatalog(SqliteBase):
         for entry, row in zip(entries, known, strict=True):
             if row is None:
                 self.cache.put(own(entry).job)
-            answers.append(own(entry if row is None else entry_of(self.cache, row)))
+            answers.append(own(entry if row is None else entry_of(self.cache, row[1:])))
         return answers
 
     async def change_jobs(
@@ -51,7 +53,7 @@ class SqliteCatalog(SqliteBase):
         rows = await self.reader.call(
             lambda session: session.rows("entries_by_key", asked, project, project)
         )
-        return [own(entry_of(self.cache, row)) for row in rows]
+        return [own(entry_of(self.cache, row[1:])) for row in rows]
 
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
@@ -60,7 +62,7 @@ class SqliteCatalog(SqliteBase):
         rows = await self.reader.call(
             lambda session: session.connection.execute(query, (*parameters, limit + 1)).fetchall()
         )
-        items = [own(entry_of(self.cache, row)) for row in rows[:limit]]
+        items = [own(entry_of(self.cache, row[1:])) for row in rows[:limit]]
         return Page(items=items, cursor=position(items[-1].job) if len(rows) > limit else None)
 
 
@@ -68,7 +70,7 @@ def _add(
     session: Session, given: Sequence[Entry], documents: list[str]
 ) -> list[tuple[Any, ...] | None]:
     """Insert the jobs that are new; for the others, what is there already."""
-    taken = _Taken(session, given)
+    taken = _taken(session, [entry.job for entry in given])
     key: int = session.value("last_job")
     jobs, cursors = [], []
     answers: list[str | None] = []
@@ -82,7 +84,7 @@ def _add(
         key += 1
         *columns, version, text = job_columns(job, document)
         head = key, job.id, job.project
-        jobs.append((*head, *columns, job.dedupe_key or None, version, text))
+        jobs.append((*head, *columns, clean(job.dedupe_key) or None, version, text))
         policies = job.timeout.hard, job.retention.count
         cursors.append((key, job.id, version, *cursor_to_row(entry.cursor), *policies))
     session.many("insert_jobs", jobs)
@@ -90,35 +92,14 @@ def _add(
     return [None if id is None else session.row("entry_by_id", id) for id in answers]
 
 
-class _Taken:
-    """Which ids, names and dedupe keys are taken, by what is stored and by the batch itself."""
-
-    def __init__(self, session: Session, given: Sequence[Entry]) -> None:
-        jobs = [entry.job for entry in given]
-        ids = json.dumps([job.id for job in jobs])
-        self._ids = {id for (id,) in session.rows("known_ids", ids)}
-        self._names: set[tuple[str, str]] = set()
-        self._keys: dict[tuple[str, str], str] = {}
-        for project in {job.project for job in jobs}:
-            mine = [job for job in jobs if job.project == project]
-            names = session.rows("known_names", json.dumps([job.name for job in mine]), project)
-            self._names.update((project, name) for (name,) in names)
-            keys = json.dumps([job.dedupe_key for job in mine if job.dedupe_key])
-            for key, id in session.rows("known_keys", keys, project):
-                self._keys[project, key] = id
-
-    def known(self, job: Job) -> str | None:
-        """The id of the job that this one is, if it is there already."""
-        if job.dedupe_key and (job.project, job.dedupe_key) in self._keys:
-            return self._keys[job.project, job.dedupe_key]
-        return job.id if job.id in self._ids else None
-
-    def take(self, job: Job) -> bool:
-        """Whether its name was free."""
-        if (job.project, job.name) in self._names:
-            return False
-        self._names.add((job.project, job.name))
-        self._ids.add(job.id)
-        if job.dedupe_key:
-            self._keys[job.project, job.dedupe_key] = job.id
-        return True
+def _taken(session: Session, jobs: list[Job]) -> Taken:
+    ids = json.dumps([job.id for job in jobs])
+    taken = Taken({id for (id,) in session.rows("known_ids", ids)}, set(), {})
+    for project in {job.project for job in jobs}:
+        mine = [job for job in jobs if job.project == project]
+        names = session.rows("known_names", json.dumps([job.name for job in mine]), project)
+        taken.names.update((project, name) for (name,) in names)
+        keys = json.dumps([clean(job.dedupe_key) for job in mine if job.dedupe_key])
+        for key, id in session.rows("known_keys", keys, project):
+            taken.keys[project, key] = id
+    return taken

@@ -12,8 +12,10 @@ from tickwell.domain.document import job_to_document
 from tickwell.domain.job import Job, JobState
 from tickwell.errors import JobExists, NotFound
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import CANCELLED, FIRE, REASON_CODE, cursor_to_row
-from tickwell.stores.sqlite.entries import entry_of, job_columns, own
+from tickwell.stores.sql.codec import CANCELLED, cursor_to_row, skip_row
+from tickwell.stores.sql.documents import JOB_VERSION, version_key
+from tickwell.stores.sql.entries import entry_of, job_columns, own
+from tickwell.stores.sql.pending import is_taken_back
 from tickwell.stores.sqlite.firing import release
 from tickwell.stores.sqlite.flow import Flow
 from tickwell.stores.sqlite.recording import Recorder
@@ -71,7 +73,7 @@ class Changes:
         if row is None or row[11] != self.project:
             return Draft(id, row, error=NotFound("job", id))
         try:
-            made = change(own(entry_of(self.cache, row)), self.now)
+            made = change(own(entry_of(self.cache, row[1:])), self.now)
         except Exception as error:  # noqa: BLE001 - raised once those before it are written
             return Draft(id, row, error=error)
         return Draft(id, row, made)
@@ -81,7 +83,7 @@ class Changes:
             raise draft.error
         row, made = draft.row, draft.change
         assert row is not None  # noqa: S101 - a job that is not there is an error above
-        entry = entry_of(self.cache, row)
+        entry = entry_of(self.cache, row[1:])
         if made is None:
             return Changed(entry=own(entry))
         key, job = row[0], entry.job
@@ -97,7 +99,7 @@ class Changes:
         )
         after = self.session.row("entry", key)
         return Changed(
-            entry=own(entry_of(self.cache, after)), withdrawn=withdrawn, cancelling=cancelling
+            entry=own(entry_of(self.cache, after[1:])), withdrawn=withdrawn, cancelling=cancelling
         )
 
     def _define(self, key: int, before: Job, job: Job) -> None:
@@ -112,9 +114,9 @@ class Changes:
             self.session.run("new_retention", job.retention.dead, job.retention.age, key)
         self.session.run(
             "replace_record",
-            "job_version",
+            JOB_VERSION,
             self.project,
-            f"{before.id}/{before.version:08}",
+            version_key(before),
             json.dumps(job_to_document(before)),
             1,
             None,
@@ -123,7 +125,7 @@ class Changes:
     def _record(self, key: int, job: Job, made: Change) -> None:
         self.session.many(
             "insert_skips",
-            [(key, s.first, s.last, s.count, REASON_CODE[s.reason]) for s in made.skips],
+            [skip_row(key, skip) for skip in made.skips],
         )
         recorder = Recorder(self.flow, self.now, 0)
         recorded = sum(recorder.one(key, new) for new in made.executions)
@@ -148,7 +150,7 @@ class PendingExecutions:
         withdrawn: list[int] = []
         kept: list[int] = []
         for key, *facts in self.session.rows("pending_of_job", self.key):
-            (withdrawn if _is_taken_back(facts, pending, now) else kept).append(key)
+            (withdrawn if is_taken_back(facts, pending, now) else kept).append(key)
         if withdrawn:
             # None of them may inherit the permit of another that ends in this same step.
             self.session.run("take_out", json.dumps(withdrawn))
@@ -182,16 +184,8 @@ class PendingExecutions:
         """
         asked = 0
         for key, *facts in self.session.rows("ahead_of_job", self.key, now):
-            called_off = _is_taken_back(facts, pending, now)
+            called_off = is_taken_back(facts, pending, now)
             cancel = called_off or pending is Pending.END
             self.session.run("call_off", called_off, cancel, key)
             asked += cancel
         return asked
-
-
-def _is_taken_back(facts: list[int], pending: Pending, now: int) -> bool:
-    """A fire that was not tried before; by an edit only if the new definition answers for it."""
-    kind, fire_time, earlier = facts
-    if kind != FIRE or earlier > 0:
-        return False
-    return pending is not Pending.RESTAMP or fire_time > now

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import heapq
 import json
-from copy import deepcopy
 from itertools import islice
 from typing import Any
 
 from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
-from tickwell.domain.policy import MINUTE
 from tickwell.ports.records import ClaimRequest
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import KINDS, from_json
+from tickwell.stores.sql.claims import held_claim, new_claim
 from tickwell.stores.sqlite.firing import definitions
 from tickwell.stores.sqlite.session import Session
 
-#: Columns of `claimable`: rank, id, key, job, kind, attempt, charged, lost, returned, fire_time,
-#: run_at, own payload, job id, version, hard.
+#: Columns of `claimable`: rank, what `new_claim` takes, key, job id.
 Found = tuple[Any, ...]
 #: What was found, and the definitions by the keys of the jobs.
 Handed = tuple[list[Found], dict[int, Job]]
@@ -40,39 +37,22 @@ def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Hande
     found = _claimable(session, request, request.limit)
     if not found:
         return []
-    keys = json.dumps([row[2] for row in found])
+    keys = json.dumps([row[13] for row in found])
     session.run("start", request.worker, request.claim_id, request.now, keys)
     session.run("drop_claimed", keys)
-    return found, definitions(session, cache, [(row[3], row[12], row[13]) for row in found])
+    return found, definitions(session, cache, [(row[2], row[14], row[10]) for row in found])
 
 
 def claims(handed: Handed, request: ClaimRequest) -> list[Claim]:
     """What was handed over, as the worker knows it; made when the lock is free again."""
     found, jobs = handed
-    return [_claim(row, jobs[row[3]], request) for row in found]
+    return [new_claim(row[1:13], jobs[row[2]], request) for row in found]
 
 
 def claims_of(session: Session, cache: JobCache, rows: list[tuple[Any, ...]]) -> list[Claim]:
     """Running executions, given as `held_claims` has them, as their workers know them."""
     jobs = definitions(session, cache, [(row[1], row[13], row[14]) for row in rows])
-    return [
-        Claim(
-            id=row[0],
-            job=jobs[row[1]],
-            kind=KINDS[row[2]],
-            attempt=row[3],
-            charged=row[4],
-            lost=row[5],
-            returned=row[6],
-            fire_time=row[7],
-            run_at=row[8],
-            payload=_payload(row[9], jobs[row[1]]),
-            deadline=row[10],
-            worker=row[11],
-            claim_id=row[12],
-        )
-        for row in rows
-    ]
+    return [held_claim(row, jobs[row[1]]) for row in rows]
 
 
 def _claimable(session: Session, request: ClaimRequest, limit: int) -> list[Found]:
@@ -104,28 +84,3 @@ def _among(session: Session, request: ClaimRequest, until: int) -> list[Found]:
         for row in session.rows("claimable_ids", ids, until, request.now)
         if row[15] in request.queues and row[16] in request.abilities
     )
-
-
-def _claim(row: Found, job: Job, request: ClaimRequest) -> Claim:
-    return Claim(
-        id=row[1],
-        job=job,
-        kind=KINDS[row[4]],
-        attempt=row[5] + 1,
-        charged=row[6] + 1,
-        lost=row[7],
-        returned=row[8],
-        fire_time=row[9],
-        run_at=row[10],
-        payload=_payload(row[11], job),
-        deadline=max(request.now, row[10]) + row[14] + MINUTE,
-        worker=request.worker,
-        claim_id=request.claim_id,
-    )
-
-
-def _payload(own: str | None, job: Job) -> Any:
-    """The caller's own: a handler may change what it gets."""
-    if own is not None:
-        return from_json(own)
-    return deepcopy(job.payload) if isinstance(job.payload, dict | list) else job.payload

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tickwell.domain.execution import Reason, State
+from tickwell.domain.execution import Reason
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
-from tickwell.stores.sql.codec import (
-    ACTIVE,
-    CANCELLED,
-    DELETED,
-    FINISHED,
-    PAUSED,
-    SKIPPED,
-    STATE_CODE,
-    WAITING,
-)
+from tickwell.stores.sql.codec import CANCELLED, DELETED, PAUSED, SKIPPED, WAITING
+from tickwell.stores.sql.reports import end_of, is_taken_back, still_fires
 from tickwell.stores.sqlite.flow import Flow
 from tickwell.stores.sqlite.rows import Row
 from tickwell.stores.sqlite.standing import Standing
@@ -38,16 +30,14 @@ class Endings:
 
     def apply(self, row: Standing, report: Report) -> None:
         """What the end of this attempt does to its execution."""
-        gave_up = report.state in {State.WAITING, State.CANCELLED}
-        if gave_up and row.called_off and report.started_at is None:
+        if is_taken_back(report, called_off=bool(row.called_off)):
             self._call_off(row, report)
-        elif report.state is not State.WAITING:
-            self._end(row, report, STATE_CODE[report.state], report.reason)
-        elif row.cancel:
-            # Nobody wants what would follow, whatever became of the attempt itself.
-            self._end(row, report, CANCELLED, "cancelled")
-        else:
+            return
+        end = end_of(report, cancel=bool(row.cancel))
+        if end is None:
             self._try_again(row, report, report.run_at, report.rank)
+        else:
+            self._end(row, report, *end)
 
     def pass_on(self, key: int) -> None:
         """An execution was given its job's gate and stands before its concurrency gate now."""
@@ -72,9 +62,7 @@ class Endings:
         It is withdrawn, unless the definition now in force wants the same fire time.
         """
         report = replace(report, charged=report.claim.charged - 1)
-        trigger = self.job_of(row, report.claim.job).trigger
-        fires = trigger.after(row.fire_time - 1) == row.fire_time
-        if fires and row.job_state in {ACTIVE, FINISHED}:
+        if still_fires(self.job_of(row, report.claim.job), row.job_state, row.fire_time):
             self._try_again(row, report, row.run_at, row.rank)
         else:
             self._end(row, report, SKIPPED, Reason.WITHDRAWN)

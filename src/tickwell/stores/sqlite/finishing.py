@@ -12,15 +12,14 @@ from tickwell.ports.records import Finished
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import (
     ACTIVE,
-    DEAD,
     FINISHED,
     FIRE,
     OUTCOME_CODE,
     QUEUED,
     STATE_CODE,
-    SUCCEEDED,
     WAITING,
 )
+from tickwell.stores.sql.reports import counts_failures, failures_after
 from tickwell.stores.sqlite.ending import Endings
 from tickwell.stores.sqlite.flow import Flow
 from tickwell.stores.sqlite.session import Session
@@ -66,9 +65,9 @@ class Finishing:
 
     def _sort(self, place: int, row: Standing, report: Report) -> None:
         state = STATE_CODE[report.state]
-        if report.claim.job.pause_after is not None and state in {SUCCEEDED, DEAD}:
+        if counts_failures(report):
             before = self.failures.get(row.job, row.failures)
-            self.failures[row.job] = before + 1 if state == DEAD else 0
+            self.failures[row.job] = failures_after(report, before)
         if state == WAITING or row.place is not None or row.called_off:
             self.others[row.key] = place, report
             return

@@ -12,9 +12,10 @@ from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
 from tickwell.ports.store import Planner
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import REASON_CODE, WAITING, cursor_from_row, cursor_to_row
+from tickwell.stores.sql.codec import WAITING, cursor_from_row, moved_columns, skip_row
+from tickwell.stores.sql.placing import Batch
 from tickwell.stores.sqlite.flow import Flow
-from tickwell.stores.sqlite.recording import Batch, Recorder
+from tickwell.stores.sqlite.recording import Recorder
 from tickwell.stores.sqlite.session import Session
 
 
@@ -89,8 +90,7 @@ def write(session: Session, cache: JobCache, made: Draft, now: int, horizon: int
         fired.executions += recorded
         for skip in plan.skips:
             fired.skipped += skip.count
-            code = REASON_CODE[skip.reason]
-            skips.append((batch.job, skip.first, skip.last, skip.count, code))
+            skips.append(skip_row(batch.job, skip))
     session.many("insert_skips", skips)
     flow.close()
     return fired
@@ -108,7 +108,7 @@ def release(flow: Flow, job: int, definition: Job, at: int) -> None:
         flow.gates.move(row, WAITING)
 
 
-def _standing(session: Session, plans: list[Planned]) -> tuple[list[Planned], list[Batch]]:
+def _standing(session: Session, plans: list[Planned]) -> tuple[list[Planned], list[Batch[int]]]:
     """The plans whose jobs are as they were read; the others are still due."""
     keys = json.dumps([planned.row[0] for planned in plans])
     current = {row[0]: row for row in session.rows("cursors", keys)}
@@ -121,10 +121,6 @@ def _standing(session: Session, plans: list[Planned]) -> tuple[list[Planned], li
     return standing, batches
 
 
-def _moved(planned: Planned, batch: Batch) -> tuple[Any, ...]:
-    state, next_fire_time, after, runs, _, nudged, paused_through, pause = cursor_to_row(
-        planned.plan.cursor
-    )
+def _moved(planned: Planned, batch: Batch[int]) -> tuple[Any, ...]:
     made = 0 if batch.slow else len(batch.executions)
-    moved = state, next_fire_time, after, runs, nudged, paused_through, pause
-    return (*moved, batch.holder, made, batch.job)
+    return *moved_columns(planned.plan.cursor), batch.holder, made, batch.job

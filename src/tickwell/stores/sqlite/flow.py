@@ -18,6 +18,7 @@ from tickwell.stores.sql.codec import (
     CANCELLED,
     DEAD,
     FIRE,
+    JOB_GATE,
     QUEUE_ONE,
     SKIP,
     SKIPPED,
@@ -26,7 +27,7 @@ from tickwell.stores.sql.codec import (
 )
 from tickwell.stores.sqlite.gates import Gates
 from tickwell.stores.sqlite.jobs import Jobs
-from tickwell.stores.sqlite.rows import JOB_GATE, Row
+from tickwell.stores.sqlite.rows import Row
 from tickwell.stores.sqlite.session import Session
 
 

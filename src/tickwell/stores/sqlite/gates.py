@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tickwell.stores.sql.codec import ALLOW, BLOCKED, QUEUED
-from tickwell.stores.sqlite.rows import JOB_GATE, KEY_GATE, NO_GATE, Row
+from tickwell.stores.sql.codec import ALLOW, BLOCKED, JOB_GATE, KEY_GATE, NO_GATE, QUEUED
+from tickwell.stores.sqlite.rows import Row
 from tickwell.stores.sqlite.session import Session
 
 

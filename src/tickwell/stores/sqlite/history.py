@@ -6,18 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tickwell.domain.execution import Attempt, Execution, NewExecution, RangeSkip, State
+from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
 from tickwell.domain.job import rank
 from tickwell.ports.records import ExecutionFilter, Page
-from tickwell.stores.sql.codec import (
-    DEAD,
-    KINDS,
-    OUTCOMES,
-    REASONS,
-    RUNNING,
-    STATES,
-    from_json,
-)
+from tickwell.stores.sql.codec import DEAD, RUNNING, STATES, skip_of
+from tickwell.stores.sql.executions import execution_of, whole_execution
 from tickwell.stores.sqlite.adding import add
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.flow import Flow
@@ -47,12 +40,7 @@ class SqliteHistory(SqliteBase):
         row, attempts = await self.reader.call(work)
         if row is None:
             return None
-        execution = _execution(row)
-        last = row[13], row[27], row[18], row[21], row[22], row[23]
-        if row[27] is not None:
-            attempts.append(last)
-        execution.attempts = [_attempt(values) for values in attempts]
-        return execution
+        return whole_execution(row, attempts, row[27])
 
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
@@ -61,17 +49,14 @@ class SqliteHistory(SqliteBase):
         rows = await self.reader.call(
             lambda session: session.connection.execute(query, parameters).fetchall()
         )
-        items = [_execution(row) for row in rows[:limit]]
+        items = [execution_of(row) for row in rows[:limit]]
         return Page(items=items, cursor=items[-1].id if len(rows) > limit else None)
 
     async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
         rows = await self.reader.call(
             lambda session: session.rows("list_skips", job_id, until, since)
         )
-        return [
-            RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])
-            for first, last, count, reason in rows
-        ]
+        return [skip_of(job_id, row) for row in rows]
 
     async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
         asked = json.dumps(list(dict.fromkeys(ids)))
@@ -116,46 +101,3 @@ class SqliteHistory(SqliteBase):
 
         counts = await self.reader.call(work)
         return {state: counts.get(code, 0) for code, state in enumerate(STATES)}
-
-
-def _execution(row: tuple[Any, ...]) -> Execution:
-    return Execution(
-        id=row[0],
-        project=row[1],
-        job_id=row[2],
-        job_version=row[3],
-        kind=KINDS[row[4]],
-        state=STATES[row[5]],
-        fire_time=row[6],
-        run_at=row[7],
-        queue=row[8],
-        ability=row[9],
-        created_at=row[10],
-        payload=from_json(row[11]),
-        key=row[12],
-        attempt=row[13],
-        charged=row[14],
-        lost=row[15],
-        returned=row[16],
-        reason=row[17],
-        worker=row[18],
-        deadline=row[19],
-        cancel_requested=bool(row[20]),
-        started_at=row[21],
-        ended_at=row[22],
-        error=row[23],
-        result=from_json(row[24]),
-        revived_from=row[25],
-    )
-
-
-def _attempt(values: tuple[Any, ...]) -> Attempt:
-    number, outcome, worker, started_at, ended_at, error = values
-    return Attempt(
-        number=number,
-        outcome=OUTCOMES[outcome],
-        worker=worker,
-        started_at=started_at,
-        ended_at=ended_at,
-        error=error,
-    )

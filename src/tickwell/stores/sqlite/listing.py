@@ -8,35 +8,20 @@ from typing import Any
 from tickwell.domain.execution import ENDED, LIVE
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.sql.codec import JOB_STATE_CODE, KIND_CODE, RUNNING, STATE_CODE, SUCCEEDED
+from tickwell.stores.sql.terms import Query, Terms
+from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.session import SQL
-
-Query = tuple[str, list[Any]]
-
-
-class _Terms:
-    """What is asked for, term by term."""
-
-    def __init__(self) -> None:
-        self.terms = ["TRUE"]
-        self.values: list[Any] = []
-
-    def add(self, term: str, *values: Any) -> None:
-        self.terms.append(term)
-        self.values.extend(values)
-
-    def __str__(self) -> str:
-        return " AND ".join(self.terms)
 
 
 def jobs_query(where: JobFilter, cursor: str | None) -> Query:
     """Jobs by project and name; the parameters lack the limit."""
-    asked = _Terms()
+    asked = Terms()
     add = asked.add
     add(f"cursor.state IN ({_codes(JOB_STATE_CODE[state] for state in where.states)})")
     index = "job_list"
     if where.app is not None:
         index = "job_app"
-        add("job.app = ?", where.app)
+        add("job.app = ?", clean(where.app))
     elif where.auto_remove:
         index = "job_auto_remove"
     if where.project is not None:
@@ -46,7 +31,10 @@ def jobs_query(where: JobFilter, cursor: str | None) -> Query:
     if where.queue is not None:
         add("job.queue = ?", where.queue)
     if where.tag is not None:
-        add("EXISTS (SELECT 1 FROM json_each(job.tags) AS tag WHERE tag.value = ?)", where.tag)
+        add(
+            "EXISTS (SELECT 1 FROM json_each(job.tags) AS tag WHERE tag.value = ?)",
+            clean(where.tag),
+        )
     if where.search is not None:
         add("instr(job.folded, ?) > 0", where.search.lower())
     if where.auto_remove is not None:
@@ -54,7 +42,7 @@ def jobs_query(where: JobFilter, cursor: str | None) -> Query:
     return SQL["list_jobs"].format(index=index, where=asked), asked.values
 
 
-def _go_on(asked: _Terms, where: JobFilter, cursor: str) -> None:
+def _go_on(asked: Terms, where: JobFilter, cursor: str) -> None:
     project, name, id = [*cursor.split("\0"), "", ""][:3]
     if where.project == project:
         # Without the project: next to the equality the planner would not seek the name.
@@ -65,7 +53,7 @@ def _go_on(asked: _Terms, where: JobFilter, cursor: str) -> None:
 
 def executions_query(where: ExecutionFilter, cursor: str | None, limit: int) -> Query:
     """So many executions, newest id first."""
-    asked = _Terms()
+    asked = Terms()
     index, order = _walk(where, cursor, limit, asked)
     if where.project is not None:
         asked.add("execution.project = ?", where.project)
@@ -74,7 +62,7 @@ def executions_query(where: ExecutionFilter, cursor: str | None, limit: int) -> 
     return query, [*asked.values, limit]
 
 
-def _narrow(asked: _Terms, where: ExecutionFilter, cursor: str | None, table: str) -> None:
+def _narrow(asked: Terms, where: ExecutionFilter, cursor: str | None, table: str) -> None:
     """What the execution table and the queue table can tell alike."""
     terms = (
         ("job = (SELECT key FROM job WHERE id = ?)", where.job_id),
@@ -90,7 +78,7 @@ def _narrow(asked: _Terms, where: ExecutionFilter, cursor: str | None, table: st
             asked.add(f"{table}.{term}", value)
 
 
-def _walk(where: ExecutionFilter, cursor: str | None, limit: int, asked: _Terms) -> tuple[str, str]:
+def _walk(where: ExecutionFilter, cursor: str | None, limit: int, asked: Terms) -> tuple[str, str]:
     """The index to walk and the order to ask for, with the terms about states."""
     states, add = where.states, asked.add
     if states is not None and states <= LIVE:
@@ -120,7 +108,7 @@ def _live_keys(where: ExecutionFilter, cursor: str | None, limit: int) -> Query:
     """Where the live executions are found."""
     parts, values = [], []
     for code in sorted(STATE_CODE[state] for state in where.states or ()):
-        asked = _Terms()
+        asked = Terms()
         if code == RUNNING:
             if where.job_id is not None:
                 asked.add("job = (SELECT key FROM job WHERE id = ?)", where.job_id)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import asdict
 
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Claim
-from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
+from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import Wakeup
+from tickwell.stores.sql.workers import liveness_of, owned_of, worker_to_json
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.claiming import claims_of
 from tickwell.stores.sqlite.session import Session
@@ -19,14 +19,11 @@ class SqliteLiveness(SqliteBase):
     """The part of `ports.store.QueueStore` that is about workers and rests."""
 
     async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
-        document = json.dumps(asdict(worker))
+        document = worker_to_json(worker)
 
         def work(session: Session) -> Pulse:
             beat, lost = session.rows("beat", worker.id, now, document)[0]
-            owned = [
-                Owned(id=id, attempt=attempt, claim_id=claim_id, cancel=bool(cancel))
-                for id, attempt, claim_id, cancel in session.rows("owned", worker.id)
-            ]
+            owned = [owned_of(row) for row in session.rows("owned", worker.id)]
             if leaving and not owned:
                 session.run("forget_worker", worker.id)
             return Pulse(beat=beat, lost=bool(lost), owned=owned)
@@ -47,10 +44,7 @@ class SqliteLiveness(SqliteBase):
 
     async def list_workers(self) -> list[Liveness]:
         rows = await self.reader.call(lambda session: session.rows("list_workers"))
-        return [
-            Liveness(worker=_worker(document), beat=beat, seen_at=seen_at, lost=bool(lost))
-            for document, beat, seen_at, lost in rows
-        ]
+        return [liveness_of(row) for row in rows]
 
     async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
         def work(session: Session) -> Wakeup:
@@ -66,9 +60,3 @@ class SqliteLiveness(SqliteBase):
             )
 
         return await self.reader.call(work)
-
-
-def _worker(document: str) -> Worker:
-    fields = json.loads(document)
-    fields["queues"], fields["abilities"] = tuple(fields["queues"]), tuple(fields["abilities"])
-    return Worker(**fields)

@@ -10,7 +10,8 @@ from tickwell.domain.execution import PENDING, Claim, State
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
 from tickwell.ports.store import Planner
-from tickwell.stores.sql.codec import PARKED, STATE_CODE, clean
+from tickwell.stores.sql.codec import PARKED, STATE_CODE
+from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite import claiming, firing, promoting
 from tickwell.stores.sqlite.finishing import Finishing
 from tickwell.stores.sqlite.flow import Flow

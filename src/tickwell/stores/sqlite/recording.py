@@ -8,35 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tickwell.domain.execution import Kind, NewExecution, Reason
-from tickwell.domain.gate import Overlap
-from tickwell.stores.sql.codec import (
-    KIND_CODE,
-    OVERLAP_CODE,
-    QUEUED,
-    SKIPPED,
-    WAITING,
-    clean,
-    to_json,
-)
+from tickwell.stores.sql.codec import KIND_CODE, NO_GATE, OVERLAP_CODE, SKIPPED, WAITING, to_json
+from tickwell.stores.sql.placing import Batch, Place, expires_at, may_arm, place
+from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.flow import Flow, prune_at
-from tickwell.stores.sqlite.rows import JOB_GATE, NO_GATE, Row
-
-#: State, waits, look_at, holds_job: where a new execution stands.
-Place = tuple[int, int, int, int]
-
-
-@dataclass(slots=True)
-class Batch:
-    """New executions of one job, in the order in which they are to be admitted."""
-
-    job: int
-    #: Who holds the job's own gate before.
-    held_by: int | None
-    executions: list[NewExecution]
-    #: Who holds it once the batch is written.
-    holder: int | None = None
-    #: They need the gates, or an id is taken: to be recorded one by one.
-    slow: bool = False
+from tickwell.stores.sqlite.rows import Row
 
 
 @dataclass(slots=True)
@@ -50,41 +26,25 @@ class Recording:
     skipped: list[tuple[Any, ...]] = field(default_factory=list)
     pending: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def add(self, batch: Batch) -> bool:
+    def add(self, batch: Batch[int]) -> bool:
         """Take a batch in if all of it can be decided here; gates of others are not looked at."""
-        places: list[Place | None] = []
-        holder, now = batch.held_by, self.now
-        for key, new in enumerate(batch.executions, self.key + 1):
-            run_at, overlap = new.run_at, new.overlap
-            if new.gate is not None:
-                return False
-            if run_at > now + self.horizon:
-                places.append((WAITING, NO_GATE, run_at, 0))
-            elif overlap is Overlap.ALLOW:
-                places.append((QUEUED, NO_GATE, run_at, 0))
-            elif holder is None:
-                holder = key
-                places.append((QUEUED, NO_GATE, run_at, 1))
-            elif run_at > now:
-                places.append((WAITING, JOB_GATE, run_at + self.horizon, 0))
-            elif overlap is Overlap.SKIP and _ends_quietly(new):
-                places.append(None)
-            else:
-                return False
-        batch.holder = holder
-        for new, place in zip(batch.executions, places, strict=True):
-            self._put(batch.job, new, place)
+        keys = range(self.key + 1, self.key + 1 + len(batch.executions))
+        places = place(batch, keys, self.now, self.horizon)
+        if places is None:
+            return False
+        for key, new, found in zip(keys, batch.executions, places, strict=True):
+            self._put(key, batch.job, new, found)
+        self.key += len(keys)
         return True
 
-    def _put(self, job: int, new: NewExecution, place: Place | None) -> None:
-        self.key += 1
-        row = execution_row(self.key, job, new, self.now)
-        if place is None:
+    def _put(self, key: int, job: int, new: NewExecution, at: Place) -> None:
+        row = execution_row(key, job, new, self.now)
+        if at[0] == SKIPPED:
             ends = SKIPPED, Reason.OVERLAP.value, self.now, prune_at(new.job, SKIPPED, self.now)
             self.skipped.append((*row, *ends))
         else:
             self.live.append(row)
-            self.pending.append(pending_row(self.key, job, new, place))
+            self.pending.append(pending_row(key, job, new, at))
 
 
 class Recorder:
@@ -98,7 +58,7 @@ class Recorder:
         #: The highest key in use, once it is known.
         self._key: int | None = None
 
-    def quickly(self, batches: Collection[Batch]) -> None:
+    def quickly(self, batches: Collection[Batch[int]]) -> None:
         """Write all that can be written together; the other batches are marked as slow."""
         recording = self._gather(batches, set())
         self.session.connection.execute("SAVEPOINT quickly")
@@ -110,7 +70,7 @@ class Recorder:
         self.session.connection.execute("RELEASE quickly")
         self._key = recording.key
 
-    def slowly(self, batch: Batch) -> int:
+    def slowly(self, batch: Batch[int]) -> int:
         """Record a batch one by one; how many were new."""
         return sum(self.one(batch.job, new) for new in batch.executions)
 
@@ -129,7 +89,7 @@ class Recorder:
         if definition.trigger.max_runs is not None:
             self.session.run("count_run", job)
 
-    def _gather(self, batches: Collection[Batch], taken: set[str]) -> Recording:
+    def _gather(self, batches: Collection[Batch[int]], taken: set[str]) -> Recording:
         recording = Recording(self.now, self.horizon, self.session.value("last_key"))
         for batch in batches:
             known = taken and not taken.isdisjoint(new.id for new in batch.executions)
@@ -152,7 +112,7 @@ class Recorder:
                 self.flow.ended[row[2], SKIPPED] += 1
         return True
 
-    def _taken(self, batches: Collection[Batch]) -> set[str]:
+    def _taken(self, batches: Collection[Batch[int]]) -> set[str]:
         ids = [new.id for batch in batches for new in batch.executions]
         return {id for (id,) in self.session.rows("existing", json.dumps(ids))}
 
@@ -171,7 +131,7 @@ class Recorder:
     def _arm(self, job: int, new: NewExecution) -> Row | None:
         """Arm a slot again that was withdrawn or is backfilled; the attempt number goes on."""
         key, state, reason, attempt = self.session.row("slot", new.id)
-        if state != SKIPPED or not (new.backfill or reason == Reason.WITHDRAWN):
+        if not may_arm(new, state, reason):
             return None
         self.session.run("keep_attempt", key)
         values = execution_row(key, job, new, self.now)
@@ -206,10 +166,10 @@ def execution_row(key: int, job: int, new: NewExecution, now: int) -> tuple[Any,
     )
 
 
-def pending_row(key: int, job: int, new: NewExecution, place: Place) -> tuple[Any, ...]:
+def pending_row(key: int, job: int, new: NewExecution, at: Place) -> tuple[Any, ...]:
     """The columns of `insert_pending`."""
     definition = new.job
-    state, waits, look_at, holds_job = place
+    state, waits, look_at, holds_job = at
     return (
         key,
         new.id,
@@ -222,7 +182,7 @@ def pending_row(key: int, job: int, new: NewExecution, place: Place) -> tuple[An
         new.run_at,
         new.rank,
         look_at,
-        None if definition.ttl is None else new.run_at + definition.ttl,
+        expires_at(new),
         OVERLAP_CODE[new.overlap],
         new.gate,
         new.limit,
@@ -234,13 +194,7 @@ def pending_row(key: int, job: int, new: NewExecution, place: Place) -> tuple[An
 
 def fresh_row(key: int, job: int, new: NewExecution) -> Row:
     """A new execution as the gates see it, waiting for its instant."""
-    columns = pending_row(key, job, new, (WAITING, NO_GATE, new.run_at, 0))
+    columns = pending_row(key, job, new, (WAITING, NO_GATE, new.run_at, False))
     row = Row(*columns[:15])
     row.own_payload, row.fresh = columns[17], True
     return row
-
-
-def _ends_quietly(new: NewExecution) -> bool:
-    """Whether its end moves no cursor."""
-    trigger = new.job.trigger
-    return trigger.max_runs is None and not trigger.follows_finish

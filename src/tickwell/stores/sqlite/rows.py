@@ -63,7 +63,3 @@ class Row:
             self.returned,
             self.own_payload,
         )
-
-
-#: Which gate a row stands before.
-NO_GATE, JOB_GATE, KEY_GATE = range(3)

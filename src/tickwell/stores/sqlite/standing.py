@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
-from tickwell.stores.sql.codec import OUTCOME_CODE, clean, to_json
+from tickwell.stores.sql.codec import NO_GATE
+from tickwell.stores.sql.reports import attempt_row, end_columns, go_on_row
 from tickwell.stores.sqlite.flow import prune_at
-from tickwell.stores.sqlite.rows import NO_GATE
 
 
 class Standing(NamedTuple):
@@ -47,48 +47,17 @@ class Standing(NamedTuple):
 
     def end_row(self, report: Report, job: Job, state: int, reason: str | None) -> tuple[Any, ...]:
         """The parameters of `end_execution`."""
-        return (
-            state,
-            OUTCOME_CODE[report.outcome],
-            clean(reason),
-            self.attempt,
-            report.charged,
-            report.lost,
-            report.returned,
-            self.worker,
-            report.started_at,
-            report.ended_at,
-            clean(report.error),
-            to_json(report.result),
-            prune_at(job, state, report.ended_at),
-            self.key,
-        )
+        columns = end_columns(report, state, reason)
+        at = prune_at(job, state, report.ended_at)
+        return *columns, self.attempt, self.worker, at, self.key
 
     def attempt_row(self, report: Report) -> tuple[Any, ...]:
         """The parameters of `insert_attempts`."""
-        return (
-            self.key,
-            self.attempt,
-            OUTCOME_CODE[report.outcome],
-            self.worker,
-            report.started_at,
-            report.ended_at,
-            clean(report.error),
-        )
+        return attempt_row(self.key, report, self.attempt, self.worker)
 
     def go_on_row(self, report: Report, run_at: int) -> tuple[Any, ...]:
         """The parameters of `go_on`."""
-        return (
-            self.attempt,
-            report.charged,
-            report.lost,
-            report.returned,
-            report.started_at,
-            clean(report.error),
-            to_json(report.result),
-            run_at,
-            self.key,
-        )
+        return go_on_row(self.key, report, self.attempt, run_at)
 
     def again_row(self, report: Report, run_at: int, rank: int, state: int) -> tuple[Any, ...]:
         """The parameters of `insert_again`: its job's permit stays, the concurrency permit not."""

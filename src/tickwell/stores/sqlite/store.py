@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tickwell.clock import wall_millis
+from tickwell.domain.promises import SQLITE, SQLITE_NORMAL
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sqlite.catalog import SqliteCatalog
 from tickwell.stores.sqlite.connection import connect, prepare
@@ -44,6 +45,7 @@ class SqliteStore(
         location = Location(Path(path), synchronous)
         self._path = location.path.absolute()
         self.name = f"sqlite:///{quote(str(location.path))}"
+        self.promises = SQLITE_NORMAL if synchronous == "normal" else SQLITE
         self.cache = JobCache()
         where = str(location.path)
         self.writer = Writer(where, lambda: prepare(self._path, synchronous, wait), wait)

@@ -17,9 +17,9 @@ from tickwell.domain.job import JobState
 from tickwell.errors import InvalidInput, NotFound, StoreRefused
 from tickwell.ports.transactional import Maker
 from tickwell.stores.sql.alchemy import driver_of
+from tickwell.stores.sql.entries import entry_of
 from tickwell.stores.sqlite.adding import add
 from tickwell.stores.sqlite.base import SqliteBase
-from tickwell.stores.sqlite.entries import entry_of
 from tickwell.stores.sqlite.file import APPLICATION_ID
 from tickwell.stores.sqlite.session import Session
 
@@ -48,7 +48,7 @@ class SqliteTransactional(SqliteBase):
 
     def _add(self, session: Session, project: str, job_key: str, make: Maker) -> str:
         row = session.row("entries_by_key", json.dumps([job_key]), project, project)
-        entry = entry_of(self.cache, row) if row else None
+        entry = entry_of(self.cache, row[1:]) if row else None
         if entry is None or entry.cursor.state is JobState.DELETED:
             raise NotFound("job", job_key)
         now = self._wall()

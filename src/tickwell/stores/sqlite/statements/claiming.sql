@@ -20,10 +20,10 @@ SELECT queue, ability FROM lane WHERE ability IS NOT NULL;
 
 -- name: claimable
 -- What a lane has for a worker, best rank first.
-SELECT queue.rank, queue.id, queue.key, queue.job, queue.kind, queue.attempt, queue.charged,
-       queue.lost, queue.returned, queue.fire_time, queue.run_at,
+SELECT queue.rank, queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
+       queue.returned, queue.fire_time, queue.run_at, cursor.version, cursor.hard,
        iif(queue.own_payload, (SELECT payload FROM execution WHERE key = queue.key), NULL),
-       cursor.id, cursor.version, cursor.hard
+       queue.key, cursor.id
 FROM queue INDEXED BY queue_claim CROSS JOIN cursor ON cursor.job = queue.job
 WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at <= ?
   AND (queue.expires_at IS NULL OR queue.expires_at > ?)
@@ -31,10 +31,10 @@ ORDER BY queue.rank, queue.id LIMIT ?;
 
 -- name: claimable_ids
 -- The same among given executions, whatever lane they are in.
-SELECT queue.rank, queue.id, queue.key, queue.job, queue.kind, queue.attempt, queue.charged,
-       queue.lost, queue.returned, queue.fire_time, queue.run_at,
+SELECT queue.rank, queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
+       queue.returned, queue.fire_time, queue.run_at, cursor.version, cursor.hard,
        iif(queue.own_payload, execution.payload, NULL),
-       cursor.id, cursor.version, cursor.hard, queue.queue, queue.ability
+       queue.key, cursor.id, queue.queue, queue.ability
 FROM json_each(?) AS wanted
 CROSS JOIN execution ON execution.id = wanted.value
 CROSS JOIN queue ON queue.key = execution.key

@@ -27,9 +27,9 @@ DELETE FROM running WHERE key IN (SELECT value FROM json_each(?));
 
 -- name: end_execution
 -- The end of an execution with its last attempt.
-UPDATE execution SET state = ?, outcome = ?, reason = ?, attempt = ?, charged = ?, lost = ?,
-                     returned = ?, worker = ?, started_at = ?, ended_at = ?, error = ?,
-                     result = ?, prune_at = ?
+UPDATE execution SET state = ?, outcome = ?, reason = ?, charged = ?, lost = ?, returned = ?,
+                     started_at = ?, ended_at = ?, error = ?, result = ?, attempt = ?, worker = ?,
+                     prune_at = ?
 WHERE key = ?;
 
 -- name: pass_job_on

@@ -6,9 +6,9 @@ Both change under their locks only, so they are exact.
 
 from __future__ import annotations
 
-from tickwell.stores.postgres.locks import Locks
-from tickwell.stores.postgres.rows import JOB_GATE, KEY_GATE, NO_GATE, Row
-from tickwell.stores.sql.codec import ALLOW, BLOCKED, QUEUED
+from tickwell.stores.sql.codec import ALLOW, BLOCKED, JOB_GATE, KEY_GATE, NO_GATE, QUEUED
+from tickwell.stores.sql.server.locks import Locks
+from tickwell.stores.sql.server.rows import Row
 
 
 class Gates:

@@ -51,3 +51,12 @@ def attempt_of(values: Any) -> Attempt:
         ended_at=ended_at,
         error=error,
     )
+
+
+def whole_execution(row: Any, attempts: list[Any], outcome: int | None) -> Execution:
+    """The same with its attempts; the outcome is that of the last one, which is part of its row."""
+    execution = execution_of(row)
+    if outcome is not None:
+        attempts = [*attempts, (row[13], outcome, row[18], row[21], row[22], row[23])]
+    execution.attempts = [attempt_of(values) for values in attempts]
+    return execution

@@ -1,4 +1,4 @@
-"""Texts and ids as PostgreSQL can hold them."""
+"""Texts and ids as every database can hold them."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ import json
 import re
 from collections.abc import Iterable
 
-from tickwell.stores.sql import codec
-
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def clean(text: str | None) -> str | None:
     """Text without what would fail the batch that it is in: NUL, and lone surrogates."""
-    text = codec.clean(text)
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}") if text else text
+    if text is None:
+        return None
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def tags_to_json(tags: Iterable[str]) -> str:
-    """Tags, cleaned: the server takes them apart."""
+    """Tags, cleaned: the database takes them apart."""
     return json.dumps([clean(tag) for tag in tags])
 
 
 def is_id(text: str) -> bool:
-    """Whether this can be an id here; nothing is known under any other."""
+    """Whether this can be an id where the database has a type for them."""
     return _UUID.fullmatch(text) is not None
 
 

@@ -8,14 +8,14 @@ from tickwell.domain.job import Job
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
 from tickwell.ports.store import Planner
-from tickwell.stores.postgres.flow import Flow
-from tickwell.stores.postgres.jobs import definitions
-from tickwell.stores.postgres.recording import Batch, Recorder, prune_at
-from tickwell.stores.postgres.rows import Head
-from tickwell.stores.postgres.session import Session
-from tickwell.stores.postgres.text import clean
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import REASON_CODE, cursor_from_row, cursor_to_row
+from tickwell.stores.sql.codec import cursor_from_row, moved_columns, skip_row
+from tickwell.stores.sql.placing import Batch
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.jobs import definitions
+from tickwell.stores.sql.server.recording import Recorder, prune_at
+from tickwell.stores.sql.server.rows import Head
+from tickwell.stores.sql.server.session import Session
 
 
 class Firing:
@@ -50,7 +50,7 @@ class Firing:
 
     def _plan(
         self, rows: list[Any], jobs: dict[str, Job], plan: Planner
-    ) -> list[tuple[Job, Plan, Batch]]:
+    ) -> list[tuple[Job, Plan, Batch[str]]]:
         planned = []
         for row in rows:
             job, holder = jobs[row[0]], row[10]
@@ -63,27 +63,13 @@ class Firing:
             planned.append((job, made, Batch(job.id, holder, made.executions)))
         return planned
 
-    def _moved(self, job: Job, made: Plan, batch: Batch) -> tuple[Any, ...]:
-        state, next_fire_time, after, runs, _, nudged, paused_through, pause = cursor_to_row(
-            made.cursor
-        )
-        count = 0 if batch.slow else len(batch.executions)
+    def _moved(self, job: Job, made: Plan, batch: Batch[str]) -> tuple[Any, ...]:
+        made_now = 0 if batch.slow else len(batch.executions)
         self.flow.locks.heads[job.id].holder = batch.holder
-        return (
-            state,
-            next_fire_time,
-            after,
-            runs,
-            bool(nudged),
-            paused_through,
-            clean(pause),
-            batch.holder,
-            count,
-            prune_at(job, self.now),
-            job.id,
-        )
+        moved = moved_columns(made.cursor)
+        return *moved, batch.holder, made_now, prune_at(job, self.now), job.id
 
-    async def _slowly(self, planned: list[tuple[Job, Plan, Batch]], fired: Fired) -> None:
+    async def _slowly(self, planned: list[tuple[Job, Plan, Batch[str]]], fired: Fired) -> None:
         """What passes gates, is on record already, or is released: one by one, in order."""
         slow = [batch for _, _, batch in planned if batch.slow]
         if slow:
@@ -100,11 +86,7 @@ class Firing:
                 await self.flow.release(job, max(self.now, made.release_at))
             fired.executions += recorded
 
-    async def _skip(self, planned: list[tuple[Job, Plan, Batch]], fired: Fired) -> None:
-        skips = [
-            (job.id, skip.first, skip.last, skip.count, REASON_CODE[skip.reason])
-            for job, made, _ in planned
-            for skip in made.skips
-        ]
+    async def _skip(self, planned: list[tuple[Job, Plan, Batch[str]]], fired: Fired) -> None:
+        skips = [skip_row(job.id, skip) for job, made, _ in planned for skip in made.skips]
         fired.skipped = sum(skip[3] for skip in skips)
         await self.session.many("insert_skips", skips)

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tickwell.domain.execution import Reason, State
+from tickwell.domain.execution import Reason
 from tickwell.domain.outcome import Report
-from tickwell.stores.postgres.flow import Flow
-from tickwell.stores.postgres.standing import Standing, end_row
-from tickwell.stores.sql.codec import (
-    ACTIVE,
-    CANCELLED,
-    DELETED,
-    FINISHED,
-    PAUSED,
-    SKIPPED,
-    STATE_CODE,
-    WAITING,
-)
+from tickwell.stores.sql.codec import CANCELLED, DELETED, PAUSED, SKIPPED, WAITING
+from tickwell.stores.sql.reports import end_of, is_taken_back, still_fires
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.standing import Standing, end_row
 
 
 class Endings:
@@ -30,16 +22,14 @@ class Endings:
 
     async def apply(self, row: Standing, report: Report) -> None:
         """What the end of this attempt does to its execution."""
-        gave_up = report.state in {State.WAITING, State.CANCELLED}
-        if gave_up and row.called_off and report.started_at is None:
+        if is_taken_back(report, called_off=row.called_off):
             await self._call_off(row, report)
-        elif report.state is not State.WAITING:
-            await self._end(row, report, STATE_CODE[report.state], report.reason)
-        elif row.cancel:
-            # Nobody wants what would follow, whatever became of the attempt itself.
-            await self._end(row, report, CANCELLED, "cancelled")
-        else:
+            return
+        end = end_of(report, cancel=row.cancel)
+        if end is None:
             await self._try_again(row, report, report.run_at, report.rank)
+        else:
+            await self._end(row, report, *end)
 
     async def pass_on(self, id: str) -> None:
         """An execution was given its job's gate and stands before its concurrency gate now."""
@@ -64,9 +54,8 @@ class Endings:
         It is withdrawn, unless the definition now in force wants the same fire time.
         """
         report = replace(report, charged=report.claim.charged - 1)
-        trigger = (await self.flow.job(row.job)).trigger
-        fires = trigger.after(row.fire_time - 1) == row.fire_time
-        if fires and self.flow.locks.heads[row.job].state in {ACTIVE, FINISHED}:
+        job, state = await self.flow.job(row.job), self.flow.locks.heads[row.job].state
+        if still_fires(job, state, row.fire_time):
             await self._try_again(row, report, row.run_at, row.rank)
         else:
             await self._end(row, report, SKIPPED, Reason.WITHDRAWN)

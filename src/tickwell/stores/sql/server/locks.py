@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from tickwell.stores.postgres.rows import Head
-from tickwell.stores.postgres.session import Session
+from tickwell.stores.sql.server.rows import Head
+from tickwell.stores.sql.server.session import Session
 
 
 class Locks:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -10,11 +9,12 @@ from typing import Any
 from tickwell.domain.job import Entry, Job
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import cursor_from_row
+from tickwell.stores.sql.text import clean, tags_to_json
 
 
-def entry_of(cache: JobCache, row: tuple[Any, ...]) -> Entry:
+def entry_of(cache: JobCache, row: Any) -> Entry:
     """The job of a row of `entry`, sharing its payload with the cache."""
-    return Entry(cache.parse(row[1], row[2], row[12]), cursor_from_row(row[3:11]))
+    return Entry(cache.parse(row[0], row[1], row[11]), cursor_from_row(tuple(row[2:10])))
 
 
 def own(entry: Entry) -> Entry:
@@ -27,9 +27,8 @@ def own(entry: Entry) -> Entry:
 
 def job_columns(job: Job, document: str) -> tuple[Any, ...]:
     """What the job table holds of a definition beside its identity, as `update_job` takes it."""
-    tags = json.dumps(list(job.tags))
-    names = job.name, job.name.lower(), job.queue, job.app, tags, int(job.auto_remove)
-    return (*names, job.version, document)
+    names = job.name, job.name.lower(), job.queue, clean(job.app), tags_to_json(job.tags)
+    return *names, job.auto_remove, job.version, document
 
 
 def position(job: Job) -> str:

@@ -6,41 +6,23 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from tickwell.domain.execution import Kind, NewExecution, Reason
-from tickwell.domain.gate import Overlap
+from tickwell.domain.execution import Kind, NewExecution
 from tickwell.domain.job import Job
-from tickwell.stores.postgres.flow import Flow
-from tickwell.stores.postgres.rows import JOB_GATE, NO_GATE
-from tickwell.stores.postgres.text import clean
 from tickwell.stores.sql.codec import (
     KIND_CODE,
+    NO_GATE,
     OVERLAP_CODE,
-    QUEUED,
     SKIPPED,
     WAITING,
     to_json,
 )
-
-#: State, waits, look_at, holds_job: where a new execution stands.
-Place = tuple[int, int, int, bool]
+from tickwell.stores.sql.placing import Batch, Place, expires_at, may_arm, place
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.text import clean
 
 
 class IdTaken(Exception):
     """An id of the batch is on record: all is taken back, and looked at more closely."""
-
-
-@dataclass(slots=True)
-class Batch:
-    """New executions of one job, in the order in which they are to be admitted."""
-
-    job: str
-    #: Who holds the job's own gate before.
-    held_by: str | None
-    executions: list[NewExecution]
-    #: Who holds it once the batch is written.
-    holder: str | None = None
-    #: They need the gates, or an id is taken: to be recorded one by one.
-    slow: bool = False
 
 
 @dataclass(slots=True)
@@ -52,30 +34,15 @@ class Recording:
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
 
-    def add(self, batch: Batch) -> bool:
+    def add(self, batch: Batch[str]) -> bool:
         """Take a batch in if all of it can be decided here; gates of others are not looked at."""
-        holder = batch.held_by
-        rows: list[tuple[NewExecution, Place]] = []
-        for new in batch.executions:
-            if new.gate is not None:
-                return False
-            if new.run_at > self.now + self.horizon:
-                rows.append((new, (WAITING, NO_GATE, new.run_at, False)))
-            elif new.overlap is Overlap.ALLOW:
-                rows.append((new, (QUEUED, NO_GATE, new.run_at, False)))
-            elif holder is None:
-                holder = new.id
-                rows.append((new, (QUEUED, NO_GATE, new.run_at, True)))
-            elif new.run_at > self.now:
-                rows.append((new, (WAITING, JOB_GATE, new.run_at + self.horizon, False)))
-            elif new.overlap is Overlap.SKIP and _ends_quietly(new):
-                rows.append((new, (SKIPPED, NO_GATE, 0, False)))
-            else:
-                return False
-        batch.holder = holder
-        for new, place in rows:
-            self.rows.append(new_row(new, self.now, place))
-            if place[0] == SKIPPED:
+        ids = [new.id for new in batch.executions]
+        places = place(batch, ids, self.now, self.horizon)
+        if places is None:
+            return False
+        for new, found in zip(batch.executions, places, strict=True):
+            self.rows.append(new_row(new, self.now, found))
+            if found[0] == SKIPPED:
                 self.skipped.append(new.job.project)
         return True
 
@@ -89,7 +56,7 @@ class Recorder:
         self.now = now
         self.horizon = horizon
 
-    async def quickly(self, batches: Collection[Batch], *, careful: bool) -> None:
+    async def quickly(self, batches: Collection[Batch[str]], *, careful: bool) -> None:
         """Write all that can be written together; the other batches are marked as slow.
 
         Ids are looked up before only after one was found taken, which is rare.
@@ -106,14 +73,14 @@ class Recorder:
         for project in recording.skipped:
             self.flow.ended[project, SKIPPED] += 1
 
-    async def slowly(self, batch: Batch) -> int:
+    async def slowly(self, batch: Batch[str]) -> int:
         """Record a batch one by one; how many were new."""
         return sum([await self.one(new) for new in batch.executions])
 
     async def one(self, new: NewExecution, *, counted: bool = True) -> bool:
         """Record an execution unless its id is taken; whether it was new."""
         found = await self.session.row("slot", new.id)
-        if found is not None and not _may_arm(new, found[0], found[1]):
+        if found is not None and not may_arm(new, found[0], found[1]):
             return False
         if not counted and new.kind is Kind.FIRE:
             await self._count_run(new.job.id)
@@ -130,15 +97,15 @@ class Recorder:
         if (await self.flow.job(job)).trigger.max_runs is not None:
             await self.session.run("count_run", job)
 
-    async def _taken(self, batches: Collection[Batch]) -> set[str]:
+    async def _taken(self, batches: Collection[Batch[str]]) -> set[str]:
         """Ids that are on record, or that come twice."""
         ids = [new.id for batch in batches for new in batch.executions]
         twice = {id for id in ids if ids.count(id) > 1} if len(set(ids)) < len(ids) else set()
         return twice | {id for (id,) in await self.session.rows("existing", ids)}
 
     async def _insert(self, new: NewExecution) -> None:
-        place = WAITING, NO_GATE, new.run_at, False
-        await self.session.many("insert_new", [new_row(new, self.now, place)])
+        row = new_row(new, self.now, (WAITING, NO_GATE, new.run_at, False))
+        await self.session.many("insert_new", [row])
         await self.session.run("count_one_made", new.job.id, prune_at(new.job, self.now))
 
     async def _arm(self, new: NewExecution) -> None:
@@ -149,7 +116,7 @@ class Recorder:
         self.flow.ended[new.job.project, SKIPPED] -= 1
 
 
-def new_row(new: NewExecution, now: int, place: Place) -> tuple[Any, ...]:
+def new_row(new: NewExecution, now: int, at: Place) -> tuple[Any, ...]:
     """The columns of `insert_new`."""
     job = new.job
     return (
@@ -169,23 +136,12 @@ def new_row(new: NewExecution, now: int, place: Place) -> tuple[Any, ...]:
         to_json(new.payload),
         clean(new.key),
         clean(new.revived_from),
-        *place,
+        *at,
         new.rank,
-        None if job.ttl is None else new.run_at + job.ttl,
+        expires_at(new),
     )
 
 
 def prune_at(job: Job, now: int) -> int:
     """Before this instant nothing that is recorded now can be past its retention."""
     return now + min(job.retention.age, job.retention.dead)
-
-
-def _ends_quietly(new: NewExecution) -> bool:
-    """Whether its end moves no cursor."""
-    trigger = new.job.trigger
-    return trigger.max_runs is None and not trigger.follows_finish
-
-
-def _may_arm(new: NewExecution, state: int | None, reason: str | None) -> bool:
-    """A slot to be armed again: withdrawn or backfilled."""
-    return state == SKIPPED and (new.backfill or reason == Reason.WITHDRAWN)

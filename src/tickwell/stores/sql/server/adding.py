@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from tickwell.domain.execution import Kind, NewExecution
 from tickwell.errors import NotFound
-from tickwell.stores.postgres.flow import Flow
-from tickwell.stores.postgres.recording import Batch, Recorder, prune_at
-from tickwell.stores.postgres.session import Session
-from tickwell.stores.postgres.text import clean, ids_among
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import DELETED
+from tickwell.stores.sql.placing import Batch
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.recording import Recorder, prune_at
+from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.text import clean, ids_among
 
 
 class Adding:
@@ -82,5 +83,5 @@ class Adding:
         return answers, fresh
 
 
-def _has_fires(batch: Batch) -> bool:
+def _has_fires(batch: Batch[str]) -> bool:
     return any(one.kind is Kind.FIRE for one in batch.executions)

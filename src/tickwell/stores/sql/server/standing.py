@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tickwell.domain.outcome import Report
-from tickwell.stores.postgres.text import clean
-from tickwell.stores.sql.codec import OUTCOME_CODE, to_json
+from tickwell.stores.sql.reports import attempt_row, end_columns, go_on_row
 
 
 class Standing(NamedTuple):
@@ -35,29 +34,11 @@ class Standing(NamedTuple):
 
     def attempt_row(self, report: Report) -> tuple[Any, ...]:
         """The parameters of `insert_attempts`."""
-        return (
-            self.id,
-            self.attempt,
-            OUTCOME_CODE[report.outcome],
-            self.worker,
-            report.started_at,
-            report.ended_at,
-            clean(report.error),
-        )
+        return attempt_row(self.id, report, self.attempt, self.worker)
 
     def go_on_row(self, report: Report, run_at: int) -> tuple[Any, ...]:
         """The parameters of `go_on`."""
-        return (
-            self.attempt,
-            report.charged,
-            report.lost,
-            report.returned,
-            report.started_at,
-            clean(report.error),
-            to_json(report.result),
-            run_at,
-            self.id,
-        )
+        return go_on_row(self.id, report, self.attempt, run_at)
 
     def again_row(self, report: Report, run_at: int, rank: int, state: int) -> tuple[Any, ...]:
         """The parameters of `insert_again`: its job's permit stays, the concurrency permit not."""
@@ -70,18 +51,4 @@ class Standing(NamedTuple):
 def end_row(report: Report, state: int, reason: str | None) -> tuple[Any, ...]:
     """The parameters of `finish` for one report."""
     claim = report.claim
-    return (
-        claim.id,
-        claim.attempt,
-        claim.job.version,
-        state,
-        OUTCOME_CODE[report.outcome],
-        clean(reason),
-        report.charged,
-        report.lost,
-        report.returned,
-        report.started_at,
-        report.ended_at,
-        clean(report.error),
-        to_json(report.result),
-    )
+    return claim.id, claim.attempt, claim.job.version, *end_columns(report, state, reason)

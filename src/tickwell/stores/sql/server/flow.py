@@ -11,23 +11,24 @@ from collections import Counter
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Reason
 from tickwell.domain.job import Job, rank
-from tickwell.stores.postgres.gates import Gates
-from tickwell.stores.postgres.jobs import Jobs
-from tickwell.stores.postgres.locks import Locks
-from tickwell.stores.postgres.rows import JOB_GATE, Row
-from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import (
     BLOCKED,
     CANCEL_RUNNING,
     CANCELLED,
     FIRE,
+    JOB_GATE,
     QUEUE_ONE,
     SKIP,
     SKIPPED,
     WAITING,
     from_json,
 )
+from tickwell.stores.sql.server.gates import Gates
+from tickwell.stores.sql.server.jobs import Jobs
+from tickwell.stores.sql.server.locks import Locks
+from tickwell.stores.sql.server.rows import Row
+from tickwell.stores.sql.server.session import Session
 
 
 class Flow:

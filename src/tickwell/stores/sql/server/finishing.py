@@ -9,21 +9,20 @@ from tickwell.domain.execution import Kind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import Finished
-from tickwell.stores.postgres.ending import Endings
-from tickwell.stores.postgres.flow import Flow
-from tickwell.stores.postgres.session import Session
-from tickwell.stores.postgres.standing import Standing, end_row
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import (
     ACTIVE,
-    DEAD,
     FINISHED,
     OUTCOME_CODE,
     QUEUED,
     STATE_CODE,
-    SUCCEEDED,
     WAITING,
 )
+from tickwell.stores.sql.reports import counts_failures, failures_after
+from tickwell.stores.sql.server.ending import Endings
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.server.standing import Standing, end_row
 
 
 def is_quick(report: Report) -> bool:
@@ -98,9 +97,9 @@ class Finishing:
     def _sort(self, place: int, row: Standing, report: Report) -> None:
         """Put a report where it is written with others, or among those after them."""
         state, head = STATE_CODE[report.state], self.flow.locks.heads[row.job]
-        if report.claim.job.pause_after is not None and state in {SUCCEEDED, DEAD}:
+        if counts_failures(report):
             before = self.failures.get(row.job, head.failures)
-            self.failures[row.job] = before + 1 if state == DEAD else 0
+            self.failures[row.job] = failures_after(report, before)
         if row.place is not None or row.called_off:
             self.single.append((place, row, report))
         elif state != WAITING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tickwell.domain.change import Pending
 from tickwell.domain.job import Job
-from tickwell.stores.postgres.flow import Flow
-from tickwell.stores.postgres.rows import Row
-from tickwell.stores.sql.codec import CANCELLED, FIRE
+from tickwell.stores.sql.codec import CANCELLED
+from tickwell.stores.sql.pending import is_taken_back
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.rows import Row
 
 
 class PendingExecutions:
@@ -26,7 +27,7 @@ class PendingExecutions:
         withdrawn: list[str] = []
         kept: list[str] = []
         for id, *facts in await self.session.rows("pending_of_job", self.job.id):
-            (withdrawn if _is_taken_back(facts, pending, now) else kept).append(id)
+            (withdrawn if is_taken_back(facts, pending, now) else kept).append(id)
         if withdrawn:
             # None of them may inherit the permit of another that ends in this same step.
             await self.session.run("take_out", withdrawn)
@@ -60,16 +61,8 @@ class PendingExecutions:
         """
         asked = 0
         for id, *facts in await self.session.rows("ahead_of_job", self.job.id, now):
-            called_off = _is_taken_back(facts, pending, now)
+            called_off = is_taken_back(facts, pending, now)
             cancel = called_off or pending is Pending.END
             await self.session.run("call_off", called_off, cancel, id)
             asked += cancel
         return asked
-
-
-def _is_taken_back(facts: list[int], pending: Pending, now: int) -> bool:
-    """A fire that was not tried before; by an edit only if the new definition answers for it."""
-    kind, fire_time, earlier = facts
-    if kind != FIRE or earlier > 0:
-        return False
-    return pending is not Pending.RESTAMP or fire_time > now

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.execution import Reason
-from tickwell.stores.postgres.flow import Flow
-from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import QUEUED, SKIPPED, WAITING
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.session import Session
 
 #: Executions and their jobs.
 Found = Sequence[tuple[Any, ...]]

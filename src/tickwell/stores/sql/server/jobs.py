@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tickwell.domain.job import Job
-from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.session import Session
 
 
 async def definitions(

@@ -42,7 +42,3 @@ class Head:
     failures: int
     #: The execution that holds the job's own gate.
     holder: str | None
-
-
-#: Which gate a row stands before.
-NO_GATE, JOB_GATE, KEY_GATE = range(3)

@@ -9,14 +9,15 @@ from tickwell.domain.change import Change, Changed, Changer
 from tickwell.domain.document import job_to_document
 from tickwell.domain.job import Job, JobState
 from tickwell.errors import JobExists, NotFound
-from tickwell.stores.postgres.entries import cursor_columns, entry_of, job_columns, own
-from tickwell.stores.postgres.flow import Flow
-from tickwell.stores.postgres.pending import PendingExecutions
-from tickwell.stores.postgres.recording import Recorder
-from tickwell.stores.postgres.session import Session
-from tickwell.stores.postgres.text import ids_among
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import JOB_STATE_CODE, REASON_CODE
+from tickwell.stores.sql.codec import JOB_STATE_CODE, cursor_to_row, skip_row
+from tickwell.stores.sql.documents import JOB_VERSION, version_key
+from tickwell.stores.sql.entries import entry_of, job_columns, own
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.pending import PendingExecutions
+from tickwell.stores.sql.server.recording import Recorder
+from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.text import ids_among
 
 
 class Changes:
@@ -62,7 +63,7 @@ class Changes:
             job = made.job
         if made.cursor.state is JobState.DELETED:
             await self.session.run("mark_deleted", id)
-        await self.session.run("update_cursor", *cursor_columns(made.cursor), id)
+        await self.session.run("update_cursor", *cursor_to_row(made.cursor), id)
         self.flow.locks.heads[id].state = JOB_STATE_CODE[made.cursor.state]
         await self._record(job, made)
         withdrawn, cancelling = await PendingExecutions(self.flow, job).change(
@@ -76,23 +77,23 @@ class Changes:
         if await self.session.value("job_of_name", self.project, job.name) not in {None, job.id}:
             raise JobExists(job.name)
         document = json.dumps(job_to_document(job))
-        await self.session.run("update_job", *job_columns(job), job.version, document, job.id)
+        await self.session.run("update_job", *job_columns(job, document), job.id)
         policies = job.version, job.timeout.hard, job.retention.count
         is_new = job.retention != before.retention
         await self.session.run("update_policies", *policies, is_new, job.id)
         self.flow.locks.heads[job.id].version = job.version
         await self.session.run(
             "replace_record",
-            "job_version",
+            JOB_VERSION,
             self.project,
-            f"{before.id}/{before.version:08}",
+            version_key(before),
             json.dumps(job_to_document(before)),
         )
 
     async def _record(self, job: Job, made: Change) -> None:
         await self.session.many(
             "insert_skips",
-            [(job.id, s.first, s.last, s.count, REASON_CODE[s.reason]) for s in made.skips],
+            [skip_row(job.id, skip) for skip in made.skips],
         )
         if made.executions:
             await self.flow.locks.gates(new.gate for new in made.executions)

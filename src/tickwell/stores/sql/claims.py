@@ -1,0 +1,62 @@
+"""Claims from rows."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from tickwell.domain.execution import Claim
+from tickwell.domain.job import Job
+from tickwell.domain.policy import MINUTE
+from tickwell.ports.records import ClaimRequest
+from tickwell.stores.sql.codec import KINDS, from_json
+
+
+def new_claim(row: Any, job: Job, request: ClaimRequest) -> Claim:
+    """What was handed over just now, given as it was queued.
+
+    Columns: id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard,
+    payload of its own.
+    """
+    id, _, kind, attempt, charged, lost, returned, fire_time, run_at, _, hard, payload = row
+    return Claim(
+        id=id,
+        job=job,
+        kind=KINDS[kind],
+        attempt=attempt + 1,
+        charged=charged + 1,
+        lost=lost,
+        returned=returned,
+        fire_time=fire_time,
+        run_at=run_at,
+        payload=_payload(payload, job),
+        deadline=max(request.now, run_at) + hard + MINUTE,
+        worker=request.worker,
+        claim_id=request.claim_id,
+    )
+
+
+def held_claim(row: Any, job: Job) -> Claim:
+    """A running execution as its worker knows it, from a row of `held_claims` or `orphans`."""
+    return Claim(
+        id=row[0],
+        job=job,
+        kind=KINDS[row[2]],
+        attempt=row[3],
+        charged=row[4],
+        lost=row[5],
+        returned=row[6],
+        fire_time=row[7],
+        run_at=row[8],
+        payload=_payload(row[9], job),
+        deadline=row[10],
+        worker=row[11],
+        claim_id=row[12],
+    )
+
+
+def _payload(own: str | None, job: Job) -> Any:
+    """The caller's own: a handler may change what it gets."""
+    if own is not None:
+        return from_json(own)
+    return deepcopy(job.payload) if isinstance(job.payload, dict | list) else job.payload

@@ -1,0 +1,36 @@
+"""What stands in the way of a new job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tickwell.domain.job import Job
+from tickwell.stores.sql.text import clean
+
+
+@dataclass(slots=True)
+class Taken:
+    """Which ids, names and dedupe keys are taken, by what is stored and by the batch itself."""
+
+    ids: set[str]
+    #: By project.
+    names: set[tuple[str, str]]
+    #: By project: the id of the job that has the key.
+    keys: dict[tuple[str, str | None], str]
+
+    def known(self, job: Job) -> str | None:
+        """The id of the job that this one is, if it is there already."""
+        key = job.project, clean(job.dedupe_key)
+        if job.dedupe_key and key in self.keys:
+            return self.keys[key]
+        return job.id if job.id in self.ids else None
+
+    def take(self, job: Job) -> bool:
+        """Whether its name was free."""
+        if (job.project, job.name) in self.names:
+            return False
+        self.names.add((job.project, job.name))
+        self.ids.add(job.id)
+        if job.dedupe_key:
+            self.keys[job.project, clean(job.dedupe_key)] = job.id
+        return True
