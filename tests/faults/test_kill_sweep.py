@@ -11,9 +11,15 @@ from tests.processes.child import ROOT
 
 @pytest.mark.parametrize("how", ["kill", "reset"])
 def test_cut_at_every_store_call(tmp_path, how):
-    command = [sys.executable, "-m", "tests.processes.sweep", str(tmp_path), how]
+    sweep(tmp_path, how)
+
+
+def sweep(folder, how, *store):
+    command = [sys.executable, "-m", "tests.processes.sweep", str(folder), how, *store]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     report = json.loads(done.stdout)
     assert report["writes"] > 30
-    assert report["cuts"] == report["calls"] + report["writes"] * (2 if how == "kill" else 1)
+    reads, writes = report["calls"] - report["writes"], report["writes"]
+    cuts = {"kill": reads + 3 * writes, "brief": 2 * writes, "reset": reads + 2 * writes}
+    assert report["cuts"] == cuts[how]
     assert report["wrong"] == {}

@@ -5,8 +5,7 @@ import pytest
 from tests.faults.checker import check
 from tests.processes import journal
 from tests.processes.faulty_store import Counted
-from tests.processes.reading import read_history
-from tests.processes.scenario import FIRES, REQUESTS, Scenario
+from tests.processes.scenario import Scenario, history_of
 from tests.processes.sweep import RESETS, Cut
 from tickwell.stores.memory import MemoryStore
 
@@ -14,7 +13,7 @@ from tickwell.stores.memory import MemoryStore
 async def work(calls, *faults):
     store = MemoryStore()
     await Scenario(store, calls, "victim", *faults).run()
-    assert check(await read_history(store, FIRES, calls, REQUESTS)) == []
+    assert check(await history_of(store, calls)) == []
     return sorted((line.execution, line.attempt) for line in journal.read(calls))
 
 

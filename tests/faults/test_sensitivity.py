@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.faults.checker import check
-from tests.processes.reading import read_history
-from tests.processes.scenario import FIRES, REQUESTS, Scenario
+from tests.processes.scenario import Scenario, history_of
 from tests.processes.sweep import Cut
 from tickwell.stores.memory import MemoryStore
 
@@ -73,5 +72,5 @@ async def test_a_broken_store_is_caught(tmp_path, broken, kind):
     for nth in range(1, 40):
         store, calls = broken(), tmp_path / str(nth)
         await Scenario(store, calls, "victim", Cut("reset after", nth)).run()
-        found |= {each.kind for each in check(await read_history(store, FIRES, calls, REQUESTS))}
+        found |= {each.kind for each in check(await history_of(store, calls))}
     assert kind in found

@@ -6,12 +6,15 @@ the same script up from the beginning, because repeating any of it has no second
 
 import random
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.faults.history import History
 from tests.processes.faulty_store import Faults, FaultyStore
-from tests.processes.jobs import RUN_ALL, add_jobs, every, job, multiples, once, request
+from tests.processes.jobs import RUN_ALL, add_jobs, every, job, multiples, once, request, uuid_of
 from tests.processes.journal import Journal
+from tests.processes.reading import read_history
 from tickwell.domain.change import pause, resume
 from tickwell.domain.execution import LIVE
 from tickwell.domain.gate import Concurrency, Overlap
@@ -34,7 +37,7 @@ RETRY = Retry(max_attempts=3, backoff=Backoff.FIXED, delay=1000, jitter=0.0)
 #: Rounds after which work that does not end is given up on.
 MOST_ROUNDS = 60
 
-JOBS = [
+NAMED = [
     job("single", "note", once(BEGIN + 1000), BEGIN, misfire=RUN_ALL),
     job(
         "series",
@@ -58,6 +61,8 @@ JOBS = [
     ),
     job("asked", "note", OnDemand(), BEGIN),
 ]
+#: Some stores take no ids but UUIDs.
+JOBS = [replace(each, id=uuid_of(each.name)) for each in NAMED]
 FIRES = {
     "single": [BEGIN + 1000],
     "series": multiples(1000, BEGIN + 1000, BEGIN + 3000),
@@ -66,13 +71,19 @@ FIRES = {
     "keyed-1": [BEGIN + 2000],
     "asked": [],
 }
-REQUESTS = ("requested-run",)
+REQUESTS = (uuid_of("requested-run"),)
 #: Executions in all.
 EXPECTED = sum(map(len, FIRES.values())) + len(REQUESTS)
 
 
+async def history_of(store: Any, calls: Path) -> History:
+    """What was to happen, and what the store and the handlers say."""
+    ids = {each.name: each.id for each in JOBS}
+    return await read_history(store, FIRES, calls, REQUESTS, ids)
+
+
 class DrivenClock(Faults):
-    """The store's clock is the one that the scenario drives; SQLite's would be the host's."""
+    """The store's clock is the one that the scenario drives, and not the host's."""
 
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
@@ -132,8 +143,8 @@ class Scenario:
     async def _pause_and_resume(self) -> None:
         """A pause that is over before anything is due takes nothing away."""
         change = self.store.change_jobs
-        await change("default", ["single"], pause("person", "a look"), BEGIN)
-        await change("default", ["single"], resume(), BEGIN)
+        await change("default", [uuid_of("single")], pause("person", "a look"), BEGIN)
+        await change("default", [uuid_of("single")], resume(), BEGIN)
 
     async def _round(self) -> None:
         engine = self.engine

@@ -1,9 +1,10 @@
 """The kill sweep: the scenario is cut off at each of its store calls, in three places each.
 
-    python -m tests.processes.sweep FOLDER kill|reset
+    python -m tests.processes.sweep FOLDER kill|brief|reset [STORE]
 
 A child of this small process, which has no threads, is cut; then a survivor with a clock past the
-ttl takes over. In between nothing is waited for. Prints one JSON document.
+ttl takes over. In between nothing is waited for. Prints one JSON document. Each cut has a store of
+its own, whose URL is STORE with the name of the cut for `{place}`.
 """
 
 import asyncio
@@ -17,18 +18,17 @@ from typing import Any
 
 from tests.faults.checker import check
 from tests.processes.faulty_store import Faults
-from tests.processes.reading import read_history
-from tests.processes.scenario import BEGIN, FIRES, REQUESTS, Scenario
+from tests.processes.scenario import BEGIN, Scenario, history_of
 from tickwell.errors import StoreUnavailable
-from tickwell.stores.sqlite import SqliteStore
+from tickwell.wiring import make_store
 
 #: When the survivor begins: the lease of whoever began at BEGIN is long over.
 LATER = BEGIN + 60_000
 #: A killed process leaves its writes to the system: what differs is a power cut, not tried here.
-SYNCHRONOUS = "normal"
+SQLITE = "sqlite:///{folder}/{place}/jobs.db?synchronous=normal"
 #: Cuts under way at once; they wait for the disk more than they compute.
 TOGETHER = 4
-#: Calls that change nothing: whether one is cut before or after makes no difference.
+#: Calls that change nothing: those are cut before, and not after as well.
 READS = {
     "ping",
     "next_wakeup",
@@ -39,8 +39,13 @@ READS = {
     "stats",
 }
 
-KILLS = ("kill before", "kill after", "kill with reply")
 RESETS = ("reset before", "reset after")
+SWEEPS = {
+    "kill": ("kill before", "kill after", "kill with reply"),
+    # Killed before a call is, but for what handlers did meanwhile, killed after the one before it.
+    "brief": ("kill after", "kill with reply"),
+    "reset": RESETS,
+}
 
 
 class Cut(Faults):
@@ -82,14 +87,15 @@ class Place:
     """Where one run of the scenario leaves its traces."""
 
     folder: Path
+    #: The URL of its store.
+    store: str
 
     def __post_init__(self) -> None:
         self.folder.mkdir()
-        self.store = self.folder / "jobs.db"
         self.calls = self.folder / "calls"
 
     async def work(self, name: str, *faults: Faults, begin: int = BEGIN) -> None:
-        store = SqliteStore(self.store, synchronous=SYNCHRONOUS)
+        store = make_store(self.store)
         await store.open()
         scenario = Scenario(store, self.calls, name, *faults, begin=begin)
         scenario.stride = 0.5 if begin == BEGIN else 2.5
@@ -97,9 +103,9 @@ class Place:
         await store.close()
 
     async def judge(self) -> list[str]:
-        store = SqliteStore(self.store, synchronous=SYNCHRONOUS)
+        store = make_store(self.store)
         await store.open()
-        history = await read_history(store, FIRES, self.calls, REQUESTS)
+        history = await history_of(store, self.calls)
         await store.close()
         return [str(violation) for violation in check(history)]
 
@@ -126,7 +132,7 @@ def cut_off(place: Place, where: str, nth: int, clean: list[str]) -> None:
     """One cut, its consequences, and the verdict into a file."""
     found: list[str] = []
     cut = Cut(where, nth)
-    if where in KILLS:
+    if where not in RESETS:
         _, status = os.waitpid(fork(lambda: asyncio.run(place.work("victim", cut))), 0)
         if os.waitstatus_to_exitcode(status) != -signal.SIGKILL:
             found.append(f"the victim was not cut: status {status}")
@@ -152,9 +158,9 @@ class Order(Faults):
         self.methods.append(method)
 
 
-def rehearse(folder: Path) -> tuple[list[str], list[str], list[str]]:
+def rehearse(place: Place) -> tuple[list[str], list[str], list[str]]:
     """The scenario without a cut: which calls it makes of the store, and of handlers."""
-    place, order = Place(folder / "clean"), Order()
+    order = Order()
 
     def work() -> None:
         asyncio.run(place.work("victim", order))
@@ -166,9 +172,13 @@ def rehearse(folder: Path) -> tuple[list[str], list[str], list[str]]:
     return methods, place.called(), found
 
 
-def sweep(folder: Path, modes: tuple[str, ...]) -> dict[str, Any]:
+def sweep(folder: Path, modes: tuple[str, ...], store: str) -> dict[str, Any]:
     """Every cut; what was found, by cut."""
-    methods, clean, found = rehearse(folder)
+
+    def place_of(name: str) -> Place:
+        return Place(folder / name, store.format(folder=folder, place=name))
+
+    methods, clean, found = rehearse(place_of("clean"))
     places: dict[int, tuple[str, Place]] = {}
     verdicts = {"clean": found}
 
@@ -180,8 +190,10 @@ def sweep(folder: Path, modes: tuple[str, ...]) -> dict[str, Any]:
         verdicts[name] = json.loads(verdict.read_text()) if written else ["no verdict"]
 
     for nth, method in enumerate(methods, 1):
-        for where in modes[:1] if method in READS else modes:
-            place = Place(folder / f"{where.replace(' ', '-')}-{nth}")
+        for where in modes:
+            if method in READS and not where.endswith("before"):
+                continue
+            place = place_of(f"{where.replace(' ', '_')}_{nth}")
             pid = fork(lambda place=place, where=where, nth=nth: cut_off(place, where, nth, clean))
             places[pid] = f"{where} call {nth}, {method}", place
             if len(places) >= TOGETHER:
@@ -194,5 +206,5 @@ def sweep(folder: Path, modes: tuple[str, ...]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    modes = KILLS if sys.argv[2] == "kill" else RESETS
-    json.dump(sweep(Path(sys.argv[1]), modes), sys.stdout)
+    store = sys.argv[3] if len(sys.argv) > 3 else SQLITE
+    json.dump(sweep(Path(sys.argv[1]), SWEEPS[sys.argv[2]], store), sys.stdout)
