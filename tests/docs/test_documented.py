@@ -11,7 +11,7 @@ import tickwell
 from tests.docs import pages
 from tickwell import errors
 from tickwell.cli.main import app
-from tickwell.domain import event, execution, policy, trigger
+from tickwell.domain import event, execution, policy, promises, trigger
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Job
 from tickwell.settings import Settings
@@ -44,6 +44,12 @@ def test_every_setting_has_its_row_with_its_default():
 def test_no_setting_is_documented_that_does_not_exist():
     documented = {cells[0].strip("`") for cells in pages.rows(pages.text_of("settings"))}
     assert documented - {"setting", "---"} == {field.name for field in fields(Settings)}
+
+
+@pytest.mark.parametrize("row", promises.ALL, ids=lambda row: row.store)
+def test_what_each_store_promises_is_what_the_table_says(row):
+    held = row.one_record, row.nothing_lost, row.fencing, row.many_hosts, row.clock
+    assert [row.store, *held] in pages.rows(pages.text_of("promises"))
 
 
 @pytest.mark.parametrize("error", ERRORS)
