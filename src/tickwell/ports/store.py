@@ -18,6 +18,7 @@ from tickwell.domain.execution import Claim, Execution, NewExecution, RangeSkip,
 from tickwell.domain.job import Cursor, Entry, Job
 from tickwell.domain.outcome import Report
 from tickwell.domain.planning import Plan
+from tickwell.domain.promises import Promises
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import (
     ClaimRequest,
@@ -245,6 +246,8 @@ class Upkeep(Protocol):
 
     #: For people and logs; no credentials in it.
     name: str
+    #: What may be promised here; known once it is open.
+    promises: Promises
 
     async def open(self) -> None:
         """Connect, and bring the schema up to date under a lock."""
