@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from tickwell.clock import to_datetime
 from tickwell.domain import change
@@ -11,7 +12,7 @@ from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.domain.planning import first_cursor
-from tickwell.domain.trigger import Once
+from tickwell.domain.trigger import Once, OnDemand
 from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import JobFilter, Page
@@ -32,15 +33,21 @@ class Jobs:
         self.random = random
         #: Called after a write, so that the loops of this process look at once.
         self.wake = wake
+        #: Refuses a payload that the job's target could not be called with, where that is known.
+        self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
 
     async def add(self, definition: Job) -> Entry:
         """Add a job; an empty id gets one. A known `dedupe_key` answers with its job."""
         return (await self.add_many([definition]))[0]
 
-    async def add_many(self, definitions: Iterable[Job]) -> Sequence[Entry]:
-        """Add jobs, all or none, in the order given."""
+    async def add_many(
+        self, definitions: Iterable[Job], *, paused_by: str | None = None
+    ) -> Sequence[Entry]:
+        """Add jobs, all or none, in the order given; paused, if somebody asks for that."""
         now = self.clock.now()
         entries = [self._entry(definition, now) for definition in definitions]
+        if paused_by is not None:
+            entries = [_paused(entry, paused_by, now) for entry in entries]
         added = await self.store.add_jobs(entries, now)
         self.wake()
         return added
@@ -55,7 +62,11 @@ class Jobs:
         """Replace the definition; refused if it was edited since the expected version."""
         entry = await self.get(project, key)
         now = self.clock.now()
+        if definition.declared is None:  # by a person: whose code declares it stays known
+            before = entry.job
+            definition = replace(definition, app=before.app, declared=before.declared)
         job = _bound(replace(definition, project=project))
+        self._check_fires(job)
         if job.trigger != entry.job.trigger:
             _require_fires(job, now)
         changer = change.edit(job, expected_version)
@@ -112,7 +123,13 @@ class Jobs:
             )
         )
         _require_fires(job, now)
+        self._check_fires(job)
         return Entry(job, first_cursor(job, now))
+
+    def _check_fires(self, job: Job) -> None:
+        """A fire has the job's own payload; a job on demand may get all of its own each time."""
+        if not isinstance(job.trigger, OnDemand):
+            self.check(job, job.payload)
 
     async def _existing(self, project: str, keys: Sequence[str]) -> Sequence[Entry]:
         found = await self.store.get_jobs(project, keys)
@@ -142,6 +159,11 @@ def _bound(job: Job) -> Job:
         # What cannot be read back would stop every planner that meets it.
         raise InvalidJob("a field has a value of another kind than it is kept as", field=job.name)
     return bound
+
+
+def _paused(entry: Entry, by: str, now: int) -> Entry:
+    paused = change.pause(by, "added as paused")(entry, now)
+    return entry if paused is None else Entry(entry.job, paused.cursor)
 
 
 def _require_fires(job: Job, now: int) -> None:

@@ -1,0 +1,18 @@
+"""Answers in JSON, made from documents directly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from fastapi import Response
+
+
+def encoded(document: Any) -> bytes:
+    """A document as bytes."""
+    return orjson.dumps(document)
+
+
+def answer(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A document as an answer."""
+    return Response(orjson.dumps(document), status, headers, "application/json")

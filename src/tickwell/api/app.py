@@ -1,0 +1,60 @@
+"""The application: every route under `/api/v1`, and the same under `/api`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from tickwell.api import problems
+from tickwell.api.context import Context
+from tickwell.api.edge import Edge
+from tickwell.api.routes import ROUTERS
+from tickwell.api.security import permission_of
+from tickwell.errors import TickwellError
+
+
+def create_app(context: Context) -> FastAPI:
+    """The application over one context; its lifespan belongs to whoever runs the engine."""
+    app = FastAPI(
+        title="Tickwell",
+        version="1",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.context = context
+    for prefix in ("/api/v1", "/api"):
+        for router in ROUTERS:
+            _add(app, router, prefix)
+    app.add_exception_handler(TickwellError, problems.on_error)
+    app.add_exception_handler(HTTPException, problems.on_http)
+    app.add_exception_handler(RequestValidationError, problems.on_parameters)
+    app.add_exception_handler(Exception, problems.on_bug)
+    app.add_middleware(Edge)
+    return app
+
+
+def _add(app: FastAPI, router: APIRouter, prefix: str) -> None:
+    """One flat list of routes, each with its permission: what is nested is matched in steps."""
+    for route in router.routes:
+        if not isinstance(route, APIRoute):
+            raise TypeError(f"{route} is not a route that can declare a permission")
+        app.add_api_route(
+            prefix + route.path,
+            route.endpoint,
+            methods=sorted(route.methods or ()),
+            status_code=route.status_code,
+            tags=route.tags,
+            dependencies=route.dependencies,
+            summary=route.summary,
+            description=route.description,
+            responses=route.responses,
+            operation_id=route.operation_id,
+            response_class=JSONResponse,
+            include_in_schema=route.include_in_schema and prefix != "/api",
+            openapi_extra={**(route.openapi_extra or {}), "x-permission": permission_of(route)},
+        )

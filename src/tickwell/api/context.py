@@ -1,0 +1,65 @@
+"""What the routes of one application work with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from fastapi import Request
+
+from tickwell.clock import Clock
+from tickwell.domain.event import Events
+from tickwell.domain.health import Health
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+from tickwell.services.operations import Operations
+from tickwell.settings import Settings
+
+#: Makes the actor of a request, or raises `Unauthenticated`; a limit on requests is its work too:
+#: it raises `LimitReached`, and leaves a `RateLimit` in `request.state.rate_limit` for the answer.
+#: `request.state.request_id` and `request.client` are there already.
+Authenticate = Callable[[Request], Awaitable[Actor]]
+
+
+async def local_admin(request: Request) -> Actor:
+    """Whoever asks may do everything: for one user on their own machine."""
+    return Actor(
+        name="local",
+        project="default",
+        permissions=frozenset(Permission),
+        address=request.client.host if request.client else "",
+        request_id=request.state.request_id,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """Made once, by the composition root; a route finds it by `context_of(request)`."""
+
+    operations: Operations
+    health: Callable[[], Health]
+    clock: Clock
+    authenticate: Authenticate = local_admin
+    settings: Settings = field(default_factory=Settings)
+    #: What the engine of this process tells.
+    events: Events = field(default_factory=Events)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimit:
+    """How many requests are left, for the `RateLimit` headers."""
+
+    #: The policy's name, for people.
+    name: str
+    limit: int
+    #: Seconds that the limit counts over.
+    window: int
+    remaining: int
+    #: Seconds until more are to be had.
+    reset: int
+
+
+def context_of(request: Request) -> Context:
+    """The context of the application that handles the request."""
+    context: Context = request.app.state.context
+    return context

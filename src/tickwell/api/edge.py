@@ -1,0 +1,96 @@
+"""The edge of the application: request ids, a bound on bodies, headers that every answer has."""
+
+from __future__ import annotations
+
+import logging
+import re
+from secrets import token_hex
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tickwell.api.context import RateLimit
+from tickwell.api.problems import TooLarge
+
+_log = logging.getLogger("tickwell.api")
+
+#: Bytes of any body; routes take less.
+HARD = 1024 * 1024
+_GOOD_ID = re.compile(rb"[A-Za-z0-9._:-]{1,64}")
+
+_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+#: What a JSON answer may do in a browser: nothing. Pages bring a policy of their own.
+_POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
+_NO_STORE = (b"cache-control", b"no-store")
+
+
+class Edge:
+    """Stands around an application; a plain ASGI one, because it sees every request."""
+
+    def __init__(self, application: ASGIApp) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and see to its answer."""
+        if scope["type"] != "http":
+            await self.application(scope, receive, send)
+            return
+        state: dict[str, Any] = scope.setdefault("state", {})
+        state["request_id"] = request_id = _request_id(scope)
+        started = False
+
+        async def dressed(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = _dressed(message["headers"], request_id, state)
+            await send(message)
+
+        try:
+            await self.application(scope, _bounded(receive), dressed)
+        except Exception:
+            _log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
+            if not started:
+                raise
+
+
+def _request_id(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _GOOD_ID.fullmatch(value):
+            return str(value.decode())
+    return token_hex(8)
+
+
+def _bounded(receive: Receive) -> Receive:
+    """The same body, refused where it passes the bound."""
+    left = HARD
+
+    async def bounded() -> Message:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise TooLarge(f"a body has {HARD} bytes at most")
+        return message
+
+    return bounded
+
+
+def _dressed(
+    headers: list[tuple[bytes, bytes]], request_id: str, state: dict[str, Any]
+) -> list[tuple[bytes, bytes]]:
+    names = {name for name, _ in headers}
+    found = [*headers, *_HEADERS, (b"x-request-id", request_id.encode())]
+    found += [header for header in (_POLICY, _NO_STORE) if header[0] not in names]
+    limit = state.get("rate_limit")
+    if isinstance(limit, RateLimit):
+        policy = f'"{limit.name}";q={limit.limit};w={limit.window}'
+        found.append((b"ratelimit-policy", policy.encode()))
+        left = f'"{limit.name}";r={limit.remaining};t={limit.reset}'
+        found.append((b"ratelimit", left.encode()))
+    return found

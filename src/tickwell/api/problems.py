@@ -1,0 +1,193 @@
+"""Errors as problem+json, RFC 9457: what is wrong, where, what to do, and nothing of the inside."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from tickwell import errors
+from tickwell.api.answers import encoded
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class ApiError(errors.TickwellError):
+    """What only a request can get wrong."""
+
+    status = 400
+    kind = "bad-request"
+    headers: dict[str, str] = {}  # noqa: RUF012 - never changed
+
+
+class NotJson(ApiError):
+    """The body is no JSON that can be read."""
+
+    kind = "not-json"
+
+
+class TooLarge(ApiError):
+    """The body is larger than the route takes."""
+
+    status = 413
+    kind = "too-large"
+    #: What is left of the body is not read: the connection ends with the answer.
+    headers = {"connection": "close"}  # noqa: RUF012 - never changed
+
+
+class NotJsonType(ApiError):
+    """The body says that it is something else than JSON."""
+
+    status = 415
+    kind = "unsupported-media-type"
+
+
+class PreconditionFailed(ApiError):
+    """The record is not the one that `If-Match` names."""
+
+    status = 412
+    kind = "precondition-failed"
+
+
+class PreconditionRequired(ApiError):
+    """An edit without `If-Match` could undo somebody else's."""
+
+    status = 428
+    kind = "precondition-required"
+
+
+class InFlight(ApiError):
+    """The first request with this `Idempotency-Key` is still being answered."""
+
+    status = 409
+    kind = "in-flight"
+    headers = {"retry-after": "1"}  # noqa: RUF012 - never changed
+
+
+class KeyReused(ApiError):
+    """The `Idempotency-Key` came with another request before."""
+
+    status = 422
+    kind = "key-reused"
+
+
+class Invalid(errors.InvalidInput):
+    """Several things at once that cannot be used."""
+
+    def __init__(self, problems: list[errors.InvalidInput]) -> None:
+        self.problems = problems
+        super().__init__(f"{len(problems)} places cannot be used as they are")
+
+
+#: The most telling class comes first.
+_STATUS: tuple[tuple[type[errors.TickwellError], int, str], ...] = (
+    (errors.InvalidInput, 422, "invalid-input"),
+    (errors.NotFound, 404, "not-found"),
+    (errors.VersionConflict, 412, "version-conflict"),
+    (errors.JobExists, 409, "job-exists"),
+    (errors.WrongState, 409, "wrong-state"),
+    (errors.Conflict, 409, "conflict"),
+    (errors.Unauthenticated, 401, "unauthenticated"),
+    (errors.Forbidden, 403, "forbidden"),
+    (errors.LimitReached, 429, "limit-reached"),
+    (errors.HandlerError, 422, "invalid-input"),
+    (errors.StoreUnavailable, 503, "store-unavailable"),
+    (errors.StoreError, 503, "store-failing"),
+    (errors.NotRunning, 503, "not-running"),
+)
+
+
+def problem(
+    request: Request,
+    status: int,
+    kind: str,
+    detail: str,
+    *,
+    errors: list[dict[str, Any]] | None = None,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """The answer that says what is wrong."""
+    document: dict[str, Any] = {
+        "type": f"urn:tickwell:problem:{kind}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "request_id": getattr(request.state, "request_id", ""),
+    }
+    if errors:
+        document["errors"] = errors
+    return Response(encoded(document), status, headers, MEDIA_TYPE)
+
+
+async def on_error(request: Request, error: Exception) -> Response:
+    """The answer to an error of our tree."""
+    if isinstance(error, ApiError):
+        return problem(request, error.status, error.kind, str(error), headers=error.headers)
+    for kind, status, name in _STATUS:
+        if isinstance(error, kind):
+            detail = _STORE if status == 503 else str(error)
+            found = _errors(error)
+            return problem(
+                request, status, name, detail, errors=found, headers=_headers(status, error)
+            )
+    return await on_bug(request, error)
+
+
+#: What a driver says may name hosts and tables.
+_STORE = "the store cannot be used now; nothing is lost, try again later"
+
+
+async def on_http(request: Request, error: Exception) -> Response:
+    """The answer to a path or a method that is not there."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    details = {
+        404: "there is nothing at this address",
+        405: f"{request.method} is not offered at this address",
+    }
+    headers = dict(getattr(error, "headers", None) or {})
+    name = HTTPStatus(status).phrase.lower().replace(" ", "-")
+    return problem(request, status, name, details.get(status, ""), headers=headers)
+
+
+async def on_parameters(request: Request, error: Exception) -> Response:
+    """The answer to a parameter that cannot be used."""
+    found = error.errors() if isinstance(error, RequestValidationError) else []
+    places = [
+        {"parameter": str(each["loc"][-1]), "in": str(each["loc"][0]), "detail": each["msg"]}
+        for each in found
+    ]
+    detail = "; ".join(f"{each['parameter']}: {each['detail']}" for each in places)
+    return problem(request, 422, "invalid-input", detail, errors=places)
+
+
+async def on_bug(request: Request, _error: Exception) -> Response:
+    """The answer to what nobody expected; the log has the rest under the same request id."""
+    return problem(request, 500, "internal", "something is wrong here; the log knows the request")
+
+
+def _errors(error: errors.TickwellError) -> list[dict[str, Any]] | None:
+    if isinstance(error, Invalid):
+        return [place for each in error.problems for place in _errors(each) or ()]
+    if isinstance(error, errors.InvalidInput):
+        place: dict[str, Any] = {"pointer": pointer(error.field), "detail": error.reason}
+        return [place | {"hint": error.hint} if error.hint else place]
+    return None
+
+
+def pointer(field: str) -> str:
+    """A dotted path as a JSON pointer: "trigger.cron" is "/trigger/cron"."""
+    escaped = field.replace("~", "~0").replace("/", "~1")
+    return "/" + escaped.replace(".", "/") if field else ""
+
+
+def _headers(status: int, error: errors.TickwellError) -> dict[str, str]:
+    if status == 401:
+        return {"www-authenticate": 'Bearer realm="tickwell"'}
+    if status == 503:
+        return {"retry-after": "2"}
+    if isinstance(error, errors.LimitReached) and error.retry_after is not None:
+        return {"retry-after": str(max(1, -int(-error.retry_after // 1)))}
+    return {}

@@ -1,0 +1,49 @@
+"""Which permission a route needs: declared once, checked before a body is read, in OpenAPI."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Depends, Request
+from fastapi.routing import APIRoute
+
+from tickwell.api.context import context_of
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+
+#: What a route declares that needs no actor.
+PUBLIC = "public"
+
+
+def allow(permission: Permission) -> Any:
+    """The default of a route's parameter `actor: Actor`: whoever asks, if permitted."""
+
+    async def authorised(request: Request) -> Actor:
+        actor = await context_of(request).authenticate(request)
+        actor.require(permission)
+        return actor
+
+    authorised.permission = permission.value  # type: ignore[attr-defined]
+    return Depends(authorised, use_cache=False)
+
+
+def public() -> Any:
+    """For a route that anybody may ask: `dependencies=[public()]`."""
+
+    async def anybody() -> None:
+        """Nothing to check."""
+
+    anybody.permission = PUBLIC  # type: ignore[attr-defined]
+    return Depends(anybody)
+
+
+def permission_of(route: APIRoute) -> str:
+    """What a route declares; a route that declares nothing, or two things, is a mistake."""
+    found = [
+        declared
+        for dependency in route.dependant.dependencies
+        if (declared := getattr(dependency.call, "permission", None)) is not None
+    ]
+    if len(found) != 1:
+        raise TypeError(f"{route.path} declares {found or 'no permission'}; one is needed")
+    return str(found[0])

@@ -1,0 +1,32 @@
+"""All operations over one store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from tickwell.services.operations.executions import ExecutionOperations
+from tickwell.services.operations.jobs import JobOperations
+from tickwell.services.operations.slots import SlotOperations
+from tickwell.services.operations.tools import Tools
+from tickwell.services.operations.workers import WorkerOperations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operations:
+    """One attribute for each noun."""
+
+    jobs: JobOperations
+    executions: ExecutionOperations
+    slots: SlotOperations
+    workers: WorkerOperations
+
+    @classmethod
+    def over(cls, tools: Tools) -> Self:
+        """All of them, made of the same tools."""
+        return cls(
+            jobs=JobOperations(tools),
+            executions=ExecutionOperations(tools),
+            slots=SlotOperations(tools),
+            workers=WorkerOperations(tools),
+        )

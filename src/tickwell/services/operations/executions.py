@@ -1,0 +1,107 @@
+"""What people do with executions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tickwell.domain.execution import Execution
+from tickwell.domain.job import Entry
+from tickwell.errors import NotFound
+from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.executions import Backfill
+from tickwell.services.operations.tools import Tools
+
+
+class ExecutionOperations:
+    """Requests, reads, cancels and revives runs of the actor's project."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.OPERATE)
+    async def trigger(
+        self,
+        actor: Actor,
+        job_key: str,
+        *,
+        payload: Any = None,
+        run_at: int | None = None,
+        key: str | None = None,
+    ) -> Execution:
+        """Run a job, now or at an instant; the same idempotency key answers with the same run."""
+        await self.tools.limiter.check_runs(actor, 1, payload)
+        execution = await self.tools.executions.trigger(
+            actor.project, job_key, payload=payload, run_at=run_at, key=key
+        )
+        await self._note(actor, "job.trigger", f"job/{execution.job_id}", execution.id)
+        return execution
+
+    @needs(Permission.OPERATE)
+    async def backfill(
+        self, actor: Actor, job_key: str, since: int, until: int, *, force: bool = False
+    ) -> Backfill:
+        """Run the slots in [since, until) that have not run; forced, the others again as well."""
+        done = await self.tools.executions.backfill(
+            actor.project, job_key, since, until, force=force
+        )
+        entry = await self.tools.jobs.get(actor.project, job_key)
+        after = {"since": since, "until": until, "force": force, "executions": len(done.ids)}
+        await self.tools.auditor.record(actor, "job.backfill", f"job/{entry.job.id}", None, after)
+        return done
+
+    @needs(Permission.READ)
+    async def get(self, actor: Actor, id: str) -> Execution:
+        """One execution with its attempts."""
+        return await self.tools.executions.get(actor.project, id)
+
+    @needs(Permission.READ)
+    async def list(
+        self, actor: Actor, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Execution]:
+        """Executions, newest first."""
+        scope = replace(where, project=actor.project)
+        return await self.tools.executions.list(scope, cursor, limit)
+
+    @needs(Permission.READ)
+    async def job_of(self, actor: Actor, key: str) -> Entry:
+        """The job whose executions are asked for: by its id, a deleted one too."""
+        found = await self.tools.store.get_jobs(actor.project, [key])
+        if not found:
+            raise NotFound("job", key)
+        return found[0]
+
+    @needs(Permission.READ)
+    async def names(self, actor: Actor, executions: Iterable[Execution]) -> Mapping[str, str]:
+        """The names of their jobs, by id."""
+        ids = {execution.job_id for execution in executions}
+        found = await self.tools.store.get_jobs(actor.project, sorted(ids)) if ids else []
+        return {entry.job.id: entry.job.name for entry in found}
+
+    @needs(Permission.OPERATE)
+    async def cancel(self, actor: Actor, id: str) -> Execution:
+        """End it if it is pending; ask its worker to stop if it is running."""
+        await self.tools.executions.cancel(actor.project, [id])
+        await self._note(actor, "execution.cancel", f"execution/{id}", id)
+        return await self.tools.executions.get(actor.project, id)
+
+    @needs(Permission.OPERATE)
+    async def revive(self, actor: Actor, id: str) -> Execution:
+        """A dead one runs again under its id, with a new budget."""
+        await self.tools.executions.revive(actor.project, [id])
+        await self._note(actor, "execution.revive", f"execution/{id}", id)
+        return await self.tools.executions.get(actor.project, id)
+
+    @needs(Permission.OPERATE)
+    async def revive_edited(self, actor: Actor, id: str, payload: Any) -> Execution:
+        """A dead one is repeated with another payload, as a new execution that names it."""
+        await self.tools.limiter.check_runs(actor, 1, payload)
+        execution = await self.tools.executions.revive_edited(actor.project, id, payload)
+        await self._note(actor, "execution.revive", f"execution/{id}", execution.id)
+        return execution
+
+    async def _note(self, actor: Actor, action: str, subject: str, id: str) -> None:
+        await self.tools.auditor.record(actor, action, subject, None, {"execution": id})

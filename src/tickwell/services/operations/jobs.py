@@ -1,0 +1,165 @@
+"""What people do with jobs. A key is a name or an id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tickwell.domain.change import Changed
+from tickwell.domain.document import job_from_document, job_to_document
+from tickwell.domain.job import Entry, Job
+from tickwell.errors import InvalidJob, VersionConflict
+from tickwell.ids import new_id
+from tickwell.ports.records import JobFilter, Page
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.operations.merge import merged
+from tickwell.services.operations.tools import Tools
+
+#: Jobs that one request may add.
+MOST = 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class Added:
+    """A job, and whether it is new: a known `dedupe_key` answers with the job that has it."""
+
+    entry: Entry
+    new: bool
+
+
+class JobOperations:
+    """Adds, reads, changes and deletes jobs of the actor's project."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.EDIT)
+    async def create(self, actor: Actor, job: Job, *, paused: bool = False) -> Added:
+        """Add a job; paused: it does not fire until somebody resumes it."""
+        (added,) = await self._add(actor, [job], paused=paused)
+        if added.new:
+            await self._note(actor, "job.create", added.entry.job.id, None, added.entry)
+        return added
+
+    @needs(Permission.EDIT)
+    async def create_many(self, actor: Actor, jobs: Sequence[Job]) -> Sequence[Added]:
+        """Add jobs, all or none, in the order given."""
+        if not 1 <= len(jobs) <= MOST:
+            raise InvalidJob(f"1 to {MOST} jobs are added at once", field="jobs")
+        added = await self._add(actor, jobs)
+        ids = [each.entry.job.id for each in added if each.new]
+        if ids:
+            await self.tools.auditor.record(actor, "job.create_many", "jobs", None, {"ids": ids})
+        return added
+
+    @needs(Permission.READ)
+    async def get(self, actor: Actor, key: str) -> Entry:
+        """One job."""
+        return await self.tools.jobs.get(actor.project, key)
+
+    @needs(Permission.READ)
+    async def list(
+        self, actor: Actor, where: JobFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Entry]:
+        """Jobs by name."""
+        scope = replace(where, project=actor.project)
+        return await self.tools.jobs.list(scope, cursor, limit)
+
+    @needs(Permission.EDIT)
+    async def replace(
+        self, actor: Actor, key: str, job: Job, expected_version: int | None = None
+    ) -> Changed:
+        """Put another definition in its place; what code declared of it stays."""
+        before = await self.tools.jobs.get(actor.project, key)
+        return await self._edit(actor, "job.replace", before, job, expected_version)
+
+    @needs(Permission.EDIT)
+    async def patch(
+        self, actor: Actor, key: str, patch: Any, expected_version: int | None = None
+    ) -> Changed:
+        """Change some fields by a JSON merge patch: null gives a field its default back."""
+        before = await self.tools.jobs.get(actor.project, key)
+        job = job_from_document(merged(job_to_document(before.job), patch))
+        # The patch was laid over what was read just now: nobody may come in between.
+        _expect(before, expected_version)
+        return await self._edit(actor, "job.patch", before, job, before.job.version)
+
+    @needs(Permission.EDIT)
+    async def delete(self, actor: Actor, key: str, expected_version: int | None = None) -> Changed:
+        """Take a job away; its history stays until retention ends."""
+        before = await self.tools.jobs.get(actor.project, key)
+        _expect(before, expected_version)
+        (changed,) = await self.tools.jobs.delete(actor.project, [before.job.id])
+        await self._note(actor, "job.delete", before.job.id, before, None)
+        return changed
+
+    @needs(Permission.OPERATE)
+    async def pause(
+        self, actor: Actor, key: str, *, why: str = "", until: int | None = None
+    ) -> Changed:
+        """Stop firing, until somebody resumes it or the instant comes."""
+        before = await self.tools.jobs.get(actor.project, key)
+        ids = [before.job.id]
+        jobs = self.tools.jobs
+        (changed,) = await jobs.pause(actor.project, ids, by=actor.name, why=why, until=until)
+        await self._note(actor, "job.pause", before.job.id, before, changed.entry)
+        return changed
+
+    @needs(Permission.OPERATE)
+    async def resume(self, actor: Actor, key: str) -> Changed:
+        """Fire again from now on."""
+        before = await self.tools.jobs.get(actor.project, key)
+        (changed,) = await self.tools.jobs.resume(actor.project, [before.job.id])
+        await self._note(actor, "job.resume", before.job.id, before, changed.entry)
+        return changed
+
+    async def _add(
+        self, actor: Actor, jobs: Sequence[Job], *, paused: bool = False
+    ) -> Sequence[Added]:
+        now, random = self.tools.clock.now(), self.tools.random
+        own = [replace(job, id=new_id(now, random), project=actor.project) for job in jobs]
+        await self.tools.limiter.check_jobs(actor, own)
+        by = actor.name if paused else None
+        added = await self.tools.jobs.add_many(own, paused_by=by)
+        return [
+            Added(entry=entry, new=entry.job.id == job.id)
+            for entry, job in zip(added, own, strict=True)
+        ]
+
+    async def _edit(
+        self, actor: Actor, action: str, before: Entry, job: Job, expected_version: int | None
+    ) -> Changed:
+        own = replace(
+            job,
+            id=before.job.id,
+            project=actor.project,
+            app=before.job.app,
+            declared=before.job.declared,
+        )
+        _expect(before, expected_version)
+        await self.tools.limiter.check_jobs(actor, [own], before.job)
+        jobs = self.tools.jobs
+        changed = await jobs.edit(actor.project, before.job.id, own, expected_version)
+        await self._note(actor, action, before.job.id, before, changed.entry)
+        return changed
+
+    async def _note(
+        self, actor: Actor, action: str, id: str, before: Entry | None, after: Entry | None
+    ) -> None:
+        await self.tools.auditor.record(
+            actor, action, f"job/{id}", _document(before), _document(after)
+        )
+
+
+def _expect(entry: Entry, version: int | None) -> None:
+    if version is not None and version != entry.job.version:
+        raise VersionConflict(entry.job.name, version, entry.job.version)
+
+
+def _document(entry: Entry | None) -> dict[str, Any] | None:
+    """What an audit entry keeps of a job: its definition, and whether it fires."""
+    if entry is None:
+        return None
+    return job_to_document(entry.job) | {"state": entry.cursor.state.value}

@@ -1,0 +1,42 @@
+"""What people read of a job's fire times: past, future, and whether all were answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tickwell.domain.job import Job
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.completeness import Completeness, count
+from tickwell.services.operations.tools import Tools
+from tickwell.services.slot import SlotPage
+from tickwell.services.versions import spans
+
+
+class SlotOperations:
+    """Reads the fire times of jobs of the actor's project."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.READ)
+    async def next_fires(self, actor: Actor, key: str, count: int = 10) -> Sequence[int]:
+        """The next fire times as far as they are known."""
+        return await self.tools.jobs.next_fires(actor.project, key, count)
+
+    @needs(Permission.READ)
+    async def read(
+        self, actor: Actor, key: str, since: int, until: int
+    ) -> tuple[SlotPage, Completeness]:
+        """The slots in [since, until), and those of them that were due by now, counted."""
+        page = await self.tools.slots.read(actor.project, key, since, until)
+        counted = count(page.items, self.tools.clock.now())
+        counted.next = page.next
+        return page, counted
+
+    @needs(Permission.READ)
+    async def versions(self, actor: Actor, key: str) -> Sequence[Job]:
+        """Every definition that the job ever had, newest first."""
+        entry = await self.tools.jobs.get(actor.project, key)
+        found = await spans(self.tools.store, entry, 0, self.tools.clock.now())
+        return [span.job for span in reversed(found)]

@@ -1,0 +1,35 @@
+"""What operations are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tickwell.clock import Clock
+from tickwell.ids import Random
+from tickwell.ports.store import Store
+from tickwell.services.executions import Executions
+from tickwell.services.jobs import Jobs
+from tickwell.services.operations.ports import Auditor, Limiter, Unaudited, Unlimited
+from tickwell.services.slots import Slots
+
+
+@dataclass(slots=True, kw_only=True)
+class Tools:
+    """The services over one store, and who writes down and who limits."""
+
+    store: Store
+    clock: Clock
+    random: Random
+    #: Called after a write, so that the loops of this process look at once.
+    wake: Callable[[], None]
+    auditor: Auditor = field(default_factory=Unaudited)
+    limiter: Limiter = field(default_factory=Unlimited)
+    jobs: Jobs = field(init=False)
+    executions: Executions = field(init=False)
+    slots: Slots = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.jobs = Jobs(self.store, self.clock, self.random, self.wake)
+        self.executions = Executions(self.store, self.clock, self.random, self.wake)
+        self.slots = self.executions.slots
