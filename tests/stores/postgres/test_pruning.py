@@ -3,7 +3,7 @@
 from tickwell.domain.execution import State
 from tickwell.domain.policy import DAY, Retention
 from tickwell.domain.trigger import OnDemand
-from tickwell.stores.postgres import upkeep
+from tickwell.stores.sql.server import pruning
 from tickwell.testing.contract.builders import T0, a_job, a_request
 
 
@@ -37,7 +37,7 @@ async def test_a_job_is_looked_at_when_its_oldest_execution_is_due_to_go(scene, 
 
 
 async def test_many_jobs_that_are_always_looked_at_do_not_hide_others(scene, store, monkeypatch):
-    monkeypatch.setattr(upkeep, "JOBS", 2)
+    monkeypatch.setattr(pruning, "JOBS", 2)
     dying = [a_job(trigger=OnDemand(), retention=Retention(count=1)) for _ in range(7)]
     old = await scene.job(trigger=OnDemand(), retention=Retention(age=DAY))
     await scene.add(*dying)

@@ -106,4 +106,4 @@ async def test_an_error_that_cannot_be_stored_is_left_out(scene, store, monkeypa
     assert (await store.finish(reports, T0)).refused == []
     errors = [(await scene.execution(claim)).error for claim in claims]
     assert errors[:4] + errors[5:] == ["e"] * 8
-    assert errors[4].startswith("could not be stored")
+    assert errors[4].startswith("its error cannot be stored")

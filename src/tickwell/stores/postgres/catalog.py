@@ -10,17 +10,16 @@ import asyncpg
 
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_to_document
-from tickwell.domain.job import Entry, Job
-from tickwell.errors import JobExists, StoreError
+from tickwell.domain.job import Entry
+from tickwell.errors import StoreError
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.postgres.base import PostgresBase
 from tickwell.stores.postgres.database import Work
 from tickwell.stores.postgres.listing import jobs_query
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.sql.codec import cursor_to_row
-from tickwell.stores.sql.entries import entry_of, job_columns, own, position
+from tickwell.stores.sql.entries import entry_of, own, position
+from tickwell.stores.sql.server.adding_jobs import add_jobs
 from tickwell.stores.sql.server.changing import Changes
-from tickwell.stores.sql.taken import Taken
 from tickwell.stores.sql.text import clean, ids_among
 
 T = TypeVar("T")
@@ -34,7 +33,7 @@ class PostgresCatalog(PostgresBase):
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
         documents = [json.dumps(job_to_document(entry.job)) for entry in entries]
-        known = await self._unless_taken(lambda session: _add(session, entries, documents))
+        known = await self._unless_taken(lambda session: add_jobs(session, entries, documents))
         answers = []
         for entry in entries:
             row = known.get(entry.job.id)
@@ -86,39 +85,3 @@ class PostgresCatalog(PostgresBase):
                 if not isinstance(error.__cause__, asyncpg.UniqueViolationError):
                     raise
         return await self.database.write(work)
-
-
-async def _add(session: Session, given: Sequence[Entry], documents: list[str]) -> dict[str, Any]:
-    """Insert the jobs that are new; for the others, by the id given, what is there already."""
-    taken = await _taken(session, [entry.job for entry in given])
-    jobs, cursors = [], []
-    answers: dict[str, str] = {}
-    for entry, document in zip(given, documents, strict=True):
-        job = entry.job
-        known = taken.known(job)
-        if known is not None:
-            answers[job.id] = known
-            continue
-        if not taken.take(job):
-            raise JobExists(job.name)
-        *columns, version, text = job_columns(job, document)
-        head = job.id, job.project
-        jobs.append((*head, *columns, clean(job.dedupe_key) or None, version, text))
-        policies = job.timeout.hard, job.retention.count
-        cursors.append((job.id, job.version, *cursor_to_row(entry.cursor), *policies))
-    await session.many("insert_jobs", jobs)
-    await session.many("insert_cursors", cursors)
-    if not answers:
-        return {}
-    rows = {row[0]: row for row in await session.rows("entries", list(set(answers.values())))}
-    return {given_id: rows[known] for given_id, known in answers.items()}
-
-
-async def _taken(session: Session, jobs: list[Job]) -> Taken:
-    keys = [(job.project, clean(job.dedupe_key)) for job in jobs if job.dedupe_key]
-    names = [(job.project, job.name) for job in jobs]
-    return Taken(
-        ids={id for (id,) in await session.rows("known_ids", [job.id for job in jobs])},
-        names={tuple(row) for row in await session.many("known_names", names)},
-        keys={(row[0], row[1]): row[2] for row in await session.many("known_keys", keys)},
-    )

@@ -8,18 +8,17 @@ from typing import Any
 import asyncpg
 
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
-from tickwell.domain.job import rank
 from tickwell.errors import StoreError
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.stores.postgres.base import PostgresBase
 from tickwell.stores.postgres.listing import executions_query, one_query
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.sql.codec import DEAD, RUNNING, STATES, skip_of
+from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
 from tickwell.stores.sql.executions import execution_of, whole_execution
 from tickwell.stores.sql.server.adding import Adding
-from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.recording import IdTaken
-from tickwell.stores.sql.text import clean, ids_among, is_id
+from tickwell.stores.sql.server.settling import Settling
+from tickwell.stores.sql.text import clean, is_id
 
 
 class PostgresHistory(PostgresBase):
@@ -76,41 +75,16 @@ class PostgresHistory(PostgresBase):
         return [skip_of(job_id, row) for row in rows]
 
     async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
-        asked = ids_among(ids)
-
-        async def work(session: Session) -> list[str]:
-            flow = Flow(session, self.cache)
-            found = await session.rows("live_in_project", asked, clean(project))
-            await flow.locks.jobs_with_gates({job for _, job in found})
-            # Under the locks of their jobs; one that ended meanwhile is live no more.
-            live = {id for id, _ in await session.rows("live_in_project", asked, clean(project))}
-            await session.rows("lock_running", sorted(live))
-            ordered = [id for id in asked if id in live]
-            for id in ordered:
-                await flow.cancel(id, now)
-            await flow.close()
-            return ordered
-
-        cancelled = await self.database.write(work)
+        cancelled = await self.database.write(
+            lambda session: Settling(session, self.cache, now).cancel(project, ids)
+        )
         self.bell.ring()
         return cancelled
 
     async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
-        asked = ids_among(ids)
-
-        async def work(session: Session) -> list[str]:
-            flow = Flow(session, self.cache)
-            found = await session.rows("dead_in_project", asked, clean(project))
-            await flow.locks.jobs_with_gates({job for _, job in found})
-            dead = dict(await session.rows("dead_in_project", asked, clean(project)))
-            revived = [id for id in asked if id in dead]
-            for id in revived:
-                await _revive(flow, id, (await flow.job(dead[id])).priority, now)
-                flow.ended[project, DEAD] -= 1
-            await flow.close()
-            return revived
-
-        revived = await self.database.write(work)
+        revived = await self.database.write(
+            lambda session: Settling(session, self.cache, now).revive(project, ids)
+        )
         self.bell.ring()
         return revived
 
@@ -124,13 +98,3 @@ class PostgresHistory(PostgresBase):
 
         counts = await self.database.read(work)
         return {state: counts.get(code, 0) for code, state in enumerate(STATES)}
-
-
-async def _revive(flow: Flow, id: str, priority: int, now: int) -> None:
-    await flow.session.run("keep_attempt", id)
-    await flow.session.run("revive", now, id)
-    await flow.session.run("queue_armed", id, rank(now, priority), None)
-    row = await flow.gates.load(id)
-    if row is not None:
-        await flow.locks.gates([row.gate])
-        await flow.admit(row, now, 0)

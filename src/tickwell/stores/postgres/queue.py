@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tickwell.clock import NEVER
-from tickwell.domain.execution import PENDING, Claim, State
+from tickwell.domain.execution import Claim, State
 from tickwell.domain.outcome import Report
-from tickwell.errors import StoreError
 from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
 from tickwell.ports.store import Planner
 from tickwell.stores.postgres import claiming
 from tickwell.stores.postgres.errors import is_bad_data
 from tickwell.stores.postgres.liveness import PostgresLiveness
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.sql.codec import BLOCKED, PARKED, QUEUED, SKIPPED, STATE_CODE
+from tickwell.stores.sql.apart import finish_apart
+from tickwell.stores.sql.codec import BLOCKED, QUEUED, SKIPPED
 from tickwell.stores.sql.server import promoting
 from tickwell.stores.sql.server.claiming import held
 from tickwell.stores.sql.server.finishing import Finishing, is_quick, quickly
 from tickwell.stores.sql.server.firing import Firing
-from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.recording import IdTaken
-from tickwell.stores.sql.text import clean, ids_among, is_id
+from tickwell.stores.sql.server.settling import Settling
+from tickwell.stores.sql.text import is_id
 
 
 class PostgresQueue(PostgresLiveness):
@@ -84,37 +83,13 @@ class PostgresQueue(PostgresLiveness):
         )
 
     async def finish(self, reports: Sequence[Report], now: int) -> Finished:
-        """One that cannot be stored is found by halving the batch, and stored without its text."""
-        unknown = [report for report in reports if not is_id(report.claim.id)]
-        if unknown:
-            finished = await self.finish([r for r in reports if is_id(r.claim.id)], now)
-            finished.refused += unknown
-            return finished
-        if not reports:
-            return Finished()
-        try:
-            return await self._finish(reports, now)
-        except StoreError as error:
-            if error.__cause__ is None or not is_bad_data(error.__cause__):
-                raise
-            if len(reports) == 1:
-                bare = replace(reports[0], error=f"could not be stored: {error}", result=None)
-                return await self._finish([bare], now)
-        return await self._halve(reports, now)
-
-    async def _halve(self, reports: Sequence[Report], now: int) -> Finished:
-        half = len(reports) // 2
-        finished, problem = Finished(), None
-        for part in (reports[:half], reports[half:]):
-            try:
-                done = await self.finish(part, now)
-            except StoreError as error:  # raised once its neighbours are written
-                problem = error
-            else:
-                finished.refused += done.refused
-                finished.failures |= done.failures
-        if problem is not None:
-            raise problem
+        known = [report for report in reports if is_id(report.claim.id)]
+        finished = Finished()
+        if known:
+            finished = await finish_apart(
+                known, lambda some: self._finish(some, now), _cannot_be_stored
+            )
+        finished.refused += [report for report in reports if not is_id(report.claim.id)]
         return finished
 
     async def _finish(self, reports: Sequence[Report], now: int) -> Finished:
@@ -139,31 +114,9 @@ class PostgresQueue(PostgresLiveness):
     async def settle(
         self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int
     ) -> list[str]:
-        # Only what is parked can be told to wait again: the rest would lose its place.
-        allowed = {State.PARKED} if to is State.WAITING else PENDING - {to}
-        codes = {STATE_CODE[state] for state in allowed.intersection(states)}
-        asked, target = ids_among(ids), STATE_CODE[to]
-
-        async def work(session: Session) -> list[str]:
-            flow = Flow(session, self.cache)
-            jobs = await session.rows("jobs_of_pending", asked)
-            await flow.locks.jobs_with_gates([job for (job,) in jobs])
-            moved = []
-            for id in asked:
-                row = await flow.gates.load(id)
-                if row is None or row.state not in codes:
-                    continue
-                moved.append(id)
-                if to in PENDING:
-                    why = clean(reason) if target == PARKED else None
-                    await session.run("set_reason", why, id)
-                    await flow.wait(row, target)
-                else:
-                    await flow.end(row, target, clean(reason), now)
-            await flow.close()
-            return moved
-
-        moved = await self.database.write(work)
+        moved = await self.database.write(
+            lambda session: Settling(session, self.cache, now).settle(ids, states, to, reason)
+        )
         if moved:
             self.bell.ring()
         return moved
@@ -176,3 +129,7 @@ class PostgresQueue(PostgresLiveness):
 def _firsts(reports: Sequence[Report]) -> list[Report]:
     """Of several reports on one execution, the first."""
     return list({report.claim.id: report for report in reversed(reports)}.values())
+
+
+def _cannot_be_stored(error: Exception) -> bool:
+    return error.__cause__ is not None and is_bad_data(error.__cause__)

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from tickwell.domain.policy import DAY
 from tickwell.stores.postgres.base import PostgresBase
-from tickwell.stores.postgres.session import Session
-from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.server.flow import Flow
-from tickwell.stores.sql.server.jobs import definitions
-
-#: Jobs that are looked at in one transaction, which holds them meanwhile.
-JOBS = 200
-#: When a job is to be looked at, and its id: the order in which one call looks at them.
-Place = tuple[int, str]
-FIRST: Place = (-1, "00000000-0000-0000-0000-000000000000")
+from tickwell.stores.sql.server.pruning import FIRST, Place, drop_jobs, prune_history
 
 
 class PostgresUpkeep(PostgresBase):
@@ -31,55 +20,9 @@ class PostgresUpkeep(PostgresBase):
         pruned += await single(lambda session: session.run("expired_records", now, limit))
         pruned += await single(lambda session: session.run("prune_workers", now - DAY, limit))
         await single(lambda session: session.run("prune_gates", limit))
-        return pruned + await self.database.write(lambda session: _drop_jobs(session, limit))
+        return pruned + await self.database.write(lambda session: drop_jobs(session, limit))
 
     async def _prune_some(self, now: int, limit: int, place: Place) -> tuple[int, Place | None]:
         return await self.database.write(
-            lambda session: _prune_history(session, self.cache, now, limit, place)
+            lambda session: prune_history(session, self.cache, now, limit, place)
         )
-
-
-async def _prune_history(
-    session: Session, cache: JobCache, now: int, limit: int, place: Place
-) -> tuple[int, Place | None]:
-    """Delete what is past retention of a few jobs; how much, and where to go on."""
-    rows = await session.rows("jobs_to_prune", now, JOBS, *place)
-    jobs = await definitions(session, cache, [(row[0], row[1]) for row in rows])
-    pruned, done = 0, []
-    for id, _, keep, _ in rows:
-        if pruned >= limit:
-            break
-        retention = jobs[id].retention
-        ages = retention.dead, retention.age
-        old = [one for (one,) in await session.rows("past_age", id, now, *ages, limit - pruned)]
-        await _drop_executions(session, cache, old)
-        pruned += len(old)
-        over = await session.rows("past_count", id, max(limit - pruned, 0), keep)
-        await _drop_executions(session, cache, [one for (one,) in over])
-        pruned += len(over)
-        if pruned < limit:
-            done.append((id, *ages))
-    await session.many("look_again", done, now)
-    return pruned, (rows[-1][3], rows[-1][0]) if len(rows) == JOBS else None
-
-
-async def _drop_executions(session: Session, cache: JobCache, ids: list[str]) -> None:
-    if not ids:
-        return
-    made: Counter[str] = Counter()
-    flow = Flow(session, cache)
-    for job, project, state, count in await session.rows("prune_executions", ids):
-        made[job] += count
-        flow.ended[project, state] -= count
-    await session.many("uncount_made", [(count, job) for job, count in made.items()])
-    await flow.close()
-
-
-async def _drop_jobs(session: Session, limit: int) -> int:
-    gone = [id for (id,) in await session.rows("gone_jobs", limit)]
-    if gone:
-        versions = [tuple(row) for row in await session.rows("prune_jobs", gone)]
-        await session.many("prune_versions", versions)
-        await session.run("prune_cursors", gone)
-        await session.run("prune_skips", gone)
-    return len(gone)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from tickwell.clock import NEVER
 from tickwell.domain.execution import PENDING, Claim, State
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
 from tickwell.ports.store import Planner
+from tickwell.stores.sql.apart import finish_apart
 from tickwell.stores.sql.codec import PARKED, STATE_CODE
 from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite import claiming, firing, promoting
@@ -59,33 +59,14 @@ class SqliteQueue(SqliteLiveness):
         return handed if isinstance(handed, list) else claiming.claims(handed, request)
 
     async def finish(self, reports: Sequence[Report], now: int) -> Finished:
+        async def finish(some: Sequence[Report]) -> Finished:
+            return await self.writer.call(
+                lambda session: Finishing(session, self.cache, now).finish(some)
+            )
+
         if not reports:
             return Finished()
-        try:
-            return await self.writer.call(
-                lambda session: Finishing(session, self.cache, now).finish(reports)
-            )
-        except DATA_ERRORS as error:
-            return await self._finish_apart(reports, now, error)
-
-    async def _finish_apart(
-        self, reports: Sequence[Report], now: int, error: Exception
-    ) -> Finished:
-        """One result that cannot be stored must not hold up the others: halve until it is alone."""
-        if len(reports) == 1:
-            (report,) = reports
-            if report.result is None:
-                raise error
-            said = f"its result cannot be stored: {error}"
-            kept = replace(report, result=None, error=report.error or said)
-            finished = await self.finish([kept], now)
-            return Finished(refused=finished.refused and [report], failures=finished.failures)
-        middle = len(reports) // 2
-        first = await self.finish(reports[:middle], now)
-        second = await self.finish(reports[middle:], now)
-        return Finished(
-            refused=first.refused + second.refused, failures=first.failures | second.failures
-        )
+        return await finish_apart(reports, finish, lambda error: isinstance(error, DATA_ERRORS))
 
     async def settle(
         self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int

@@ -1,0 +1,52 @@
+"""New jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tickwell.domain.job import Entry, Job
+from tickwell.errors import JobExists
+from tickwell.stores.sql.codec import cursor_to_row
+from tickwell.stores.sql.entries import job_columns
+from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.taken import Taken
+from tickwell.stores.sql.text import clean
+
+
+async def add_jobs(
+    session: Session, given: Sequence[Entry], documents: list[str]
+) -> dict[str, Any]:
+    """Insert the jobs that are new; for the others, by the id given, what is there already."""
+    taken = await _taken(session, [entry.job for entry in given])
+    jobs, cursors = [], []
+    answers: dict[str, str] = {}
+    for entry, document in zip(given, documents, strict=True):
+        job = entry.job
+        known = taken.known(job)
+        if known is not None:
+            answers[job.id] = known
+            continue
+        if not taken.take(job):
+            raise JobExists(job.name)
+        *columns, version, text = job_columns(job, document)
+        head = job.id, job.project
+        jobs.append((*head, *columns, clean(job.dedupe_key) or None, version, text))
+        policies = job.timeout.hard, job.retention.count
+        cursors.append((job.id, job.version, *cursor_to_row(entry.cursor), *policies))
+    await session.many("insert_jobs", jobs)
+    await session.many("insert_cursors", cursors)
+    if not answers:
+        return {}
+    rows = {row[0]: row for row in await session.rows("entries", list(set(answers.values())))}
+    return {given_id: rows[known] for given_id, known in answers.items()}
+
+
+async def _taken(session: Session, jobs: list[Job]) -> Taken:
+    keys = [(job.project, clean(job.dedupe_key)) for job in jobs if job.dedupe_key]
+    names = [(job.project, job.name) for job in jobs]
+    return Taken(
+        ids={id for (id,) in await session.rows("known_ids", [job.id for job in jobs])},
+        names={tuple(row) for row in await session.many("known_names", names)},
+        keys={(row[0], row[1]): row[2] for row in await session.many("known_keys", keys)},
+    )

@@ -1,0 +1,63 @@
+"""Pruning in short transactions: history past its retention, and deleted jobs without any."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.jobs import definitions
+from tickwell.stores.sql.server.session import Session
+
+#: Jobs that are looked at in one transaction, which holds them meanwhile.
+JOBS = 200
+#: When a job is to be looked at, and its id: the order in which one call looks at them.
+Place = tuple[int, str]
+FIRST: Place = (-1, "00000000-0000-0000-0000-000000000000")
+
+
+async def prune_history(
+    session: Session, cache: JobCache, now: int, limit: int, place: Place
+) -> tuple[int, Place | None]:
+    """Delete what is past retention of a few jobs; how much, and where to go on."""
+    rows = await session.rows("jobs_to_prune", now, JOBS, *place)
+    jobs = await definitions(session, cache, [(row[0], row[1]) for row in rows])
+    pruned, done = 0, []
+    for id, _, keep, _ in rows:
+        if pruned >= limit:
+            break
+        retention = jobs[id].retention
+        ages = retention.dead, retention.age
+        old = [one for (one,) in await session.rows("past_age", id, now, *ages, limit - pruned)]
+        await _drop_executions(session, cache, old)
+        pruned += len(old)
+        over = await session.rows("past_count", id, max(limit - pruned, 0), keep)
+        await _drop_executions(session, cache, [one for (one,) in over])
+        pruned += len(over)
+        if pruned < limit:
+            done.append((id, *ages))
+    await session.many("look_again", done, now)
+    return pruned, (rows[-1][3], rows[-1][0]) if len(rows) == JOBS else None
+
+
+async def _drop_executions(session: Session, cache: JobCache, ids: list[str]) -> None:
+    if not ids:
+        return
+    made: Counter[str] = Counter()
+    flow = Flow(session, cache)
+    for job, project, state, count in await session.rows("prune_executions", ids):
+        made[job] += count
+        flow.ended[project, state] -= count
+    await session.many("uncount_made", [(count, job) for job, count in made.items()])
+    await flow.close()
+
+
+async def drop_jobs(session: Session, limit: int) -> int:
+    """Forget deleted jobs without history, with all that belongs to them; how many."""
+    gone = [id for (id,) in await session.rows("gone_jobs", limit)]
+    if gone:
+        versions = [tuple(row) for row in await session.rows("prune_jobs", gone)]
+        await session.many("prune_versions", versions)
+        await session.run("prune_cursors", gone)
+        await session.run("prune_skips", gone)
+    return len(gone)
