@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from random import SystemRandom
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast
 
-from tickwell.clock import StoreClock
-from tickwell.declared import JobFunction, check_policies, with_hash
-from tickwell.domain.event import Events, Listener
-from tickwell.domain.execution import Execution
+from tickwell.clock import Clock, StoreClock
+from tickwell.declared.blocking import Blocking
+from tickwell.declared.function import Declare, JobFunction
+from tickwell.declared.hooks import Hook, Hooks, What
+from tickwell.declared.lifecycle import Forked, Lifecycle, until_signal
+from tickwell.declared.named import Named
+from tickwell.declared.policies import Policies
+from tickwell.declared.syncing import Synced, Syncing
+from tickwell.domain.event import Event, Events, Listener, StepFailed
 from tickwell.domain.health import Health
-from tickwell.domain.job import Entry, Job
-from tickwell.domain.target import Call, Target
-from tickwell.domain.trigger import OnDemand, Trigger
-from tickwell.errors import (
-    InvalidSetting,
-    InvalidTrigger,
-    JobExists,
-    NotRunning,
-    VersionConflict,
-)
+from tickwell.domain.job import Job
+from tickwell.domain.target import Call
+from tickwell.domain.trigger import Trigger
+from tickwell.errors import InvalidSetting, NotRunning, TickwellError
 from tickwell.executors.handlers import Handler, Handlers
 from tickwell.observe.logs import log_event
+from tickwell.services.declarations import stamped
 from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
-from tickwell.services.payload import checked
 from tickwell.services.slots import Slots
 from tickwell.services.transactions import Transactions
 from tickwell.settings import Settings
@@ -38,14 +35,14 @@ from tickwell.settings import Settings
 if TYPE_CHECKING:
     from tickwell.engine.engine import Engine
     from tickwell.engine.supervisor import Supervisor
+    from tickwell.wiring import NotifyingStore
 
-P = ParamSpec("P")
-R = TypeVar("R")
+H = TypeVar("H", bound=Hook)
 
 BOTH = frozenset({"planner", "worker"})
 
 
-class Scheduler:
+class Scheduler(Named):
     """Jobs, and the engine that runs them, on one store.
 
     Several processes may each hold one on the same store: every fire time is still answered once.
@@ -65,27 +62,31 @@ class Scheduler:
         self.events = Events()
         self.events.subscribe(log_event)
         self.handlers = Handlers()
-        self.clock = StoreClock()
+        self._hooks = Hooks(self.events)
         self._declared: list[Job] = []
-        self._engine: Engine | None = None
-        self._opened = False
-        self._changing = asyncio.Lock()
-        self._stopping: asyncio.Task[None] | None = None
-        self.move_to(store)
+        #: Declared while the engine ran, and not in the store yet.
+        self._late: list[Job] = []
+        #: The same calls for code without an event loop.
+        self.blocking = Blocking(self, lambda: self._life.loop, self._make_loop, self.stop)
+        self._settle(self._make_store(store), StoreClock(), replace(self.settings, store=store))
 
     def move_to(self, store: str) -> None:
-        """Use another store; only before anything was read or written."""
-        from tickwell.wiring import make_store
-
-        if self._opened:
+        """Use another store; only before anything was read or written, or after a fork."""
+        if self._life.opened:
             raise NotRunning("the scheduler has opened its store; choose the store before")
-        self.settings = replace(self.settings, store=store)
-        self._store = make_store(store)
+        self._settle(self._make_store(store), StoreClock(), replace(self.settings, store=store))
+
+    def _settle(self, store: NotifyingStore, clock: Clock, settings: Settings) -> None:
+        """Live on this store, by this clock."""
+        self.settings, self.clock, self._store = settings, clock, store
         random = SystemRandom()
-        self.jobs = Jobs(self._store, self.clock, random, self._wake)
-        self.executions = Executions(self._store, self.clock, random, self._wake)
-        self.slots = Slots(self._store, self.clock)
-        self.transactions = Transactions(self._store, self.project, random)
+        self.jobs = Jobs(store, clock, random, self._wake)
+        self.executions = Executions(store, clock, random, self._wake)
+        self.jobs.check = self.executions.check = self._check_payload
+        self.slots = Slots(store, clock)
+        self.transactions = Transactions(store, self.project, random)
+        self._life = Lifecycle(store, clock, self._hooks)
+        self._life.on_fork = self._on_fork
 
     @property
     def store_url(self) -> str:
@@ -93,58 +94,65 @@ class Scheduler:
         return self._store.name
 
     def job(
-        self, trigger: Trigger | None = None, *, name: str | None = None, **policies: Any
-    ) -> Callable[[Callable[P, R]], JobFunction[P, R]]:
+        self,
+        trigger: Trigger | None = None,
+        *,
+        name: str | None = None,
+        isolation: Literal["none", "process"] = "none",
+        **policies: Unpack[Policies],
+    ) -> Declare:
         """Declare a function as a job: by a trigger, or without one on demand.
 
         Policies are the fields of a job: retry, overlap, misfire, timeout, queue, payload, …
+        With `isolation="process"` it runs in a process of its own, which can be killed.
         """
-        if trigger is not None and not isinstance(trigger, Trigger):
-            raise InvalidTrigger(
-                f"{trigger!r} is not a trigger",
-                field="trigger",
-                hint='Write @scheduler.job(Cron("0 9 * * *")), or @scheduler.job() on demand',
-            )
+        # Refused before the function is seen: a function in place of the trigger, above all.
+        self._definition(name or "job", trigger, Call("job"), dict(policies))
 
-        def decorate(function: Callable[P, R]) -> JobFunction[P, R]:
+        def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any]:
             chosen = getattr(function, "__name__", "") if name is None else name
-            job = self._definition(chosen, trigger, Call(chosen), app=self.app, **policies)
+            job = self._definition(chosen, trigger, Call(chosen), dict(policies))
+            handler = Handler(chosen, function, isolation)
             if trigger is not None:  # a fire that cannot be called is refused here
-                Handler(chosen, function).arguments(job.payload)
-            handler = self.handlers.add(chosen, function)
-            self._declared.append(with_hash(job))
-            return JobFunction(function, handler, self.trigger)
+                handler.arguments(job.payload)
+            self.handlers.register(handler)
+            self._declare(stamped(replace(job, app=self.app)))
+            return JobFunction(function, handler, self, self.blocking)
 
-        return decorate
+        return cast("Declare", decorate)
 
-    async def add(
-        self, name: str, trigger: Trigger | None, target: Target, **policies: Any
-    ) -> Entry:
-        """Add a job that no code declares; without a trigger it runs on demand."""
-        await self.open()
-        return await self.jobs.add(self._definition(name, trigger, target, **policies))
+    def _declare(self, job: Job) -> None:
+        self._declared.append(job)
+        if self._life.engine is not None and self._life.loop is not None:
+            self._late.append(job)
+            self._life.loop.call_soon_threadsafe(self._life.spawn, self._welcome)
 
-    async def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
-        """Run a job now. The same key again answers with the same execution."""
-        await self.open()
-        handler = self.handlers.find(name)
-        if handler is not None and payload is not None:
-            handler.arguments(payload)
-        return await self.executions.trigger(self.project, name, payload=payload, key=key)
+    async def _welcome(self) -> None:
+        """Take up what was declared while the engine runs."""
+        if self._life.engine is not None:
+            self._life.engine.learn()
+        try:
+            await self.open()
+        except TickwellError as error:
+            self.events.emit(StepFailed(service="sync", error=error, failures=1, rest=0.0))
 
-    def _definition(
-        self, name: str, trigger: Trigger | None, target: Target, **policies: Any
-    ) -> Job:
-        check_policies(policies)
-        policies["payload"] = checked(policies.get("payload"))
-        return Job(
-            id="",
-            name=name,
-            trigger=OnDemand() if trigger is None else trigger,
-            target=target,
-            project=self.project,
-            **policies,
-        )
+    async def open(self) -> None:
+        """Open the store without running anything: to add, change and read jobs."""
+        await self._life.open()
+        while self._late:
+            await self._syncing().sync_one(self._late.pop(0), Synced())
+
+    async def sync(self, *, prune: bool = False) -> Synced:
+        """Bring the jobs of this app in the store up to date with the code, as a start does.
+
+        A job that is gone from the code is paused; with `prune` it is deleted.
+        """
+        await self._life.open()
+        self._late.clear()
+        return await self._syncing().sync(self._declared, prune=prune)
+
+    def _syncing(self) -> Syncing:
+        return Syncing(self.jobs, self.app, self.project)
 
     async def start(self, roles: Collection[str] = BOTH) -> None:
         """Open the store, bring declared jobs up to date, and set the engine going."""
@@ -155,73 +163,25 @@ class Scheduler:
                 field="roles",
                 hint="Use planner, worker or both",
             )
-        await self.open()
-        async with self._changing:
-            if self._engine is None:
-                await self._start(frozenset(roles))
-
-    async def _start(self, roles: frozenset[str]) -> None:
-        from tickwell.wiring import make_engine
-
-        await self._sync()
-        engine = make_engine(
-            self._store,
-            self.handlers,
-            self.clock,
-            self.settings,
-            events=self.events,
-            roles=roles,
-        )
-        await engine.start()
-        self._engine = engine
+        await self._life.start(lambda: self._make_engine(frozenset(roles)))
 
     async def stop(self) -> None:
-        """Claim nothing more, let running attempts end, give the rest back, close the store.
-
-        It goes on when whoever asked for it is cancelled: that may be a handler that is drained.
-        """
-        if self._stopping is None:
-            self._stopping = asyncio.create_task(self._stop())
-        await asyncio.shield(self._stopping)
-
-    async def _stop(self) -> None:
-        try:
-            async with self._changing:
-                if self._engine is not None:
-                    await self._engine.stop()
-                    self._engine = None
-                if self._opened:
-                    self._opened = False
-                    await self._store.close()
-        finally:
-            self._stopping = None
+        """Claim nothing more, let running attempts end, give the rest back, close the store."""
+        await self._life.stop()
 
     async def serve(self) -> None:
         """Run until SIGTERM or SIGINT, inside a loop that exists."""
-        stopping = asyncio.Event()
-        loop = asyncio.get_running_loop()
-
-        def stop(number: signal.Signals) -> None:
-            if stopping.is_set():  # asked twice: end now, others recover what ran
-                signal.signal(number, signal.SIG_DFL)
-                os.kill(os.getpid(), number)
-            stopping.set()
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop, number)
-        try:
-            async with self:
-                await stopping.wait()
-        finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.remove_signal_handler(number)
+        async with until_signal() as signalled, self:
+            await signalled.wait()
 
     def run(self) -> None:
         """Run until SIGTERM or SIGINT, blocking."""
-        from tickwell.wiring import loop_factory
-
-        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=self._make_loop) as runner:
             runner.run(self.serve())
+
+    def start_in_background(self, roles: Collection[str] = BOTH) -> None:
+        """Run in a thread of its own until `blocking.stop()` or the end of the process."""
+        self.blocking.call(lambda: self.start(roles))
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -239,13 +199,32 @@ class Scheduler:
     @property
     def is_running(self) -> bool:
         """Whether the engine runs in this process."""
-        return self._engine is not None and self._engine.running
+        return self._life.engine is not None and self._life.engine.running
+
+    @property
+    def is_processing(self) -> bool:
+        """Whether an attempt is under way in this process."""
+        return self._life.engine is not None and bool(self._life.engine.runner.started())
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the engine runs and has nothing in hand."""
+        return self.is_running and self.health().in_hand == 0
 
     def health(self) -> Health:
         """How the engine in this process is."""
-        if self._engine is None:
+        if self._life.engine is None:
             return Health(ok=False, problems=["the engine is not running"])
-        return self._engine.health()
+        return self._life.engine.health()
+
+    def on(self, what: What | type[Event]) -> Callable[[H], H]:
+        """Call the function at every "start", "stop", "idle", "error", or event of a class."""
+
+        def decorate(hook: H) -> H:
+            self._hooks.add(what, hook)
+            return hook
+
+        return decorate
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Hear every event; call what is returned to hear no more."""
@@ -260,41 +239,40 @@ class Scheduler:
         return Supervisor(command, count, self.clock, self.events, environment=environment)
 
     def _wake(self) -> None:
-        if self._engine is not None:
-            self._engine.wake()
-            self._engine.hear()
+        if self._life.engine is not None:
+            self._life.engine.wake()
+            self._life.engine.hear()
 
-    async def open(self) -> None:
-        """Open the store without running anything: to add, change and read jobs."""
-        if not self._opened:
-            async with self._changing:
-                await self._open()
+    def _check_payload(self, job: Job, payload: Any) -> None:
+        """What a handler that is known here cannot be called with is refused at once."""
+        handler = self.handlers.find(job.target.handler) if isinstance(job.target, Call) else None
+        if handler is not None:
+            handler.arguments(payload)
 
-    async def _open(self) -> None:
-        if not self._opened:  # by another task, while this one waited
-            await self._store.open()
-            self._opened = True
-            sent = self.clock.monotonic()
-            self.clock.sample(await self._store.ping(), sent, self.clock.monotonic())
+    async def _make_engine(self, roles: frozenset[str]) -> Engine:
+        from tickwell.wiring import make_engine
 
-    async def _sync(self) -> None:
-        """Add declared jobs that are missing; update those whose declaration changed."""
-        for job in self._declared:
-            await self._sync_one(job)
+        await self.sync()
+        return make_engine(
+            self._store,
+            self.handlers,
+            self.clock,
+            self.settings,
+            events=self.events,
+            roles=roles,
+        )
 
-    async def _sync_one(self, declared: Job) -> None:
-        while True:
-            known = await self._find(declared.name)
-            try:
-                if known is None:
-                    await self.jobs.add(declared)
-                elif known.job.declared != declared.declared:
-                    version = known.job.version
-                    await self.jobs.edit(self.project, known.job.id, declared, version)
-            except (JobExists, VersionConflict):
-                continue  # another process of the same app was faster: look again
-            return
+    def _make_store(self, url: str) -> NotifyingStore:
+        from tickwell.wiring import make_store
 
-    async def _find(self, name: str) -> Entry | None:
-        found = await self._store.get_jobs(self.project, [name])
-        return found[0] if found else None
+        return make_store(url)
+
+    def _make_loop(self) -> asyncio.AbstractEventLoop:
+        from tickwell.wiring import loop_factory
+
+        return loop_factory()()
+
+    def _on_fork(self, forked: Forked) -> None:
+        self.blocking.forget()
+        for service in (self.jobs, self.executions, self.slots, self.transactions):
+            service.store = forked

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from random import SystemRandom
 from typing import TYPE_CHECKING, Protocol
 
-from tickwell.clock import StoreClock
+from tickwell.clock import Clock
 from tickwell.domain.event import Events
 from tickwell.domain.http import Http
 from tickwell.domain.target import Call
@@ -61,7 +61,7 @@ def make_store(url: str) -> NotifyingStore:
     )
 
 
-def make_executor(handlers: Handlers, clock: StoreClock, settings: Settings) -> Registry:
+def make_executor(handlers: Handlers, clock: Clock, settings: Settings) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
     http = HttpExecutor(clock, Guard.of(settings), per_host=settings.per_host)
     return Registry({Call: CallExecutor(handlers), Http: http})
@@ -70,7 +70,7 @@ def make_executor(handlers: Handlers, clock: StoreClock, settings: Settings) -> 
 def make_engine(
     store: NotifyingStore,
     handlers: Handlers,
-    clock: StoreClock,
+    clock: Clock,
     settings: Settings,
     *,
     events: Events,

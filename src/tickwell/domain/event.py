@@ -24,6 +24,13 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Idle:
+    """The worker has nothing in hand, and there is nothing to claim; told once per rest."""
+
+    worker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepFailed:
     """A step of a service failed; it is tried again after a rest."""
 
@@ -114,6 +121,7 @@ class ListenerFailed:
 Event = (
     Started
     | Stopped
+    | Idle
     | StepFailed
     | StepRecovered
     | Planned

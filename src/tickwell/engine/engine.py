@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from tickwell import ids
 from tickwell.clock import Clock
 from tickwell.domain import worker as domain
-from tickwell.domain.event import Events, Started, Stopped
+from tickwell.domain.event import Events, Idle, Started, Stopped
 from tickwell.domain.health import Health
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import Loop, Service
@@ -103,6 +103,7 @@ class Engine:
             self._loops["pulse"].longest_rest = self.pulse.longest_rest
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
+        self.worker.on_idle = self._on_idle
         self._heard_at = float("-inf")
         self._hearing: asyncio.TimerHandle | None = None
 
@@ -113,6 +114,17 @@ class Engine:
             Lane(sort, slots[sort], settings.batch, settings.lead): names
             for sort, names in abilities.items()
         }
+
+    def learn(self) -> None:
+        """The executor can do more than when the engine was built: claim it, and announce it."""
+        abilities = self.executor.abilities()
+        self.worker.lanes = {lane: abilities[Sort(lane.name)] for lane in self.worker.lanes}
+        self.wake()
+        self.wake_pulse()
+
+    def _on_idle(self) -> None:
+        if self.events.wanted:
+            self.events.emit(Idle(worker=self.worker.id))
 
     def _new_id(self) -> str:
         return ids.new_id(self.clock.now(), self.random)
@@ -137,7 +149,7 @@ class Engine:
         self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
         self._started_at = self.clock.now()
         self.worker.id = self._new_id()
-        await self.pulse.step()  # a worker claims only what it is known to be alive for
+        await self.pulse.beat()  # a worker claims only what it is known to be alive for
         if self.pulse_thread is not None:
             await self.pulse_thread.start()
         self._tasks = {
@@ -245,10 +257,12 @@ class Engine:
 
     def health(self) -> Health:
         """What is wrong now, if anything."""
-        errors = {name: loop.error for name, loop in self._loops.items()}
+        # The watcher's step lasts as long as a poll with nothing wrong.
+        patience = max(3 * self.settings.beat, 2 * self.settings.poll)
+        troubles = {name: loop.trouble(patience) for name, loop in self._loops.items()}
         if self.pulse_thread is not None:
-            errors["pulse"] = self.pulse_thread.error
-        problems = [f"{name}: {error}" for name, error in errors.items() if error is not None]
+            troubles["pulse"] = self.pulse_thread.trouble(patience)
+        problems = [f"{name}: {trouble}" for name, trouble in troubles.items() if trouble]
         if not self.running:
             problems.append("the engine is not running")
         return Health(

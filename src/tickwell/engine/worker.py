@@ -40,6 +40,9 @@ class Worker:
         self.new_id = new_id
         self.id = new_id()
         self.draining = False
+        #: Called when there is nothing in hand and nothing to claim, once per rest.
+        self.on_idle: Callable[[], None] = lambda: None
+        self._rests = False
         self._unanswered: dict[Lane, ClaimRequest] = {}
         self._unknown: set[tuple[str, int]] = set()
         self._lost_claims: set[str] = set()
@@ -59,8 +62,17 @@ class Worker:
                     self.runner.refuse(claims)
                     continue
                 self.runner.take(claims, lane)
+                self._rests = self._rests and not claims
                 filled = filled or len(claims) == room
+        self._notice_idle()
         return 0.0 if filled else await self._rest()
+
+    def _notice_idle(self) -> None:
+        if self.runner.in_hand or self.runner.reporter.backlog:
+            self._rests = False
+        elif not self._rests:
+            self._rests = True
+            self.on_idle()
 
     def is_draining(self) -> bool:
         """Whether nothing more is to be claimed; asked anew after each reply."""

@@ -14,7 +14,7 @@ from tickwell.executors.run import Run
 class Handler:
     """A registered function, with what was found out about it once."""
 
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], isolation: str = "none") -> None:
         if not callable(function) or _is_generator(function):
             raise InvalidJob(
                 f"{function!r} is not a function that can be called and ends",
@@ -75,11 +75,15 @@ class Handlers:
     def __init__(self) -> None:
         self._by_name: dict[str, Handler] = {}
 
-    def add(self, name: str, function: Callable[..., Any]) -> Handler:
+    def add(self, name: str, function: Callable[..., Any], isolation: str = "none") -> Handler:
         """Register a function; one name, one function."""
-        if name in self._by_name:
-            raise DuplicateHandler(name)
-        handler = self._by_name[name] = Handler(name, function)
+        return self.register(Handler(name, function, isolation))
+
+    def register(self, handler: Handler) -> Handler:
+        """Register a handler that was made before, to see whether it fits."""
+        if handler.name in self._by_name:
+            raise DuplicateHandler(handler.name)
+        self._by_name[handler.name] = handler
         return handler
 
     def get(self, name: str) -> Handler:

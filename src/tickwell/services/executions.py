@@ -45,6 +45,8 @@ class Executions:
         self.random = random
         #: Called after a write, so that the loops of this process look at once.
         self.wake = wake
+        #: Refuses a payload that the job's target could not be called with, where that is known.
+        self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
         self.slots = Slots(store, clock)
 
     async def trigger(
@@ -61,6 +63,7 @@ class Executions:
         if key is not None and not (0 < len(key) <= 255 and key.isprintable()):
             raise InvalidInput("1 to 255 printable characters are needed", field="key")
         entry, now = await self._entry(project, job_key), self.clock.now()
+        self.check(entry.job, entry.job.payload if payload is None else payload)
         new = new_execution(
             entry.job,
             now if run_at is None else max(run_at, now),
@@ -125,6 +128,7 @@ class Executions:
         """Repeat a dead execution with another payload: a new one that says what it repeats."""
         dead = await self._dead(project, id)
         entry, now = await self._entry(project, dead.job_id), self.clock.now()
+        self.check(entry.job, payload)
         new = self._anew(entry.job, dead.fire_time, now, checked(payload))
         new.revived_from = dead.id
         (added,) = await self._add([new], now)

@@ -7,6 +7,9 @@ from datetime import timedelta
 
 from tickwell.errors import InvalidTrigger
 
+#: How people give a duration: as text, as a timedelta, or as milliseconds.
+Duration = str | timedelta | int
+
 _UNITS = {"w": 604_800_000, "d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1}
 _WORDS = {"d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond"}
 #: A hundred years: more is a slip of the pen.
@@ -19,7 +22,7 @@ _ISO = re.compile(
 )
 
 
-def parse_duration(value: str | timedelta | int, *, field: str = "duration") -> int:
+def parse_duration(value: Duration, *, field: str = "duration") -> int:
     """Milliseconds: of a text, of a timedelta, or an int that counts them already."""
     if isinstance(value, timedelta):
         millis = value // timedelta(milliseconds=1)

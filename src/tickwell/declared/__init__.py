@@ -1,0 +1,1 @@
+"""What stands behind the `Scheduler`: declared jobs, lifecycle, hooks, the blocking face."""

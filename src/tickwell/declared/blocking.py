@@ -1,0 +1,161 @@
+"""The scheduler for code without an event loop: scripts, Flask, Django."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+
+from tickwell.declared.policies import Policies
+from tickwell.domain.change import Changed
+from tickwell.domain.execution import Execution
+from tickwell.domain.job import Entry, JobState
+from tickwell.domain.target import Target
+from tickwell.domain.trigger import Trigger
+from tickwell.domain.trigger.duration import Duration
+from tickwell.errors import NotRunning
+
+if TYPE_CHECKING:
+    from tickwell.declared.named import Named
+
+T = TypeVar("T")
+
+
+class Background:
+    """An event loop in a thread of its own, which ends with the process."""
+
+    def __init__(self, loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+        self.loop = loop_factory()
+        self._thread = threading.Thread(target=self._run, name="tickwell-loop", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+        self.loop.close()
+
+    def end(self) -> None:
+        """Stop the loop and wait for its thread."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+
+
+class Blocking:
+    """The scheduler's calls by name, each of which waits for its answer."""
+
+    def __init__(
+        self,
+        named: Named,
+        home: Callable[[], asyncio.AbstractEventLoop | None],
+        loop_factory: Callable[[], asyncio.AbstractEventLoop],
+        stop: Callable[[], Coroutine[Any, Any, None]],
+    ) -> None:
+        self._named = named
+        self._home = home
+        self._loop_factory = loop_factory
+        self._stop = stop
+        self._background: Background | None = None
+        self._beginning = threading.Lock()
+
+    def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run it in the scheduler's loop: the one it lives in, or one in the background."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            future = asyncio.run_coroutine_threadsafe(work(), self._loop())
+            return future.result()
+        raise NotRunning(
+            "a blocking call would stop the event loop that it is made in; await the scheduler's"
+            " own method instead, without .blocking"
+        )
+
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        with self._beginning:
+            home = self._home()
+            if home is not None and home.is_running():
+                return home
+            if self._background is None:
+                self._background = Background(self._loop_factory)
+                atexit.register(self.stop)
+            return self._background.loop
+
+    def stop(self) -> None:
+        """Drain the engine if it runs in the background, close the store, end the thread."""
+        background = self._background
+        if background is not None:
+            atexit.unregister(self.stop)
+            self.call(self._stop)
+            self._background = None
+            background.end()
+
+    def forget(self) -> None:
+        """In a forked child: the thread stayed with the parent."""
+        if self._background is not None:
+            atexit.unregister(self.stop)
+            self._background = None
+
+    def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
+        """Run a job now. The same key again answers with the same execution."""
+        return self.call(lambda: self._named.trigger(name, payload, key=key))
+
+    def trigger_at(
+        self, when: datetime, name: str, payload: Any = None, *, key: str | None = None
+    ) -> Execution:
+        """Run a job at an instant."""
+        return self.call(lambda: self._named.trigger_at(when, name, payload, key=key))
+
+    def trigger_in(
+        self, delay: Duration, name: str, payload: Any = None, *, key: str | None = None
+    ) -> Execution:
+        """Run a job after a while."""
+        return self.call(lambda: self._named.trigger_in(delay, name, payload, key=key))
+
+    def add(
+        self, name: str, trigger: Trigger | None, target: Target, **policies: Unpack[Policies]
+    ) -> Entry:
+        """Add a job that no code declares."""
+        return self.call(lambda: self._named.add(name, trigger, target, **policies))
+
+    def get(self, name: str) -> Entry:
+        """One job."""
+        return self.call(lambda: self._named.get(name))
+
+    def list(self, *, search: str | None = None, state: JobState | None = None) -> Sequence[Entry]:
+        """Jobs, by name."""
+        return self.call(lambda: self._named.list(search=search, state=state))
+
+    def edit(
+        self,
+        name: str,
+        *,
+        trigger: Trigger | None = None,
+        target: Target | None = None,
+        **policies: Unpack[Policies],
+    ) -> Entry:
+        """Change what is given of a job."""
+        return self.call(lambda: self._named.edit(name, trigger=trigger, target=target, **policies))
+
+    def pause(
+        self, name: str, *, why: str = "", until: datetime | Duration | None = None
+    ) -> Changed:
+        """Stop a job from firing."""
+        return self.call(lambda: self._named.pause(name, why=why, until=until))
+
+    def resume(self, name: str) -> Changed:
+        """Let a job fire again."""
+        return self.call(lambda: self._named.resume(name))
+
+    def delete(self, name: str) -> Changed:
+        """Take a job away; its history stays until retention ends."""
+        return self.call(lambda: self._named.delete(name))
+
+    def execution(self, id: str) -> Execution:
+        """One execution with its attempts."""
+        return self.call(lambda: self._named.execution(id))
+
+    def history(self, name: str, limit: int = 100) -> Sequence[Execution]:
+        """The newest executions of a job."""
+        return self.call(lambda: self._named.history(name, limit))

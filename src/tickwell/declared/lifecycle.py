@@ -1,0 +1,162 @@
+"""The life of a scheduler in one process: open, start, stop, once each, in one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from tickwell.clock import Clock
+from tickwell.declared.hooks import Hooks
+from tickwell.errors import NotRunning
+from tickwell.executors.isolated import CHILD_NAME
+from tickwell.ports.store import Store
+
+if TYPE_CHECKING:
+    from tickwell.engine.engine import Engine
+
+_ALL: WeakSet[Lifecycle] = WeakSet()
+
+
+class Lifecycle:
+    """Opens the store, builds and drains the engine."""
+
+    def __init__(self, store: Store, clock: Clock, hooks: Hooks) -> None:
+        self.store = store
+        self.clock = clock
+        self.hooks = hooks
+        self.engine: Engine | None = None
+        self.opened = False
+        #: The event loop that everything lives in, once the store is open.
+        self.loop: asyncio.AbstractEventLoop | None = None
+        #: Called in a forked child of a process that had opened the store.
+        self.on_fork: Callable[[Forked], None] = lambda _: None
+        self._changing = asyncio.Lock()
+        self._stopping: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        _ALL.add(self)
+
+    async def open(self) -> None:
+        """Open the store without running anything."""
+        self._settle_in()
+        if not self.opened:
+            async with self._changing:
+                await self._open()
+
+    async def _open(self) -> None:
+        if not self.opened:  # by another task, while this one waited
+            await self.store.open()
+            self.opened = True
+            sent = self.clock.monotonic()
+            self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
+
+    async def start(self, make: Callable[[], Awaitable[Engine]]) -> None:
+        """Open the store and set an engine going, unless one runs."""
+        if multiprocessing.current_process().name.startswith(CHILD_NAME):
+            raise NotRunning(
+                "the child process of an isolated handler imported a module that starts a"
+                ' scheduler; put the start under: if __name__ == "__main__":'
+            )
+        await self.open()
+        async with self._changing:
+            if self.engine is None:
+                engine = await make()
+                await engine.start()
+                self.engine = engine
+
+    async def stop(self) -> None:
+        """Drain and close. It goes on when whoever asked is cancelled: that may be a handler."""
+        self._settle_in()
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop())
+        await asyncio.shield(self._stopping)
+
+    async def _stop(self) -> None:
+        try:
+            async with self._changing:
+                if self.engine is not None:
+                    await self.engine.stop()
+                    self.engine = None
+                await self.hooks.settle()
+                if self.opened:
+                    self.opened = False
+                    await self.store.close()
+                self.loop = self.hooks.loop = None
+        finally:
+            self._stopping = None
+
+    def spawn(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do something in the background; in the scheduler's own event loop."""
+        task = asyncio.ensure_future(work())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _settle_in(self) -> None:
+        """Live in this event loop; two at once would wait for each other's futures for ever."""
+        here = asyncio.get_running_loop()
+        if self.loop is here:
+            return
+        if self.opened and self.loop is not None and self.loop.is_running():
+            raise NotRunning(
+                "the scheduler is open in another event loop of this process; call it there, or"
+                " by scheduler.blocking from a thread without a loop"
+            )
+        self.loop = self.hooks.loop = here
+        self._changing, self._stopping, self.engine = asyncio.Lock(), None, None
+
+    def fork(self) -> None:
+        """Connections, threads and loops stay with the parent: say so instead of hanging."""
+        if self.opened:
+            self.store = forked = Forked(os.getppid())
+            self.opened, self.engine, self.loop = False, None, None
+            self.on_fork(forked)
+
+
+class Forked:
+    """Stands in for the store in a child that was forked from a process that had opened it."""
+
+    name = "forked"
+
+    def __init__(self, parent: int) -> None:
+        self._parent = parent
+
+    def __getattr__(self, call: str) -> Any:
+        raise NotRunning(
+            f"this process was forked from process {self._parent}, which had opened the"
+            " scheduler; open it after the fork only, or first call scheduler.move_to(url) in the"
+            " child"
+        )
+
+
+def _after_fork() -> None:
+    for lifecycle in list(_ALL):
+        lifecycle.fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+@asynccontextmanager
+async def until_signal() -> AsyncIterator[asyncio.Event]:
+    """An event for SIGTERM and SIGINT; asked twice, the process ends at once, others recover."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stop(number: signal.Signals) -> None:
+        if stopping.is_set():
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        stopping.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)
+    try:
+        yield stopping
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)

@@ -1,0 +1,43 @@
+"""The policies that a declaration may set: the fields of a job, as people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any, Literal, TypedDict
+
+from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout
+from tickwell.domain.trigger.duration import Duration
+from tickwell.errors import InvalidJob
+
+
+class Policies(TypedDict, total=False):
+    """What a job may be given besides its name, trigger and target."""
+
+    queue: str
+    payload: Any
+    priority: int
+    retry: Retry
+    misfire: Misfire
+    overlap: Overlap | Literal["skip", "queue_one", "queue_all", "cancel_running", "allow"]
+    concurrency: Concurrency | None
+    delivery: Delivery | Literal["at_least_once", "at_most_once"]
+    timeout: Timeout
+    ttl: Duration | None
+    pause_after: int | None
+    auto_remove: bool
+    dedupe_key: str | None
+    retention: Retention
+    description: str
+    tags: tuple[str, ...]
+
+
+def check_policies(given: Iterable[str]) -> None:
+    """Name the policy that does not exist, and the one that was probably meant."""
+    known = list(Policies.__annotations__)
+    for policy in given:
+        if policy not in known:
+            near = get_close_matches(policy, known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(known)}"
+            raise InvalidJob("is not a policy of a job", field=policy, hint=hint)

@@ -1,0 +1,121 @@
+"""Syncing: what code declares becomes what the store holds, for one app and nobody else's jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tickwell.domain.job import Cursor, Entry, Job, JobState
+from tickwell.errors import Conflict, JobExists, NotFound, VersionConflict, WrongState
+from tickwell.ports.records import JobFilter
+from tickwell.services.jobs import Jobs
+
+#: Why a job is paused that code declared before and declares no more.
+GONE = "gone from code"
+
+
+@dataclass(slots=True, kw_only=True)
+class Synced:
+    """What a sync did, by the names of the jobs."""
+
+    added: list[str] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
+    resumed: list[str] = field(default_factory=list)
+    paused: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+
+
+class Syncing:
+    """Adds what is missing, edits what changed, pauses what is gone."""
+
+    def __init__(self, jobs: Jobs, app: str, project: str) -> None:
+        self.jobs = jobs
+        self.app = app
+        self.project = project
+
+    async def sync(self, declared: Sequence[Job], *, prune: bool) -> Synced:
+        """Bring the app's jobs up to date. Who declares nothing at all takes nothing away."""
+        synced = Synced()
+        for job in declared:
+            await self.sync_one(job, synced)
+        if declared:
+            await self._take_away({job.name for job in declared}, synced, prune=prune)
+        return synced
+
+    async def sync_one(self, declared: Job, synced: Synced) -> None:
+        """Bring one job up to date."""
+        while True:
+            known = await self._find(declared.name)
+            try:
+                if known is None:
+                    await self.jobs.add(declared)
+                    synced.added.append(declared.name)
+                else:
+                    await self._update(known, declared, synced)
+            except (JobExists, VersionConflict, NotFound):
+                continue  # another process of the same app was faster: look again
+            return
+
+    async def _update(self, known: Entry, declared: Job, synced: Synced) -> None:
+        job = known.job
+        if job.app != self.app:
+            raise _foreign(job, self.app)
+        if job.declared != declared.declared:
+            await self.jobs.edit(self.project, job.id, declared, job.version)
+            synced.edited.append(job.name)
+        if self._took_away(known.cursor):
+            try:
+                await self.jobs.resume(self.project, [job.id])
+            except WrongState:
+                return  # somebody else has resumed it
+            synced.resumed.append(job.name)
+
+    async def _take_away(self, names: Iterable[str], synced: Synced, *, prune: bool) -> None:
+        for entry in await self._own():
+            job = entry.job
+            if job.name in names or job.declared is None:
+                continue
+            try:
+                if prune:
+                    await self.jobs.delete(self.project, [job.id])
+                    synced.deleted.append(job.name)
+                elif entry.cursor.state is JobState.ACTIVE:
+                    await self.jobs.pause(self.project, [job.id], by=self._name, why=GONE)
+                    synced.paused.append(job.name)
+            except NotFound:
+                continue  # deleted meanwhile
+
+    async def _own(self) -> list[Entry]:
+        where, found, cursor = JobFilter(project=self.project, app=self.app), list[Entry](), None
+        while True:
+            page = await self.jobs.list(where, cursor)
+            found += page.items
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    @property
+    def _name(self) -> str:
+        return f"app {self.app}"
+
+    def _took_away(self, cursor: Cursor) -> bool:
+        pause = cursor.pause
+        return pause is not None and (pause.by, pause.why) == (self._name, GONE)
+
+    async def _find(self, name: str) -> Entry | None:
+        try:
+            return await self.jobs.get(self.project, name)
+        except NotFound:
+            return None
+
+
+def _foreign(job: Job, app: str) -> Conflict:
+    if job.app is None:
+        return Conflict(
+            f"job {job.name!r} was not declared by code; delete it, or declare yours under"
+            " another name with @scheduler.job(…, name='…')"
+        )
+    return Conflict(
+        f"job {job.name!r} belongs to app {job.app!r}, and this is app {app!r}; declare yours"
+        " under another name with @scheduler.job(…, name='…')"
+    )

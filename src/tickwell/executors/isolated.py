@@ -1,0 +1,3 @@
+"""Names that both sides of an isolated handler know."""
+
+CHILD_NAME = "tickwell-child"
