@@ -37,12 +37,21 @@ class Loop:
         self.wake = asyncio.Event()
         self.failures = 0
         self.error: Exception | None = None
+        #: When the step under way began.
+        self._began: float | None = None
         self._stopped = asyncio.Event()
 
     def stop(self) -> None:
         """End after the step under way."""
         self._stopped.set()
         self.wake.set()
+
+    def trouble(self, patience: float) -> str | None:
+        """What is wrong now: a step that has not come back for so long, or that failed."""
+        began = self._began
+        if began is not None and (gone := self.clock.monotonic() - began) > patience:
+            return f"a step has not come back for {gone:.0f} s"
+        return None if self.error is None else str(self.error)
 
     async def run(self) -> None:
         """Step and rest until stopped."""
@@ -54,6 +63,7 @@ class Loop:
                 await self.clock.wait(self._stopped if self.failures else self.wake, rest)
 
     async def _step(self) -> float:
+        self._began = self.clock.monotonic()
         try:
             rest = await self.service.step()
         except Exception as error:  # noqa: BLE001 - a loop outlives whatever its service raises
@@ -66,6 +76,8 @@ class Loop:
                 )
             )
             return rest
+        finally:
+            self._began = None
         if self.failures:
             self.events.emit(StepRecovered(service=self.service.name, failures=self.failures))
             self.failures, self.error = 0, None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from tickwell.clock import Clock
 from tickwell.domain import worker as domain
 from tickwell.engine.loop import LONGEST_REST
+from tickwell.errors import StoreUnavailable
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
@@ -32,8 +34,23 @@ class Pulse:
         #: A beat that failed is soon tried again: whoever rested longer than others after an
         #: outage would be declared lost by them.
         self.longest_rest = min(LONGEST_REST, settings.beat / 2)
+        #: Seconds for a beat: of two that begin after a rest, the second is still in time. So a
+        #: connection that died without a word is given up before it costs the lease.
+        self.patience = (settings.ttl - settings.beat) / 2.5
 
     async def step(self) -> float:
+        """Beat, and be heard before the lease ends."""
+        try:
+            async with asyncio.timeout(self.patience):
+                await self.beat()
+        except TimeoutError as error:
+            raise StoreUnavailable(
+                f"the store has not answered a beat for {self.patience:g} s; it is asked again on a"
+                " fresh connection"
+            ) from error
+        return self.settings.beat
+
+    async def beat(self) -> None:
         """Sample the store's time; beat, and hand the answer to the worker."""
         # Before the request is sent: a slow answer does not stretch the lease.
         sent = self.clock.monotonic()
@@ -43,7 +60,6 @@ class Pulse:
         if identity is not None:
             pulse = await self.store.beat(identity, self.clock.now())
             self.deliver(pulse, sent)
-        return self.settings.beat
 
     async def leave(self) -> None:
         """The last write of a worker that owns nothing any more."""

@@ -34,10 +34,9 @@ class PulseThread:
         deliver = pulse.deliver
         pulse.deliver = lambda answer, sent: self._at_home(lambda: deliver(answer, sent))
 
-    @property
-    def error(self) -> Exception | None:
-        """Why the last beat failed, if it did."""
-        return self._service_loop.error if self._service_loop else None
+    def trouble(self, patience: float) -> str | None:
+        """Why the last beat failed, or that it has not come back."""
+        return self._service_loop.trouble(patience) if self._service_loop else None
 
     async def step(self) -> float:
         """Open the store, in this thread, when it is not open yet; then beat."""

@@ -106,8 +106,10 @@ class Database:
         async with self._pool.acquire(timeout=self.location.statement_timeout) as connection:
             try:
                 return await work(Session(connection, self.sql))
-            except asyncpg.InternalClientError:
-                connection.terminate()  # nobody knows what the next answer on it would belong to
+            except (asyncpg.InternalClientError, TimeoutError, asyncio.CancelledError):
+                # Nobody knows what the next answer on it would belong to, or whether there is one:
+                # the pool would wait for it.
+                connection.terminate()
                 raise
 
     async def _within(self, session: Session, begin: str, work: Work[T]) -> T:
@@ -118,6 +120,8 @@ class Database:
                 await connection.execute(self._local_settings())
             result = await work(session)
             await connection.execute("COMMIT")
+        except (TimeoutError, asyncio.CancelledError):
+            raise  # the connection is ended, and the transaction with it
         except BaseException:
             await roll_back(connection)
             raise
