@@ -149,7 +149,7 @@ class Engine:
         self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
         self._started_at = self.clock.now()
         self.worker.id = self._new_id()
-        await self.pulse.step()  # a worker claims only what it is known to be alive for
+        await self.pulse.beat()  # a worker claims only what it is known to be alive for
         if self.pulse_thread is not None:
             await self.pulse_thread.start()
         self._tasks = {
@@ -257,10 +257,12 @@ class Engine:
 
     def health(self) -> Health:
         """What is wrong now, if anything."""
-        errors = {name: loop.error for name, loop in self._loops.items()}
+        # The watcher's step lasts as long as a poll with nothing wrong.
+        patience = max(3 * self.settings.beat, 2 * self.settings.poll)
+        troubles = {name: loop.trouble(patience) for name, loop in self._loops.items()}
         if self.pulse_thread is not None:
-            errors["pulse"] = self.pulse_thread.error
-        problems = [f"{name}: {error}" for name, error in errors.items() if error is not None]
+            troubles["pulse"] = self.pulse_thread.trouble(patience)
+        problems = [f"{name}: {trouble}" for name, trouble in troubles.items() if trouble]
         if not self.running:
             problems.append("the engine is not running")
         return Health(
