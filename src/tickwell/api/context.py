@@ -32,6 +32,16 @@ async def local_admin(request: Request) -> Actor:
     )
 
 
+#: The same for a page of the dashboard, by its session; also the token that its changes must carry,
+#: checked here for every method but GET and HEAD.
+Visit = Callable[[Request], Awaitable[tuple[Actor, str]]]
+
+
+async def local_visit(request: Request) -> tuple[Actor, str]:
+    """Whoever looks may do everything: for one user on their own machine."""
+    return await local_admin(request), ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Context:
     """Made once, by the composition root; a route finds it by `context_of(request)`."""
@@ -40,6 +50,7 @@ class Context:
     health: Callable[[], Health]
     clock: Clock
     authenticate: Authenticate = local_admin
+    visit: Visit = local_visit
     settings: Settings = field(default_factory=Settings)
     #: What the engine of this process tells.
     events: Events = field(default_factory=Events)
