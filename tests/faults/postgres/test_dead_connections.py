@@ -6,10 +6,11 @@ from tests.faults.postgres.load import judge_load
 from tests.processes.child import until
 from tests.processes.jobs import RUN_ALL, job, once
 from tickwell.clock import wall_millis
+from tickwell.stores.postgres import PostgresStore
 
 #: A beat is given up after a second; a statement after six, when the driver's patience ends.
 LEASE = {"ttl": 3.0, "beat": 0.5}
-STATEMENTS = "&statement_timeout=1"
+TIMEOUTS = "&statement_timeout=1&connect_timeout=2"
 
 
 def hung(agent):
@@ -20,7 +21,7 @@ def hung(agent):
 
 def test_connections_that_are_forgotten_cost_nobody_a_lease(site, processes, proxy):
     orders = site.orders(settings=LEASE, report_every=0.1)
-    worker = processes.agent(replace(orders, store=orders.store + STATEMENTS))
+    worker = processes.agent(replace(orders, store=orders.store + TIMEOUTS))
     bystander = processes.agent(replace(orders, store=site.store, roles=[]))
     now, done = wall_millis(), site.folder / "done"
     held = job("held", "hold", once(now), now, payload={"until": str(done)}, misfire=RUN_ALL)
@@ -39,3 +40,19 @@ def test_connections_that_are_forgotten_cost_nobody_a_lease(site, processes, pro
     assert [each.outcome for row in history.rows for each in row.tries] == ["succeeded"]
     assert not bystander.heard("WorkerLost")
     assert not worker.heard("AttemptsFenced")
+
+
+async def test_an_ear_that_went_deaf_is_replaced(site, proxy):
+    speaker, listener = (
+        PostgresStore.from_url(f"{way}&connect_timeout=1") for way in (site.store, site.way)
+    )
+    await speaker.open()
+    await listener.open()
+    assert not await listener.changed(0.01)
+    proxy.forget()
+    assert not await listener.changed(0.01)  # which found out
+    assert not await listener.changed(0.01)  # on a new connection
+    speaker.bell.ring()
+    assert await listener.changed(30)
+    await speaker.close()
+    await listener.close()

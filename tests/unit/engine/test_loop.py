@@ -114,3 +114,35 @@ def test_services_do_not_come_back_in_step():
 
 def _fail():
     raise ValueError("no")
+
+
+async def test_a_step_that_does_not_come_back_is_trouble_while_it_lasts(loop):
+    back = asyncio.Event()
+
+    async def hang():
+        await back.wait()
+        return 10.0
+
+    assert loop.trouble(30) is None
+    loop.service.step = hang
+    loop.wake.set()
+    await loop.clock.advance(30)
+    assert loop.trouble(30) is None
+    await loop.clock.advance(1)
+    assert loop.trouble(30) == "a step has not come back for 31 s"
+    back.set()
+    await loop.clock.settle()
+    assert loop.trouble(30) is None
+
+
+async def test_a_step_that_failed_is_trouble_until_one_succeeds(loop):
+    def fail():
+        raise RuntimeError("the store is away")
+
+    loop.service.act = fail
+    loop.wake.set()
+    await loop.clock.settle()
+    assert loop.trouble(30) == "the store is away"
+    loop.service.act = None
+    await loop.clock.advance(1)
+    assert loop.trouble(30) is None

@@ -93,6 +93,8 @@ class Ear:
             return not self._closed.is_set()
         heard = await self._wait(self._heard, seconds)
         self._heard.clear()
+        if not heard:
+            await self._check()
         return heard and not self._closed.is_set()
 
     async def close(self) -> None:
@@ -126,6 +128,16 @@ class Ear:
             POLL,
         )
         return False
+
+    async def _check(self) -> None:
+        """Give up a connection that died without a word: it would be silent for ever."""
+        connection = self._connection
+        if connection is None:
+            return
+        try:
+            await connection.execute("SELECT 1", timeout=self.database.location.connect_timeout)
+        except DRIVER:
+            connection.terminate()
 
     async def _connect(self) -> None:
         connection = await self.database.connect()
