@@ -51,7 +51,8 @@ async def test_an_ear_that_went_deaf_is_replaced(site, proxy):
     assert not await listener.changed(0.01)
     proxy.forget()
     assert not await listener.changed(0.01)  # which found out
-    assert not await listener.changed(0.01)  # on a new connection
+    assert await listener.changed(0.01)  # something may have been missed meanwhile
+    assert not await listener.changed(0.01)
     speaker.bell.ring()
     assert await listener.changed(30)
     await speaker.close()
