@@ -57,6 +57,16 @@ class Rule:
         self._refuse_impossible()
         self._month = self._enter(1970 * 12)
 
+    @property
+    def per_minute(self) -> int:
+        """Fires in a minute that matches."""
+        return self._seconds.bit_count()
+
+    @property
+    def per_day(self) -> int:
+        """Fires on a day that matches."""
+        return self._minutes.bit_count() * self.per_minute
+
     def at_or_after(self, wall: int) -> int | None:
         """The first matching second that is not before this one; None past the year 9999."""
         # one second of each minute matches, so whole minutes can be counted

@@ -142,6 +142,10 @@ class Cron(Trigger):
         # this one was seen to fire inside the windows
         return replace(self, expr=self._chosen)
 
+    def busiest(self) -> tuple[int, int]:
+        """On a day that matches, in a minute that matches."""
+        return self._rule.per_day, self._rule.per_minute
+
     def _rule_in_words(self) -> str:
         words = f"{describe(self._rule.expression)}, {self.tz}"
         return f"{words} (H differs from job to job)" if has_hash(self.expr) else words

@@ -96,6 +96,10 @@ class Every(Trigger):
             found = instant + self.period - (instant - self.phase) % self.period
         return found if found <= NEVER else None
 
+    def busiest(self) -> tuple[int, int]:
+        """By the period, also where it counts from an end: runs may be short."""
+        return -(-86_400_000 // self.period), -(-60_000 // self.period)
+
     def _rule_in_words(self) -> str:
         words = f"every {say_duration(self.period)}"
         if self.counts_from == "finish":

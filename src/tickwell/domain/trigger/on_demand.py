@@ -16,6 +16,10 @@ class OnDemand(Trigger):
         """Never by itself."""
         return False
 
+    def busiest(self) -> tuple[int, int]:
+        """Never by itself."""
+        return 0, 0
+
     def _nominal(self, instant: int) -> int | None:
         del instant
         return None

@@ -89,6 +89,10 @@ class Trigger(ABC):
         """Whether it ever fires by itself."""
         return True
 
+    def busiest(self) -> tuple[int, int]:
+        """The most fires that one day, and one minute, can have; windows are left aside."""
+        return 1, 1
+
     @property
     def _zone(self) -> str:
         """The zone of windows and calendars that name none."""

@@ -71,6 +71,11 @@ class Union(Trigger):
             return self
         return replace(self, members=members)
 
+    def busiest(self) -> tuple[int, int]:
+        """All members together, as if no two ever met."""
+        each = [member.busiest() for member in self.members]
+        return sum(day for day, _ in each), sum(minute for _, minute in each)
+
     def _rule_in_words(self) -> str:
         return ", or ".join(member.explain() for member in self.members)
 
