@@ -47,7 +47,8 @@ class Crowd:
         return self.ask(COUNT) == 0
 
     def ask(self, question):
-        return self.owner.execute(question).fetchone()[0]
+        [answer] = self.owner.execute(question).fetchall()
+        return answer[0]
 
     def leave(self, places=PLACES):
         """Let so many places go."""
