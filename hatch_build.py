@@ -18,11 +18,6 @@ FILES = {
         "django_htmx/static/django_htmx/htmx-2.min.js",
         "71ea67185bfa8c98c39d31717c6fce5d852370fcdfd129db4543774d3145c0de",
     ),
-    "sse.js": (
-        "django-htmx",
-        "django_htmx/static/django_htmx/ext/hx-sse-2.min.js",
-        "98a46496de0c3605fbffdce9167ba427bdd9553184f83f149c261891a92c0136",
-    ),
     "idiomorph.js": (
         "plain-htmx",
         "plain/htmx/assets/htmx/vendor/idiomorph/idiomorph-ext.min.js",
@@ -31,7 +26,7 @@ FILES = {
 }
 
 NOTICES = """The files in this folder are not Tickwell's.
-htmx.js, sse.js: htmx and its SSE extension, Zero-Clause BSD, Big Sky Software.
+htmx.js: htmx, Zero-Clause BSD, Big Sky Software.
 idiomorph.js: idiomorph, Zero-Clause BSD, Big Sky Software.
 Permission to use, copy, modify, and/or distribute them for any purpose with or without fee is
 granted by their authors, without warranty of any kind.

@@ -100,6 +100,13 @@ _STATUS: tuple[tuple[type[errors.TickwellError], int, str], ...] = (
 )
 
 
+def status_of(error: errors.TickwellError) -> int:
+    """The status that an error of our tree is answered with."""
+    if isinstance(error, ApiError):
+        return error.status
+    return next((status for kind, status, _ in _STATUS if isinstance(error, kind)), 500)
+
+
 def problem(
     request: Request,
     status: int,

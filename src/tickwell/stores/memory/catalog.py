@@ -95,18 +95,24 @@ class MemoryCatalog:
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
+        position = _position if where.fires_before is None else _turn
         matching = sorted(
             (entry for entry in self.tables.jobs.values() if _matches(entry, where)),
-            key=_position,
+            key=position,
         )
-        later = [entry for entry in matching if cursor is None or _position(entry) > cursor]
+        later = [entry for entry in matching if cursor is None or position(entry) > cursor]
         items = [own_entry(entry) for entry in later[:limit]]
-        return Page(items=items, cursor=_position(items[-1]) if len(later) > limit else None)
+        return Page(items=items, cursor=position(items[-1]) if len(later) > limit else None)
 
 
 def _position(entry: Entry) -> str:
     """Where a job stands in the list: by project, name, and id, since deleted jobs share names."""
     return f"{entry.job.project}\0{entry.job.name}\0{entry.job.id}"
+
+
+def _turn(entry: Entry) -> str:
+    """The same in a list by time."""
+    return f"{entry.cursor.next_fire_time:015}\0{entry.job.id}"
 
 
 def _matches(entry: Entry, where: JobFilter) -> bool:
@@ -119,4 +125,10 @@ def _matches(entry: Entry, where: JobFilter) -> bool:
         and (where.tag is None or where.tag in job.tags)
         and (where.search is None or where.search.lower() in job.name.lower())
         and where.auto_remove in {None, job.auto_remove}
+        and _is_soon(entry, where.fires_before)
     )
+
+
+def _is_soon(entry: Entry, instant: int | None) -> bool:
+    upcoming = entry.cursor.next_fire_time
+    return instant is None or (upcoming is not None and upcoming <= instant)

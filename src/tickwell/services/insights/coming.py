@@ -1,0 +1,39 @@
+"""What fires next, over all jobs of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tickwell.clock import NEVER
+from tickwell.domain.job import Entry, JobState
+from tickwell.ports.records import JobFilter
+from tickwell.ports.store import CatalogStore
+from tickwell.services.fires import upcoming
+
+_ACTIVE = frozenset({JobState.ACTIVE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fire:
+    """A fire time to come."""
+
+    job_id: str
+    job: str
+    instant: int
+
+
+async def next_fires(store: CatalogStore, project: str, now: int, count: int) -> Sequence[Fire]:
+    """The next fire of the `count` jobs that fire soonest."""
+    soon = await store.list_jobs(
+        JobFilter(project=project, states=_ACTIVE, fires_before=NEVER), limit=count
+    )
+    fires = [fire for entry in soon.items for fire in _next(entry, now)]
+    return sorted(fires, key=lambda fire: (fire.instant, fire.job))
+
+
+def _next(entry: Entry, now: int) -> list[Fire]:
+    return [
+        Fire(job_id=entry.job.id, job=entry.job.name, instant=instant)
+        for instant in upcoming(entry, now, 1)
+    ]

@@ -1,0 +1,101 @@
+"""The overview: is all well, what is going on, what comes next, and what needs a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tickwell.domain.execution import State
+from tickwell.domain.job import Entry, JobState
+from tickwell.domain.policy import DAY, HOUR
+from tickwell.domain.tally import Tally
+from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.ports.store import Store
+from tickwell.services.insights.coming import Fire, next_fires
+from tickwell.services.insights.rates import hourly, total
+
+#: Fires to come, and notes of each sort, that are shown.
+FIRES, NOTES = 20, 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something that a person should look at."""
+
+    #: The state it is in, for the sign before it.
+    state: str
+    title: str
+    text: str
+    href: str
+    instant: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Overview:
+    """One look at a project."""
+
+    due: int
+    running: int
+    waiting: int
+    dead: int
+    last_day: Tally
+    hours: dict[int, Tally]
+    next_fires: Sequence[Fire]
+    nothing_yet: bool
+    attention: list[Note] = field(default_factory=list)
+
+
+async def look(store: Store, project: str, now: int) -> Overview:
+    """Read it; the cost does not grow with jobs or history."""
+    stats = await store.stats(project)
+    until = (now // HOUR + 1) * HOUR
+    hours = await hourly(store, project, until - DAY, until, now)
+    jobs = await store.list_jobs(JobFilter(project=project), limit=1)
+    return Overview(
+        due=stats.get(State.QUEUED, 0) + stats.get(State.BLOCKED, 0),
+        running=stats.get(State.RUNNING, 0),
+        waiting=stats.get(State.WAITING, 0),
+        dead=stats.get(State.DEAD, 0),
+        last_day=total(hours),
+        hours=hours,
+        next_fires=await next_fires(store, project, now, FIRES),
+        nothing_yet=not jobs.items,
+        attention=await _attention(store, project, stats),
+    )
+
+
+async def _attention(store: Store, project: str, stats: dict[State, int]) -> list[Note]:
+    notes = []
+    for state, title in ((State.DEAD, "died"), (State.PARKED, "waits for a worker that knows it")):
+        if not stats.get(state):
+            continue
+        where = ExecutionFilter(project=project, states=frozenset({state}))
+        page = await store.list_executions(where, limit=NOTES)
+        names = await _names(store, project, {each.job_id for each in page.items})
+        notes += [
+            Note(
+                state=state.value,
+                title=f"{names.get(each.job_id, 'a job')} {title}",
+                text=(each.error or each.reason or "").split("\n")[0][:200],
+                href=f"/executions/{each.id}",
+                instant=each.ended_at,
+            )
+            for each in page.items
+        ]
+    paused = JobFilter(project=project, states=frozenset({JobState.PAUSED}))
+    return notes + [_paused(entry) for entry in (await store.list_jobs(paused, limit=NOTES)).items]
+
+
+def _paused(entry: Entry) -> Note:
+    pause = entry.cursor.pause
+    return Note(
+        state="paused",
+        title=entry.job.name,
+        text=f"by {pause.by}: {pause.why or 'no reason given'}" if pause else "",
+        href=f"/jobs/{entry.job.id}",
+        instant=pause.since if pause else None,
+    )
+
+
+async def _names(store: Store, project: str, ids: set[str]) -> dict[str, str]:
+    return {each.job.id: each.job.name for each in await store.get_jobs(project, sorted(ids))}

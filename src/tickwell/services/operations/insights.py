@@ -1,0 +1,20 @@
+"""What people see of many records at once."""
+
+from __future__ import annotations
+
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.insights import overview
+from tickwell.services.operations.tools import Tools
+
+
+class InsightOperations:
+    """Reads the actor's project as a whole."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.READ)
+    async def overview(self, actor: Actor) -> overview.Overview:
+        """One look at the project."""
+        return await overview.look(self.tools.store, actor.project, self.tools.clock.now())

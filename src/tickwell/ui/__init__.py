@@ -1,0 +1,1 @@
+"""The dashboard: pages over the same operations and permissions as the API."""

@@ -1,0 +1,33 @@
+"""The dashboard as an application of its own, mounted beside the API."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from tickwell.api.context import Context
+from tickwell.api.security import permission_of
+from tickwell.errors import TickwellError, Unauthenticated
+from tickwell.ui import failures
+from tickwell.ui.live import Hub
+from tickwell.ui.views import ROUTERS
+
+
+def create_ui(context: Context) -> FastAPI:
+    """All pages over one context; errors are pages too."""
+    app = FastAPI(title="Tickwell", openapi_url=None, docs_url=None, redoc_url=None)
+    app.state.context = context
+    app.state.hub = Hub(context.events)
+    for router in ROUTERS:
+        app.include_router(router)
+    for route in app.routes:
+        if isinstance(route, APIRoute):
+            permission_of(route)  # a page that declares none is a mistake, found at the start
+    app.add_exception_handler(Unauthenticated, failures.on_stranger)
+    app.add_exception_handler(TickwellError, failures.on_error)
+    app.add_exception_handler(HTTPException, failures.on_http)
+    app.add_exception_handler(RequestValidationError, failures.on_parameters)
+    app.add_exception_handler(Exception, failures.on_bug)
+    return app

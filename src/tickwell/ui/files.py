@@ -1,0 +1,63 @@
+"""Static files: read once, named by their content, so that a browser may keep them for ever."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from functools import cache
+from importlib.resources import files
+
+from fastapi import APIRouter, Request, Response
+
+from tickwell.api.security import public
+from tickwell.errors import NotFound
+
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "txt": "text/plain"}
+_FOREVER = "public, max-age=31536000, immutable"
+
+router = APIRouter(include_in_schema=False, dependencies=[public()])
+
+
+@cache
+def _contents() -> dict[str, bytes]:
+    root = files("tickwell.ui") / "static"
+    found = {}
+    for folder in ("", "js/", "vendor/"):
+        for file in (root / folder).iterdir():
+            if file.is_file():
+                found[folder + file.name] = file.read_bytes()
+    return found
+
+
+@cache
+def _packed(name: str) -> bytes:
+    return gzip.compress(_contents()[name], mtime=0)
+
+
+@cache
+def _version() -> str:
+    """One for all files: modules import each other by relative names."""
+    digest = hashlib.sha256()
+    for name, content in sorted(_contents().items()):
+        digest.update(name.encode() + content)
+    return digest.hexdigest()[:12]
+
+
+def static_url(name: str) -> str:
+    """Where a file is."""
+    return f"/static/{_version()}/{name}"
+
+
+@router.get("/static/{version}/{name:path}")
+async def static_file(request: Request, version: str, name: str) -> Response:
+    """A file of ours; one with another version's name is answered, and not kept."""
+    content = _contents().get(name)
+    if content is None:
+        raise NotFound("file", name)
+    kept = _FOREVER if version == _version() else "no-store"
+    kind = _TYPES.get(name.rpartition(".")[2], "application/octet-stream")
+    headers = {"cache-control": kept, "vary": "accept-encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["content-encoding"] = "gzip"
+        content = _packed(name)
+    return Response(content, 200, headers, kind)

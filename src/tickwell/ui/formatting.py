@@ -1,0 +1,110 @@
+"""How instants, spans, counts and documents are written on a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from tickwell.clock import to_datetime
+from tickwell.domain.http import Http
+from tickwell.domain.target import Target
+
+_SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
+
+
+def local(instant: int, zone: ZoneInfo) -> datetime:
+    """An instant as a clock in the zone shows it."""
+    return to_datetime(instant).astimezone(zone)
+
+
+def when(instant: int | None, zone: ZoneInfo) -> str:
+    """2026-11-16 09:00:00, on the visitor's clock."""
+    return "" if instant is None else f"{local(instant, zone):%Y-%m-%d %H:%M:%S}"
+
+
+def exact(instant: int | None, zone: ZoneInfo) -> str:
+    """The same with milliseconds and offset: what a tooltip says."""
+    if instant is None:
+        return ""
+    found = local(instant, zone)
+    return f"{found:%Y-%m-%d %H:%M:%S}.{instant % 1000:03} {found:%z} {zone.key}"
+
+
+def iso(instant: int | None) -> str:
+    """For machines: 2026-11-16T09:00:00.000Z."""
+    if instant is None:
+        return ""
+    return f"{to_datetime(instant):%Y-%m-%dT%H:%M:%S}.{instant % 1000:03}Z"
+
+
+def span(millis: float | None) -> str:
+    """A duration in the two units that matter: 1.24 s, 2 min 5 s, 3 d 4 h."""
+    if millis is None:
+        return "\N{EN DASH}"
+    if millis < _SECOND:
+        return f"{millis:.0f} ms"
+    if millis < 10 * _SECOND:
+        return f"{millis / _SECOND:.2f} s"
+    if millis < _MINUTE:
+        return f"{millis / _SECOND:.1f} s"
+    for unit, name, lesser, lesser_name in (
+        (_DAY, "d", _HOUR, "h"),
+        (_HOUR, "h", _MINUTE, "min"),
+        (_MINUTE, "min", _SECOND, "s"),
+    ):
+        if millis >= unit:
+            rest = int(millis % unit // lesser)
+            return f"{int(millis // unit):,} {name}" + (f" {rest} {lesser_name}" if rest else "")
+    return ""
+
+
+def ago(instant: int | None, now: int) -> str:
+    """3 min ago, in 2 h, now."""
+    if instant is None:
+        return ""
+    distance = abs(instant - now)
+    if distance < _SECOND:
+        return "now"
+    for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s")):
+        if distance >= unit:
+            text = f"{distance // unit:,} {name}"
+            return f"in {text}" if instant > now else f"{text} ago"
+    return "now"
+
+
+def count(number: int) -> str:
+    """12,345."""
+    return f"{number:,}"
+
+
+def pretty(document: Any) -> str:
+    """JSON for people."""
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def short(id: str) -> str:
+    """The end of an id, which tells two of one instant apart."""
+    return f"…{id[-8:]}"
+
+
+def target_text(target: Target) -> str:
+    """What a job calls, in one line."""
+    if isinstance(target, Http):
+        return f"{target.method} {target.url}"
+    return f"{target.handler}()"
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "when": when,
+    "exact": exact,
+    "iso": iso,
+    "span": span,
+    "ago": ago,
+    "count": count,
+    "pretty": pretty,
+    "short": short,
+    "target": target_text,
+}

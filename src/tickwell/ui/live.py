@@ -1,0 +1,70 @@
+"""The live stream: tells open pages that something changed, at most once a second."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+
+from tickwell.domain.event import Event, Events
+from tickwell.errors import LimitReached
+from tickwell.services.access.permission import Permission
+from tickwell.ui.visitor import Visitor, visit
+
+#: Pages that one process serves a stream to.
+MOST = 200
+#: Seconds between two messages to one page.
+PAUSE = 1.0
+#: Other processes write without a word to this one: pages look by themselves this often, seconds.
+LOOK = 5.0
+
+router = APIRouter(include_in_schema=False)
+
+
+class Hub:
+    """Wakes every stream when the engine of this process tells something.
+
+    A stream is one event that is set or not: a slow reader misses hints, and nothing gathers.
+    """
+
+    def __init__(self, events: Events) -> None:
+        self.streams: set[asyncio.Event] = set()
+        events.subscribe(self._on_event)
+
+    def _on_event(self, event: Event) -> None:
+        for stream in self.streams:
+            stream.set()
+
+    def join(self) -> asyncio.Event:
+        """A new stream; leave it by `streams.discard`."""
+        if len(self.streams) >= MOST:
+            raise LimitReached(f"{MOST} pages are open already", retry_after=30)
+        stream = asyncio.Event()
+        self.streams.add(stream)
+        return stream
+
+
+@router.get("/live")
+async def live(request: Request, visitor: Visitor = visit(Permission.READ)) -> StreamingResponse:
+    """Hints without content: what a page may see, it asks for itself."""
+    hub: Hub = request.app.state.hub
+    stream = hub.join()
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(
+        _messages(hub, stream, visitor), media_type="text/event-stream", headers=headers
+    )
+
+
+async def _messages(hub: Hub, stream: asyncio.Event, visitor: Visitor) -> AsyncIterator[str]:
+    clock, never = visitor.context.clock, asyncio.Event()
+    try:
+        yield "retry: 3000\n\n"
+        while True:
+            await clock.wait(stream, LOOK)
+            stream.clear()
+            yield "event: changed\ndata:\n\n"
+            await clock.wait(never, PAUSE)
+    finally:
+        hub.streams.discard(stream)

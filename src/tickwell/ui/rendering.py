@@ -1,0 +1,47 @@
+"""Pages: templates with their filters, and the headers that keep a browser to our own files."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from tickwell.ui import formatting
+from tickwell.ui.files import static_url
+from tickwell.ui.visitor import Visitor
+
+#: Scripts, styles and connections from here only; nothing inline.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+)
+
+
+@cache
+def environment() -> Environment:
+    """All templates, compiled once."""
+    found = Environment(
+        loader=PackageLoader("tickwell.ui"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= formatting.FILTERS
+    found.globals["static"] = static_url
+    return found
+
+
+def page(
+    request: Request, visitor: Visitor, template: str, status: int = 200, **values: Any
+) -> HTMLResponse:
+    """A whole page, or the part of it that a template is."""
+    body = (
+        environment()
+        .get_template(template)
+        .render(visitor=visitor, path=request.url.path, now=visitor.now, **values)
+    )
+    return HTMLResponse(body, status, {"content-security-policy": POLICY})

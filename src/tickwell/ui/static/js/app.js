@@ -1,0 +1,52 @@
+// What every page does: shortcuts, palette, distances in time, the live stream, small manners.
+import { keepDistances } from "./distances.js";
+import { openPalette, startPalette } from "./palette.js";
+import { startKeys } from "./keys.js";
+import { startLive } from "./live.js";
+import { startTables } from "./tables.js";
+import { toast } from "./toasts.js";
+
+rememberZone();
+keepDistances();
+startPalette();
+startKeys({ palette: openPalette });
+startLive();
+startTables();
+
+// The server writes times on the visitor's clock, once it knows which one that is.
+function rememberZone() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const known = document.cookie.split("; ").includes(`zone=${zone}`);
+  if (!zone || known) return;
+  document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;
+}
+
+document.addEventListener("click", async (event) => {
+  const menu = event.target.closest("[data-menu]");
+  if (menu) {
+    const open = document.getElementById("nav").classList.toggle("open");
+    menu.setAttribute("aria-expanded", String(open));
+  }
+  const copy = event.target.closest("[data-copy]");
+  if (copy) {
+    const text = copy.parentElement.querySelector("code").textContent;
+    await navigator.clipboard.writeText(text);
+    toast("Copied");
+  }
+});
+
+// What cannot be undone asks first.
+document.addEventListener("submit", (event) => {
+  const question = event.target.dataset.confirm;
+  if (question && !window.confirm(question)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+}, true);
+
+// Changes made by htmx answer with a sentence in a header.
+document.addEventListener("htmx:afterRequest", (event) => {
+  const said = event.detail.xhr?.getResponseHeader("x-toast");
+  if (said) toast(decodeURIComponent(said));
+  else if (event.detail.failed) toast("That did not work. Reload the page and try again.", "bad");
+});

@@ -1,0 +1,40 @@
+// The stream says that something changed; the parts of the page that can, ask for themselves anew.
+// A hidden tab lets go of it; a page that lost it says since when it is stale.
+export function startLive() {
+  const sign = document.querySelector("[data-live]");
+  if (!sign || !document.querySelector("[data-part]")) return;
+  let source = null;
+  let since = null;
+
+  const refresh = () => {
+    for (const part of document.querySelectorAll("[data-part]")) window.htmx.trigger(part, "changed");
+  };
+  const lost = () => {
+    since ??= new Date();
+    sign.textContent = `Stale since ${since.toLocaleTimeString()}`;
+    sign.hidden = false;
+  };
+  const found = () => {
+    if (since) refresh();
+    since = null;
+    sign.hidden = true;
+  };
+  const connect = () => {
+    source = new EventSource("/live");
+    source.addEventListener("open", found);
+    source.addEventListener("changed", refresh);
+    source.addEventListener("error", () => {
+      lost();
+      // A browser gives up after a refusal, such as that of a server which is starting.
+      if (source.readyState === EventSource.CLOSED) setTimeout(connect, 3000);
+    });
+  };
+
+  document.addEventListener("visibilitychange", () => {
+    source?.close();
+    if (document.hidden) return;
+    refresh();
+    connect();
+  });
+  if (!document.hidden) connect();
+}

@@ -1,0 +1,29 @@
+// Selection: a bar appears that says how many are chosen, and acts on them or on all that match.
+export function startTables() {
+  document.addEventListener("change", (event) => {
+    const form = event.target.closest("form[data-bulk]");
+    if (!form || event.target.type !== "checkbox") return;
+    if (event.target.matches("[data-all]")) {
+      for (const box of boxes(form)) box.checked = event.target.checked;
+    }
+    update(form);
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    for (const form of document.querySelectorAll("form[data-bulk]")) update(form);
+  });
+}
+
+function boxes(form) {
+  return [...form.querySelectorAll("tbody input[type=checkbox]")];
+}
+
+function update(form) {
+  const all = boxes(form);
+  const chosen = all.filter((box) => box.checked).length;
+  const bar = form.querySelector("[data-bulk-bar]");
+  if (!bar) return;
+  bar.hidden = chosen === 0;
+  bar.querySelector("[data-count]").textContent = `${chosen} selected`;
+  const matching = bar.querySelector("[data-matching]");
+  if (matching) matching.hidden = chosen < all.length;
+}

@@ -1,0 +1,8 @@
+"""One module for each page."""
+
+from __future__ import annotations
+
+from tickwell.ui import files, live
+from tickwell.ui.views import overview, preferences
+
+ROUTERS = (files.router, live.router, overview.router, preferences.router)

@@ -1,0 +1,84 @@
+"""The visitor: whoever looks at a page, and how they like it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from fastapi import Depends, Request
+
+from tickwell.api.context import Context, context_of
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+from tickwell.services.operations import Operations
+
+THEMES = ("system", "light", "dark")
+
+
+@dataclass
+class Visitor:
+    """What every page knows of the person before it."""
+
+    actor: Actor
+    context: Context
+    #: Sent back with every change, so that another site cannot make a browser ask for one.
+    token: str
+    theme: str
+    zone: ZoneInfo
+
+    @cached_property
+    def now(self) -> int:
+        """One instant for the whole page."""
+        return self.context.clock.now()
+
+    @property
+    def operations(self) -> Operations:
+        """What can be done, by the same rules as over the API."""
+        return self.context.operations
+
+    def may(self, permission: str) -> bool:
+        """Whether a button makes sense; the operation asks again."""
+        return Permission(permission) in self.actor.permissions
+
+
+def visit(permission: Permission) -> Any:
+    """What lets a visitor in who holds the permission, as the default of a parameter."""
+
+    async def admitted(request: Request) -> Visitor:
+        context = context_of(request)
+        actor, token = await context.visit(request)
+        actor.require(permission)
+        return Visitor(
+            actor=actor,
+            context=context,
+            token=token,
+            theme=_theme(request.cookies.get("theme", "")),
+            zone=_zone(request.cookies.get("zone", "")),
+        )
+
+    admitted.permission = permission.value  # type: ignore[attr-defined]
+    return Depends(admitted, use_cache=False)
+
+
+def _theme(given: str) -> str:
+    return given if given in THEMES else THEMES[0]
+
+
+def _zone(given: str) -> ZoneInfo:
+    """The zone that the browser told us; what it told us may be anything."""
+    try:
+        return ZoneInfo(given or "UTC")
+    except (KeyError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
+def back(request: Request, default: str = "/") -> str:
+    """The page that a form was on; never another site, whatever the header says."""
+    came_from = urlsplit(request.headers.get("referer", ""))
+    if came_from.netloc != request.url.netloc or not came_from.path.startswith("/"):
+        return default
+    path = "/" + came_from.path.lstrip("/")
+    return f"{path}?{came_from.query}" if came_from.query else path
