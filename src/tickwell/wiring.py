@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,6 +18,7 @@ from tickwell.executors.call import CallExecutor
 from tickwell.executors.handlers import Handlers
 from tickwell.executors.http.executor import HttpExecutor
 from tickwell.executors.http.guard import Guard
+from tickwell.executors.notes import StoreNotes
 from tickwell.executors.registry import Registry
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
@@ -61,10 +63,33 @@ def make_store(url: str) -> NotifyingStore:
     )
 
 
-def make_executor(handlers: Handlers, clock: Clock, settings: Settings) -> Registry:
+def store_file(url: str) -> Path | None:
+    """The file that a URL names; None when the store is something else."""
+    if not url.startswith("sqlite:"):
+        return None
+    from tickwell.stores.sqlite.url import parse
+
+    return parse(url).path
+
+
+def backup_store(url: str, target: Path, progress: Callable[[int, int], None]) -> int:
+    """Copy a store of one file to another while it is used; answer the bytes of the copy."""
+    path = store_file(url)
+    if path is None:
+        raise InvalidSetting(
+            "only a store of one file is copied like this",
+            field="store",
+            hint="Use the tools of the database, as pg_dump",
+        )
+    from tickwell.stores.sqlite.backup import backup
+
+    return backup(path, target, progress)
+
+
+def make_executor(store: Store, handlers: Handlers, clock: Clock, settings: Settings) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
     http = HttpExecutor(clock, Guard.of(settings), per_host=settings.per_host)
-    return Registry({Call: CallExecutor(handlers), Http: http})
+    return Registry({Call: CallExecutor(handlers, StoreNotes(store, clock)), Http: http})
 
 
 def make_engine(
@@ -80,7 +105,7 @@ def make_engine(
     shared = store.name.startswith("memory:")  # no second handle can see its data
     return Engine(
         store,
-        make_executor(handlers, clock, settings),
+        make_executor(store, handlers, clock, settings),
         clock,
         settings,
         random=SystemRandom(),

@@ -89,6 +89,11 @@ async def test_a_rate_is_kept_by_rests(world, dead):
     assert rests == [1.0, 1.0, 0.5]
 
 
+async def test_a_part_of_the_error_is_a_filter(world, dead):
+    assert await dead.count("default", DeadFilter(search="Error")) == 2
+    assert await dead.count("default", DeadFilter(search="500", signature="ValueError: no")) == 0
+
+
 async def test_a_job_is_a_filter(world, dead):
     job = (await world.jobs.get("default", "b")).job
     assert await dead.count("default", DeadFilter(job_id=job.id)) == 3

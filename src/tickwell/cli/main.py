@@ -6,20 +6,45 @@ import sys
 
 import typer
 
+from tickwell.cli import (
+    backfill,
+    cron,
+    dead,
+    executions,
+    jobs,
+    jobs_edit,
+    service_commands,
+    store,
+)
+from tickwell.cli.command import SERVICE
+from tickwell.cli.completion import completion
+from tickwell.cli.exits import code_of
+from tickwell.cli.init import init
 from tickwell.cli.serve import serve
-from tickwell.errors import InvalidInput, TickwellError
+from tickwell.cli.text import safe
+from tickwell.errors import TickwellError
 
+THIS = "This command"
 app = typer.Typer(
     name="tickwell",
     help="A job scheduler that answers every fire time exactly once.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(serve)
+jobs_edit.register(jobs.app)
+for _group in (jobs.app, executions.app, dead.app):
+    app.add_typer(_group)
+backfill.register(app)
+app.add_typer(cron.app)
+app.command(rich_help_panel=SERVICE)(serve)
+service_commands.register(app)
+app.add_typer(store.app, rich_help_panel=SERVICE)
+app.command(rich_help_panel=THIS)(init)
+app.command(rich_help_panel=THIS)(completion)
 
 
-@app.command()
+@app.command(rich_help_panel=THIS)
 def version() -> None:
     """Print the version."""
     from importlib.metadata import version as installed
@@ -28,9 +53,13 @@ def version() -> None:
 
 
 def main() -> None:
-    """Run a command. Exit code 2: what was asked for cannot be; 1: it failed."""
+    """Run a command. `tickwell.cli.exits` says what it ends with."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a letter gets a question mark, not a traceback.
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        app()
+        app(prog_name="tickwell")
     except TickwellError as error:
-        typer.echo(f"tickwell: {error}", err=True)
-        sys.exit(2 if isinstance(error, InvalidInput) else 1)
+        sys.stdout.flush()
+        typer.echo(f"tickwell: {safe(str(error))}", err=True)
+        sys.exit(code_of(error))

@@ -31,6 +31,15 @@ class DeadFilter:
     until: int | None = None
     #: What went wrong, as `signature` has it.
     signature: str | None = None
+    #: A part of that.
+    search: str | None = None
+
+    def matches(self, execution: Execution) -> bool:
+        """Whether it died of what is asked for; the store looks at the rest."""
+        if self.signature is None and self.search is None:
+            return True
+        found = signature(execution)
+        return self.signature in {None, found} and (self.search or "") in found
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,7 +89,7 @@ class DeadLetters:
         cursor = None
         while True:
             found = await self.store.list_executions(scope, cursor, page)
-            yield [each for each in found.items if where.signature in {None, signature(each)}]
+            yield [each for each in found.items if where.matches(each)]
             cursor = found.cursor
             if cursor is None:
                 return

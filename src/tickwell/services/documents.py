@@ -18,6 +18,7 @@ from tickwell.domain.job import Entry, JobState, Pause
 from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import Page
+from tickwell.services.checkup import Finding
 from tickwell.services.completeness import Completeness
 from tickwell.services.dead import Group
 from tickwell.services.executions import Backfill
@@ -200,6 +201,16 @@ def group_document(group: Group, job_name: str | None = None) -> Document:
         "count": group.count,
         "jobs": group.jobs,
         "newest": execution_document(group.newest, job_name),
+    }
+
+
+def finding_document(finding: Finding) -> Document:
+    """One thing that a checkup looked at."""
+    return {
+        "check": finding.check,
+        "level": finding.level.value,
+        "text": finding.text,
+        "remedy": finding.remedy,
     }
 
 

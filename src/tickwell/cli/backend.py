@@ -1,0 +1,133 @@
+"""What commands ask for, whoever answers: a store, or a server over its API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.services.dead import DeadFilter
+
+Document = dict[str, Any]
+
+
+class Backend(Protocol):
+    """The seam of the command line: commands know this and nothing behind it.
+
+    Answers are documents in the JSON schema of the API (`tickwell.services.documents`), so that
+    output is the same whoever answers; `tickwell.cli.command.connect` chooses by the options.
+    Keys are names or ids of jobs, instants are milliseconds. A filter without a project means the
+    project of the backend. Errors are those of `tickwell.errors`; bad input changes nothing.
+    Nothing is opened before the first call, and `close` may be called without one.
+    """
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+    async def now(self) -> int:
+        """The time of whoever answers."""
+        ...
+
+    async def wait(self, seconds: float) -> None:
+        """Rest until something may have changed, or for so long."""
+        ...
+
+    async def jobs_add(self, document: Document) -> Document:
+        """Add a job; answers its `entry_document`."""
+        ...
+
+    async def jobs_list(self, where: JobFilter, cursor: str | None, limit: int) -> Document:
+        """A `page_document` of `entry_document`s, by name."""
+        ...
+
+    async def jobs_get(self, key: str) -> Document:
+        """One `entry_document`."""
+        ...
+
+    async def jobs_edit(
+        self, key: str, document: Document, expected_version: int | None
+    ) -> Document:
+        """Replace the definition; answers a `changed_document`."""
+        ...
+
+    async def jobs_pause(
+        self, keys: Sequence[str], *, by: str, why: str, until: int | None
+    ) -> Document:
+        """Stop firing; answers {"items": [`changed_document`]}."""
+        ...
+
+    async def jobs_resume(self, keys: Sequence[str]) -> Document:
+        """Fire again; answers {"items": [`changed_document`]}."""
+        ...
+
+    async def jobs_delete(self, keys: Sequence[str]) -> Document:
+        """Take jobs away; answers {"items": [`changed_document`]}."""
+        ...
+
+    async def jobs_trigger(
+        self, key: str, *, payload: Any, run_at: int | None, once_key: str | None
+    ) -> Document:
+        """Run a job; answers its `execution_document`."""
+        ...
+
+    async def jobs_next(self, key: str, count: int) -> Document:
+        """The next fire times: {"items": [instants as text]}."""
+        ...
+
+    async def jobs_slots(self, key: str, since: int, until: int) -> Document:
+        """Every fire time of a range with its answer: a `slots_document`."""
+        ...
+
+    async def backfill(self, key: str, since: int, until: int, *, force: bool) -> Document:
+        """Run the slots that have not run: a `backfill_document`."""
+        ...
+
+    async def executions_list(
+        self, where: ExecutionFilter, job: str | None, cursor: str | None, limit: int
+    ) -> Document:
+        """A `page_document` of `execution_document`s, newest first, of one job or of all."""
+        ...
+
+    async def executions_get(self, id: str) -> Document:
+        """One `execution_document` with its attempts."""
+        ...
+
+    async def executions_cancel(self, ids: Sequence[str]) -> Document:
+        """Cancel; answers {"ids": those that were live}."""
+        ...
+
+    async def executions_revive(self, ids: Sequence[str]) -> Document:
+        """Revive; answers {"ids": those that were dead}."""
+        ...
+
+    async def executions_repeat(self, id: str, payload: Any) -> Document:
+        """Revive with another payload, as a new execution: its `execution_document`."""
+        ...
+
+    async def dead_groups(self, where: DeadFilter, job: str | None) -> Document:
+        """Dead letters by what went wrong: {"items": [`group_document`]}."""
+        ...
+
+    async def dead_count(self, where: DeadFilter, job: str | None) -> int:
+        """How many dead letters match."""
+        ...
+
+    async def dead_revive(
+        self,
+        where: DeadFilter,
+        job: str | None,
+        *,
+        rate: float | None,
+        progress: Callable[[int], None],
+    ) -> Document:
+        """Revive all that match, so many a second at most; answers {"revived": count}."""
+        ...
+
+    async def workers(self) -> Document:
+        """{"items": [`worker_document`]}."""
+        ...
+
+    async def checkup(self, *, fix: bool) -> Document:
+        """What is wrong: {"items": [`finding_document`]}; `fix` repairs what can be."""
+        ...

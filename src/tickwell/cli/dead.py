@@ -1,0 +1,154 @@
+"""`tickwell dead`: dead letters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tickwell.cli.command import Session, command, group
+from tickwell.cli.executions import Id, OfJob, Payload, revive_ids
+from tickwell.cli.pages import Cursor, Limit, Since, Until, Yes, say_count, say_rest
+from tickwell.cli.progress import progress
+from tickwell.cli.times import read_time, say_time
+from tickwell.cli.views import show_execution, show_executions
+
+if TYPE_CHECKING:
+    from tickwell.services.dead import DeadFilter
+
+app = group("dead", "Look at dead letters, and revive them.")
+Error = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="A part of what went wrong, as --by-error has it."),
+]
+_NONE = "No dead letters. That is good."
+
+
+@command(app, "list")
+async def list_dead(
+    session: Session,
+    *,
+    job: OfJob = None,
+    since: Since = None,
+    until: Until = None,
+    by_error: Annotated[
+        bool, typer.Option("--by-error", metavar="", help="Count them by what went wrong.")
+    ] = False,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> None:
+    """List executions whose budget is spent, newest first."""
+    from tickwell.domain.execution import State
+    from tickwell.ports.records import ExecutionFilter
+
+    where = await _filter(session, since, until, None)
+    if by_error:
+        await _groups(session, where, job)
+        return
+    states = frozenset({State.DEAD})
+    scope = ExecutionFilter(states=states, since=where.since, until=where.until)
+    page = await session.backend.executions_list(scope, job, cursor, limit)
+    if session.as_json:
+        session.screen.json(page)
+        return
+    show_executions(session.screen, page["items"], await session.backend.now())
+    say_rest(session, page, _NONE)
+
+
+async def _groups(session: Session, where: DeadFilter, job: str | None) -> None:
+    page = await session.backend.dead_groups(where, job)
+    screen = session.screen
+    if session.as_json:
+        screen.json(page)
+        return
+    rows = [
+        (
+            str(each["count"]),
+            str(each["jobs"]),
+            each["signature"],
+            say_time(each["newest"]["ended_at"]),
+            each["newest"]["id"],
+        )
+        for each in page["items"]
+    ]
+    screen.table(("COUNT", "JOBS", "ERROR", "NEWEST", "EXAMPLE"), rows, soft=("ERROR",))
+    say_rest(session, page, _NONE)
+
+
+@command(app, "show")
+async def show(session: Session, id: Id) -> None:
+    """Show one dead letter with its attempts."""
+    document = await session.backend.executions_get(id)
+    if session.as_json:
+        session.screen.json(document)
+        return
+    show_execution(session.screen, document, await session.backend.now())
+    if document["state"] == "dead":
+        session.screen.say(f"Run it again: tickwell dead revive {document['id']}")
+
+
+@command(app, "revive")
+async def revive(
+    session: Session,
+    *,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="ID", help="These; or choose by options.")
+    ] = None,
+    all_of_them: Annotated[
+        bool, typer.Option("--all", metavar="", help="Every one of the project.")
+    ] = False,
+    job: OfJob = None,
+    error: Error = None,
+    since: Since = None,
+    until: Until = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(min=0.01, metavar="N", help="So many a second at most."),
+    ] = None,
+    payload: Payload = None,
+    yes: Yes = False,
+) -> None:
+    """Run dead letters again, under their ids and with a new budget."""
+    from tickwell.errors import InvalidInput
+
+    chosen = bool(job or error or since or until or all_of_them)
+    if bool(ids) == chosen:
+        raise InvalidInput(
+            "ids and a choice are one too many" if ids else "nothing says which",
+            hint="Give ids, or --all, --job, --error, --since and --until",
+        )
+    if ids:
+        await revive_ids(session, ids, payload)
+        return
+    if payload is not None:
+        raise InvalidInput(
+            "one execution is repeated at a time", field="payload", hint="Give its id"
+        )
+    await _revive_matching(session, await _filter(session, since, until, error), job, rate, yes=yes)
+
+
+async def _revive_matching(
+    session: Session, where: DeadFilter, job: str | None, rate: float | None, *, yes: bool
+) -> None:
+    count = await session.backend.dead_count(where, job)
+    if count:
+        session.confirm(f"Revive {say_count(count, 'dead letter')}?", yes=yes)
+    with progress(session.screen, "Reviving", count) as update:
+        done = await session.backend.dead_revive(where, job, rate=rate, progress=update)
+    if session.as_json:
+        session.screen.json(done)
+    else:
+        session.screen.say(f"Revived {say_count(done['revived'], 'execution')}.")
+
+
+async def _filter(
+    session: Session, since: str | None, until: str | None, error: str | None
+) -> DeadFilter:
+    from tickwell.services.dead import DeadFilter
+
+    now = await session.backend.now()
+    return DeadFilter(
+        since=None if since is None else read_time(since, "since", now),
+        until=None if until is None else read_time(until, "until", now),
+        search=error,
+    )

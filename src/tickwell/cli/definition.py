@@ -1,0 +1,207 @@
+"""Options and files made into the document of a job."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tickwell.cli.given import GIVEN
+from tickwell.cli.times import read_time
+from tickwell.errors import InvalidInput, InvalidJob, InvalidPayload
+
+Document = dict[str, Any]
+
+#: Bytes of a file that is read: more than the largest job has.
+LARGEST = 4 * 1024 * 1024
+_TRIGGERS = {"cron": "--cron", "every": "--every", "at": "--at", "on_demand": "--on-demand"}
+_TARGETS = {"url": "--url", "call": "--call"}
+#: What a trigger has of its own; the rest of its fields fit any kind.
+_OWN = {
+    "cron",
+    "every",
+    "once",
+    "on_demand",
+    "calendar_every",
+    "any_of",
+    "anchor",
+    "after",
+    "phase",
+}
+_ZONED = {"tz", "dst_gap", "dst_fold"}
+
+
+def read_file(name: str) -> Document:
+    """The document in a file of JSON or TOML; "-" is JSON from standard input."""
+    text = read_text(name, "file")
+    try:
+        if name.endswith(".toml"):
+            import tomllib
+
+            document: Any = tomllib.loads(text)
+        else:
+            document = json.loads(text)
+    except ValueError as error:
+        kind = "TOML" if name.endswith(".toml") else "JSON"
+        raise InvalidInput(f"{name} is not {kind}: {error}", field="file") from None
+    except RecursionError:
+        raise InvalidInput(f"{name} is nested too deep", field="file") from None
+    if not isinstance(document, dict):
+        raise InvalidInput(f"{name} does not hold one job", field="file", hint="It is an object")
+    return document
+
+
+def read_text(name: str, field: str) -> str:
+    """The text of a file, or of standard input for "-"; what is too large is not read."""
+    try:
+        if name == "-":
+            content = sys.stdin.buffer.read(LARGEST + 1)
+        else:
+            with Path(name).open("rb") as file:
+                content = file.read(LARGEST + 1)
+        text = content.decode()
+    except OSError as error:
+        reason = f"{name} cannot be read: {error.strerror}"
+        raise InvalidInput(
+            reason, field=field, hint="Name a file, or - for standard input"
+        ) from None
+    except UnicodeDecodeError:
+        if len(content) <= LARGEST:
+            raise InvalidInput(f"{name} is not a text in UTF-8", field=field) from None
+    if len(content) > LARGEST:
+        raise InvalidPayload(
+            f"{name} has more than {LARGEST} bytes",
+            field=field,
+            hint="Store it elsewhere and pass its address",
+        )
+    return text
+
+
+def read_json(given: str, field: str) -> Any:
+    """JSON from an option, or from the file behind an @."""
+    text = read_text(given[1:], field) if given.startswith("@") else given
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidPayload(
+            f"{text[:40]!r} is not JSON",
+            field=field,
+            hint=f"""For example --{field} '{{"to": 7}}'""",
+        ) from None
+
+
+def is_given(value: Any) -> bool:
+    """Whether an option was given: a list that may be repeated is empty otherwise."""
+    return value is not None and value != [] and value is not False
+
+
+def changed(document: Document, given: dict[str, Any], now: int) -> Document:
+    """The document with what the options say; they win over what was there."""
+    given = {name: value for name, value in given.items() if is_given(value)}
+    _one_of(given, _TRIGGERS, "triggers")
+    _one_of(given, _TARGETS, "targets")
+    result: Document = json.loads(json.dumps(document))
+    if given.keys() & _TRIGGERS.keys():
+        drop = _OWN if "cron" in given else _OWN | _ZONED
+        trigger = result.get("trigger") or {}
+        result["trigger"] = {name: trigger[name] for name in trigger if name not in drop}
+    if "url" in given and "http" not in result.get("target", {}):
+        result["target"] = {"http": {}}
+    if "call" in given:
+        result["target"] = {"call": {}}
+    if "body" in given and isinstance(http := result.get("target", {}).get("http"), dict):
+        for former in ("json", "text", "body"):
+            http.pop(former, None)
+    for each in GIVEN:
+        if each.name in given:
+            _put(result, each.path, _value(each.name, given, now))
+    _settle(result, given)
+    return result
+
+
+def _one_of(given: dict[str, Any], flags: dict[str, str], noun: str) -> None:
+    found = [flag for name, flag in flags.items() if name in given]
+    if len(found) > 1:
+        raise InvalidInput(
+            f"{' and '.join(found)} are {len(found)} {noun}", field=noun[:-1], hint="Give one"
+        )
+
+
+def _value(name: str, given: dict[str, Any], now: int) -> Any:
+    value, tz = given[name], given.get("tz")
+    match name:
+        case "at":
+            value = _time(value, name, now, tz)
+        case "start" | "until":
+            value = _time(value, name, now, tz or "UTC")
+        case "payload":
+            value = read_json(value, name)
+        case "body":
+            value = _body(value)
+        case "header":
+            value = dict(_header(each) for each in value)
+        case "concurrency":
+            value = _concurrency(value)
+        case "after_finish":
+            value = "finish"
+    return value
+
+
+def _time(text: str, field: str, now: int, tz: str | None) -> str:
+    from tickwell.services.documents import instant_text
+
+    return instant_text(read_time(text, field, now, tz=tz, ahead=True))
+
+
+def _body(given: str) -> Any:
+    """An object or a list of JSON is sent as JSON, everything else as the text it is."""
+    text = read_text(given[1:], "body") if given.startswith("@") else given
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict | list) else text
+
+
+def _header(given: str) -> tuple[str, str]:
+    name, colon, value = given.partition(":")
+    if not colon or not name.strip():
+        raise InvalidJob(
+            f"{given[:40]!r} is not NAME: VALUE", field="header", hint="As 'X-Team: billing'"
+        )
+    return name.strip(), value.strip(" ")
+
+
+def _concurrency(given: str) -> Document:
+    key, equals, limit = given.rpartition("=")
+    if not equals or not key or not limit.isdecimal():
+        raise InvalidJob(f"{given[:40]!r} is not KEY=N", field="concurrency", hint="As reports=2")
+    return {"key": key, "limit": int(limit)}
+
+
+def _put(document: Document, path: str, value: Any) -> None:
+    *parents, name = path.split(".")
+    for parent in parents:
+        inner = document.get(parent)
+        if not isinstance(inner, dict):
+            inner = document[parent] = {}
+        document = inner
+    document[name] = value
+
+
+def _settle(document: Document, given: dict[str, Any]) -> None:
+    """What one option means beside another."""
+    trigger, target = document.get("trigger"), document.get("target")
+    if isinstance(trigger, dict) and "once" in trigger:
+        trigger.pop("tz", None)  # said in the instant already
+    if isinstance(target, dict) and "call" in target and "http" in target:
+        if "timeout" in given:  # of a handler it is the job's
+            document["timeout"] = {"hard": given["timeout"]}
+            target["http"].pop("timeout")
+        if target["http"]:
+            flag = next(name for name in ("method", "header", "body") if name in given)
+            raise InvalidInput(
+                f"--{flag} belongs to a webhook", field=flag, hint="Give --url instead of --call"
+            )
+        del target["http"]

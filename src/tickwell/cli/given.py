@@ -1,0 +1,99 @@
+"""The options that describe a job: each with its place in the document."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+_TRIGGER, _TARGET, _POLICY = "Trigger", "Target", "Policies"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One option: how it is written, where its value goes, and what it means."""
+
+    name: str
+    path: str
+    help: str
+    panel: str
+    kind: Any = str
+    metavar: str | None = None
+
+    def parameter(self) -> inspect.Parameter:
+        """As the command takes it; None where it is not given."""
+        flag = f"--{self.name.replace('_', '-')}"
+        option = typer.Option(
+            flag, help=self.help, metavar=self.metavar, rich_help_panel=self.panel
+        )
+        return inspect.Parameter(
+            self.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[self.kind | None, option],
+        )
+
+
+def _trigger(name: str, path: str, help: str, kind: Any = str, metavar: str = "TEXT") -> Given:
+    return Given(name, f"trigger.{path}", help, _TRIGGER, kind, _shown(kind, metavar))
+
+
+def _target(name: str, path: str, help: str, kind: Any = str, metavar: str = "TEXT") -> Given:
+    return Given(name, f"target.{path}", help, _TARGET, kind, _shown(kind, metavar))
+
+
+def _policy(name: str, path: str, help: str, kind: Any = str, metavar: str = "TEXT") -> Given:
+    return Given(name, path, help, _POLICY, kind, _shown(kind, metavar))
+
+
+def _shown(kind: Any, metavar: str) -> str:
+    return "" if kind is bool else metavar
+
+
+GIVEN = (
+    _trigger("cron", "cron", "When, by a cron expression.", metavar="EXPR"),
+    _trigger("every", "every", "When, by a period: 5m, 1h30m.", metavar="DURATION"),
+    _trigger("at", "once", "When, once: a time, or +10m.", metavar="TIME"),
+    _trigger("on_demand", "on_demand", "Only when it is triggered.", bool),
+    _trigger("tz", "tz", "The zone of --cron, and of --at without an offset.", metavar="ZONE"),
+    _trigger("after_finish", "after", "Count --every from the end of the run before.", bool),
+    _trigger("start", "start", "No fire before this.", metavar="TIME"),
+    _trigger("until", "until", "No fire after this.", metavar="TIME"),
+    _trigger("max_runs", "max_runs", "So many executions in all.", int, "N"),
+    _trigger("jitter", "jitter", "Each up to so much later.", metavar="DURATION"),
+    _target("url", "http.url", "Call a webhook.", metavar="URL"),
+    _target("method", "http.method", "GET, POST, PUT, DELETE or PATCH.", metavar="METHOD"),
+    _target("header", "http.headers", "A header; may be repeated.", list[str], "'NAME: VALUE'"),
+    _target("body", "http.body", "What to send; JSON, text, or @FILE.", metavar="BODY"),
+    _target("timeout", "http.timeout", "How long one attempt may take.", metavar="DURATION"),
+    _target("call", "call.handler", "Call a Python handler.", metavar="HANDLER"),
+    _policy("payload", "payload", "JSON handed to the target, or @FILE.", metavar="JSON"),
+    _policy("queue", "queue", "The lane that workers take it from.", metavar="NAME"),
+    _policy("priority", "priority", "1 to 10; 5 is usual.", int, "N"),
+    _policy("attempts", "retry.max_attempts", "How often it is tried.", int, "N"),
+    _policy("backoff", "retry.backoff", "fixed, linear or exponential.", metavar="KIND"),
+    _policy("retry_delay", "retry.delay", "Before the second attempt.", metavar="DURATION"),
+    _policy("misfire", "misfire.policy", "After an outage: skip, latest or all.", metavar="RULE"),
+    _policy(
+        "overlap",
+        "overlap",
+        "While another runs: skip, queue_one, queue_all, cancel_running or allow.",
+        metavar="RULE",
+    ),
+    _policy(
+        "concurrency",
+        "concurrency",
+        "How many with this key run at once, in all jobs.",
+        metavar="KEY=N",
+    ),
+    _policy("delivery", "delivery", "at_least_once or at_most_once.", metavar="KIND"),
+    _policy("ttl", "ttl", "Skip it when it waited longer.", metavar="DURATION"),
+    _policy("pause_after", "pause_after", "Pause after so many deaths in a row.", int, "N"),
+    _policy("auto_remove", "auto_remove", "Delete it once it has finished.", bool),
+    _policy("dedupe_key", "dedupe_key", "Adding it again is adding nothing.", metavar="KEY"),
+    _policy("description", "description", "What it is for.", metavar="TEXT"),
+    _policy("tag", "tags", "A tag; may be repeated.", list[str], "TAG"),
+)
+PARAMETERS = tuple(each.parameter() for each in GIVEN)

@@ -1,0 +1,177 @@
+"""`tickwell jobs`: reading and running."""
+
+from __future__ import annotations
+
+import getpass
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from tickwell.cli.command import Session, command, group
+from tickwell.cli.complete import complete_job
+from tickwell.cli.pages import Cursor, Limit, Since, Until, Yes, say_count, say_rest
+from tickwell.cli.views import Document, show_history, show_job, show_jobs
+
+app = group("jobs", "Add, look at and change jobs.")
+Name = Annotated[
+    str, typer.Argument(metavar="JOB", help="Its name or id.", autocompletion=complete_job)
+]
+Names = Annotated[
+    list[str], typer.Argument(metavar="JOB", help="Names or ids.", autocompletion=complete_job)
+]
+
+
+class Shown(StrEnum):
+    """States that a list can be asked for."""
+
+    active = "active"
+    paused = "paused"
+    finished = "finished"
+
+
+@command(app, "list")
+async def list_jobs(
+    session: Session,
+    *,
+    search: Annotated[str | None, typer.Argument(help="A part of the name.")] = None,
+    state: Annotated[list[Shown] | None, typer.Option(help="Only these; repeat for more.")] = None,
+    tag: Annotated[str | None, typer.Option(metavar="TAG", help="Only with this tag.")] = None,
+    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this queue.")] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> None:
+    """List jobs by name."""
+    from tickwell.domain.job import JobState
+    from tickwell.ports.records import JobFilter
+
+    where = JobFilter(search=search, tag=tag, queue=queue)
+    if state:
+        where = JobFilter(
+            search=search, tag=tag, queue=queue, states=frozenset(JobState(each) for each in state)
+        )
+    page = await session.backend.jobs_list(where, cursor, limit)
+    if session.as_json:
+        session.screen.json(page)
+        return
+    show_jobs(session.screen, page["items"], await session.backend.now())
+    narrowed = search or tag or queue or state
+    add = 'tickwell jobs add NAME --cron "0 9 * * *" --url https://…'
+    say_rest(session, page, "No job matches." if narrowed else f"No jobs yet. Add one: {add}")
+
+
+@command(app, "show")
+async def show(session: Session, job: Name) -> None:
+    """Show one job, its schedule in words and its next fire times."""
+    document = await session.backend.jobs_get(job)
+    if session.as_json:
+        session.screen.json(document)
+        return
+    fires = await session.backend.jobs_next(document["id"], 5)
+    show_job(session.screen, document, fires["items"], await session.backend.now())
+
+
+@command(app, "pause")
+async def pause(
+    session: Session,
+    *,
+    jobs: Names,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="For whoever wonders later.")] = "",
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Resume by itself then: a time, or 2h.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="NAME", help="Who; you, by default.")] = None,
+) -> None:
+    """Stop jobs from firing; what has not started is taken back."""
+    from tickwell.cli.times import read_time
+
+    now = await session.backend.now()
+    end = None if until is None else read_time(until, "until", now, ahead=True)
+    done = await session.backend.jobs_pause(jobs, by=by or getpass.getuser(), why=why, until=end)
+    _say_changed(session, done["items"], "Paused")
+
+
+@command(app, "resume")
+async def resume(session: Session, jobs: Names) -> None:
+    """Let paused jobs fire again, from now on."""
+    done = await session.backend.jobs_resume(jobs)
+    _say_changed(session, done["items"], "Resumed")
+
+
+@command(app, "rm")
+async def remove(session: Session, jobs: Names, yes: Yes = False) -> None:
+    """Delete jobs; their history stays until retention ends."""
+    for job in jobs:
+        await session.backend.jobs_get(job)
+    session.confirm(f"Delete {', '.join(jobs)}?", yes=yes)
+    done = await session.backend.jobs_delete(jobs)
+    _say_changed(session, done["items"], "Deleted")
+
+
+@command(app, "next")
+async def next_fires(
+    session: Session,
+    *,
+    job: Name,
+    count: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")] = 10,
+    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Also in this zone.")] = None,
+) -> None:
+    """Print the next fire times of a job."""
+    from tickwell.cli.fires import show_fires
+
+    document = await session.backend.jobs_get(job)
+    fires = await session.backend.jobs_next(document["id"], count)
+    if session.as_json:
+        session.screen.json(fires)
+        return
+    zone = tz or document["trigger"].get("tz", "UTC")
+    show_fires(session.screen, fires["items"], zone, await session.backend.now())
+    if not fires["items"]:
+        session.screen.say(_why_none(document))
+
+
+@command(app, "slots")
+async def slots(session: Session, job: Name, since: Since = "1d", until: Until = "now") -> None:
+    """Print every fire time of a range with its answer: nothing is missed in silence."""
+    from tickwell.cli.slots import show_slots
+    from tickwell.cli.times import read_time
+
+    now = await session.backend.now()
+    first = read_time(since or "1d", "since", now)
+    end = read_time(until or "now", "until", now)
+    page = await session.backend.jobs_slots(job, first, end)
+    if session.as_json:
+        session.screen.json(page)
+    else:
+        show_slots(session.screen, page)
+
+
+@command(app, "history")
+async def history(session: Session, job: Name, limit: Limit = 50, cursor: Cursor = None) -> None:
+    """List what a job ran, newest first."""
+    from tickwell.ports.records import ExecutionFilter
+
+    page = await session.backend.executions_list(ExecutionFilter(), job, cursor, limit)
+    if session.as_json:
+        session.screen.json(page)
+        return
+    show_history(session.screen, page["items"])
+    say_rest(session, page, f"It has not run yet. Run it now: tickwell jobs trigger {job}")
+
+
+def _say_changed(session: Session, items: list[Document], verb: str) -> None:
+    if session.as_json:
+        session.screen.json({"items": items})
+        return
+    for each in items:
+        taken = each["withdrawn"] + each["cancelling"]
+        rest = f"; {say_count(taken, 'execution')} taken back" if taken else ""
+        session.screen.say(f"{verb} {each['job']['name']}{rest}.")
+
+
+def _why_none(job: Document) -> str:
+    if job["state"] == "paused":
+        return f"None: it is paused. Resume it: tickwell jobs resume {job['name']}"
+    if "on_demand" in job["trigger"]:
+        return f"None: it runs on demand. Run it: tickwell jobs trigger {job['name']}"
+    return "None is known: it has finished, or counts from the end of a run that is live."

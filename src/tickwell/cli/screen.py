@@ -1,0 +1,124 @@
+"""Where output goes: data to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+from tickwell.cli.text import fit, one_line, safe, width_of
+
+#: Words that get a colour; never the only sign, for the word itself is there.
+_STYLES = {
+    **dict.fromkeys(("succeeded", "active", "executed", "alive", "ok"), "32"),
+    **dict.fromkeys(("dead", "failed", "timed_out", "lost", "unanswered", "broken"), "31"),
+    **dict.fromkeys(("running", "queued"), "36"),
+    **dict.fromkeys(("paused", "parked", "blocked", "warning", "skipped"), "33"),
+    **dict.fromkeys(("cancelled", "finished", "waiting", "upcoming", "excluded"), "2"),
+}
+#: Columns and lines that hold such words.
+_COLOURED = {"STATE", "OUTCOME", "ANSWER", "LEVEL", "state"}
+_GAP = "  "
+#: A column is not made narrower than this.
+_NARROWEST = 12
+
+
+class Screen:
+    """A terminal gets aligned tables and colours; a pipe gets tabs, full texts and exact times."""
+
+    def __init__(
+        self,
+        out: TextIO | None = None,
+        err: TextIO | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.out = out or sys.stdout
+        self.err = err or sys.stderr
+        self.is_terminal = self.out.isatty()
+        self.is_watched = self.err.isatty()
+        plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+        self.is_coloured = self.is_terminal and not plain
+        self.width = shutil.get_terminal_size((100, 24)).columns
+
+    def data(self, text: str) -> None:
+        """A line of what was asked for."""
+        self.out.write(f"{text}\n")
+
+    def say(self, text: str) -> None:
+        """A line for a person, out of the way of the data."""
+        self.out.flush()
+        self.err.write(f"{safe(text)}\n")
+        self.err.flush()
+
+    def json(self, document: Any) -> None:
+        """A document as the API has it."""
+        self.data(json.dumps(document, indent=2, ensure_ascii=False))
+
+    def table(
+        self,
+        headings: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        soft: Sequence[str],
+    ) -> None:
+        """Rows under headings; `soft` names the columns that may be cut."""
+        lines = [[one_line(cell) for cell in row] for row in rows]
+        if not self.is_terminal:
+            for line in lines:
+                self.data("\t".join(line))
+            return
+        if not lines:
+            return
+        widths = [max(map(width_of, column)) for column in zip(headings, *lines, strict=True)]
+        self._shrink(widths, [headings.index(name) for name in soft])
+        self.data(self._style(self._line(headings, headings, widths), "1"))
+        for line in lines:
+            self.data(self._line(headings, line, widths))
+
+    def record(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Names and values, one below the other; a value of several lines is indented."""
+        known = [(name, value) for name, value in pairs if value]
+        width = max((len(name) for name, _ in known), default=0)
+        for name, value in known:
+            if not self.is_terminal:
+                self.data(f"{name}\t{one_line(value)}")
+                continue
+            first, *others = safe(value).splitlines() or [""]
+            self.data(f"{self._style(name.ljust(width), '2')}{_GAP}{self._word(name, first)}")
+            for line in others:
+                self.data(f"{' ' * width}{_GAP}{line}")
+
+    def heading(self, text: str) -> None:
+        """Above a part of a page; a pipe does not get it."""
+        if self.is_terminal:
+            self.data("")
+            self.data(self._style(text, "1"))
+
+    def _line(self, headings: Sequence[str], cells: Sequence[str], widths: Sequence[int]) -> str:
+        parts = []
+        for heading, cell, width in zip(headings, cells, widths, strict=True):
+            shown = fit(cell, width)
+            parts.append(self._word(heading, shown) + " " * (width - width_of(shown)))
+        return _GAP.join(parts).rstrip()
+
+    def _shrink(self, widths: list[int], soft: Sequence[int]) -> None:
+        """Take what is too much from the widest of the columns that may be cut."""
+        if not soft:
+            return
+        excess = sum(widths) + len(_GAP) * (len(widths) - 1) - self.width
+        while excess > 0:
+            index = max(reversed(soft), key=lambda each: widths[each])
+            if widths[index] <= _NARROWEST:
+                return
+            widths[index] -= 1
+            excess -= 1
+
+    def _word(self, heading: str, word: str) -> str:
+        style = _STYLES.get(word) if heading in _COLOURED else None
+        return word if style is None else self._style(word, style)
+
+    def _style(self, text: str, style: str) -> str:
+        return f"\x1b[{style}m{text}\x1b[0m" if self.is_coloured else text

@@ -1,0 +1,62 @@
+"""`tickwell store`: the store itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tickwell.cli.command import DEFAULT_STORE, Json, Store, group
+from tickwell.cli.progress import progress
+from tickwell.cli.screen import Screen
+
+app = group("store", "Bring the schema up to date, copy the data.")
+
+
+@app.command()
+def migrate(*, store: Store = DEFAULT_STORE, as_json: Json = False) -> None:
+    """Make the store if it is missing, and bring its schema up to date."""
+    import asyncio
+
+    from tickwell.wiring import make_store
+
+    async def open_it() -> str:
+        opened = make_store(store)
+        await opened.open()
+        await opened.close()
+        return opened.name
+
+    screen, name = Screen(), asyncio.run(open_it())
+    if as_json:
+        screen.json({"store": name})
+    else:
+        screen.say(f"{name} is up to date.")
+
+
+@app.command()
+def backup(
+    *,
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The copy; it must not exist.")],
+    store: Store = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Copy a SQLite store to a file while it is used; the copy is whole, or not there."""
+    from tickwell.cli.store_file import check_there
+    from tickwell.wiring import backup_store
+
+    check_there(store)
+    screen, done = Screen(), 0
+    with progress(screen, "Copying", 100) as update:
+
+        def on_step(copied: int, total: int) -> None:
+            nonlocal done
+            share = 100 * copied // max(total, 1)
+            update(share - done)
+            done = share
+
+        size = backup_store(store, target, on_step)
+    if as_json:
+        screen.json({"file": str(target), "bytes": size})
+    else:
+        screen.say(f"Copied {size:,} bytes to {target}. Use it: --store sqlite:///{target}")

@@ -1,0 +1,41 @@
+"""The file of a SQLite store: whether it is there, and who may read it."""
+
+from __future__ import annotations
+
+import stat
+
+from tickwell.errors import InvalidSetting, StoreRefused
+from tickwell.services.checkup import Finding, Level
+from tickwell.wiring import store_file
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def check_there(url: str) -> None:
+    """Refuse to make an empty store only to say that nothing is in it."""
+    if url.startswith("memory:"):
+        raise InvalidSetting(
+            "memory:// ends with the process that has it, and this one has just begun",
+            field="store",
+            hint="Name the store that your service uses, as --store sqlite:///tickwell.db",
+        )
+    path = store_file(url)
+    if path is not None and not path.exists():
+        raise StoreRefused(
+            f"{path} does not exist; name another --store, or make it: tickwell jobs add,"
+            " tickwell serve or tickwell store migrate"
+        )
+
+
+def file_findings(url: str, *, fix: bool) -> list[Finding]:
+    """Payloads and headers are in the file: whether others can read it."""
+    path = store_file(url)
+    if path is None or not path.stat().st_mode & _OTHERS:
+        return []
+    if fix:
+        for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+            if path.with_name(name).exists():
+                path.with_name(name).chmod(stat.S_IRUSR | stat.S_IWUSR)
+        return [Finding("file", Level.OK, f"{path} can now be read by its owner only")]
+    text = f"{path} can be read by other users of this host"
+    return [Finding("file", Level.WARNING, text, "Repair it: tickwell doctor --fix")]

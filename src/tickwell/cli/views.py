@@ -1,0 +1,214 @@
+"""Documents as people read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from tickwell.cli.screen import Screen
+from tickwell.cli.times import say_distance, say_time, say_took
+
+if TYPE_CHECKING:
+    from tickwell.domain.trigger import Trigger
+
+Document = dict[str, Any]
+
+
+def show_jobs(screen: Screen, jobs: Iterable[Document], now: int) -> None:
+    """Many jobs, one line each."""
+    screen.table(
+        ("NAME", "STATE", "NEXT FIRE", "SCHEDULE", "TARGET"),
+        [
+            (
+                job["name"],
+                job["state"],
+                _when(screen, job["next_fire_time"], now),
+                schedule(job),
+                target(job),
+            )
+            for job in jobs
+        ],
+        soft=("NAME", "SCHEDULE", "TARGET"),
+    )
+
+
+def show_job(screen: Screen, job: Document, fires: Iterable[str], now: int) -> None:
+    """One job in full."""
+    screen.record(_job_lines(screen, job, now))
+    upcoming = list(fires)
+    if upcoming:
+        screen.heading("Next fire times, UTC")
+        for fire in upcoming:
+            if screen.is_terminal:
+                screen.data(f"{say_time(fire)}  {say_distance(fire, now)}")
+            else:
+                screen.data(f"next\t{fire}")
+
+
+def _job_lines(screen: Screen, job: Document, now: int) -> Iterator[tuple[str, str]]:
+    yield "name", job["name"]
+    yield "id", job["id"]
+    yield "state", job["state"]
+    if pause := job["pause"]:
+        until = f" until {_when(screen, pause['until'], now)}" if pause["until"] else ""
+        why = f": {pause['why']}" if pause["why"] else ""
+        yield "paused", f"by {pause['by']}, {_when(screen, pause['since'], now)}{until}{why}"
+    yield "schedule", schedule(job)
+    for warning in warnings(job):
+        yield "note", warning
+    yield "target", target(job)
+    yield "description", job.get("description", "")
+    yield "tags", ", ".join(job.get("tags", ()))
+    yield "project", job["project"]
+    yield "queue", job["queue"]
+    for name in _POLICIES:
+        if name in job:
+            yield name.replace("_", " "), _say(job[name])
+    yield "declared by", job.get("app", "")
+    yield "version", f"{job['version']}, saved {_when(screen, job['saved_at'], now)}"
+    yield "created", _when(screen, job["created_at"], now)
+    cursor = job["cursor"]
+    failures = f", {cursor['failures']} deaths in a row" if cursor["failures"] else ""
+    yield "runs", f"{cursor['runs']}{failures}"
+
+
+_POLICIES = (
+    *("priority", "payload", "retry", "misfire", "overlap", "concurrency", "delivery", "timeout"),
+    *("ttl", "pause_after", "auto_remove", "dedupe_key", "retention"),
+)
+
+
+def show_executions(screen: Screen, executions: Iterable[Document], now: int) -> None:
+    """Executions of any job, one line each; when it fired is said in few letters."""
+    rows = [
+        (
+            each["id"],
+            each["job_name"] or each["job_id"],
+            each["state"],
+            say_distance(each["fire_time"], now) if screen.is_terminal else each["fire_time"],
+            str(each["attempt"]),
+            note(each),
+        )
+        for each in executions
+    ]
+    screen.table(("ID", "JOB", "STATE", "FIRED", "TRIES", "NOTE"), rows, soft=("JOB", "NOTE"))
+
+
+def show_history(screen: Screen, executions: Iterable[Document]) -> None:
+    """Executions of one job, one line each."""
+    rows = [
+        (
+            _exact(screen, each["fire_time"]),
+            each["state"],
+            str(each["attempt"]),
+            say_took(each["started_at"], each["ended_at"]),
+            each["id"],
+            note(each),
+        )
+        for each in executions
+    ]
+    screen.table(("FIRE TIME", "STATE", "TRIES", "TOOK", "ID", "NOTE"), rows, soft=("NOTE",))
+
+
+def show_execution(screen: Screen, execution: Document, now: int) -> None:
+    """One execution in full, with its attempts."""
+    each = execution
+    screen.record(
+        [
+            ("id", each["id"]),
+            ("job", f"{each['job_name'] or each['job_id']} (version {each['job_version']})"),
+            ("state", each["state"]),
+            ("reason", each["reason"] or ""),
+            ("kind", each["kind"]),
+            ("fire time", _when(screen, each["fire_time"], now)),
+            ("runs at", _when(screen, each["run_at"], now) if not each["ended_at"] else ""),
+            ("started", _when(screen, each["started_at"], now)),
+            ("ended", _when(screen, each["ended_at"], now)),
+            ("took", say_took(each["started_at"], each["ended_at"])),
+            ("queue", each["queue"]),
+            ("worker", each["worker"] or ""),
+            ("key", each["key"] or ""),
+            ("payload", "" if each["payload"] is None else _say(each["payload"])),
+            ("result", "" if each["result"] is None else _say(each["result"])),
+            ("error", each["error"] or ""),
+            ("repeats", each["revived_from"] or ""),
+        ]
+    )
+    if each["attempts"]:
+        screen.heading("Attempts")
+        show_attempts(screen, each["attempts"])
+
+
+def show_attempts(screen: Screen, attempts: Iterable[Document]) -> None:
+    """The tries of one execution, oldest first."""
+    rows = [
+        (
+            str(each["number"]),
+            each["outcome"],
+            _exact(screen, each["ended_at"]),
+            say_took(each["started_at"], each["ended_at"]),
+            each["worker"] or "",
+            last_line(each["error"]),
+        )
+        for each in attempts
+    ]
+    screen.table(
+        ("TRY", "OUTCOME", "ENDED", "TOOK", "WORKER", "ERROR"), rows, soft=("ERROR", "WORKER")
+    )
+
+
+def schedule(job: Document) -> str:
+    """A trigger in words."""
+    return _trigger(job).explain()
+
+
+def warnings(job: Document) -> list[str]:
+    """What may surprise whoever wrote the trigger."""
+    return _trigger(job).warnings()
+
+
+def _trigger(job: Document) -> Trigger:
+    from tickwell.domain.trigger import trigger_from_document
+
+    return trigger_from_document(job["trigger"])
+
+
+def target(job: Document) -> str:
+    """What is called."""
+    ((kind, inner),) = job["target"].items()
+    if kind == "http":
+        return f"{inner.get('method', 'POST')} {inner['url']}"
+    return f"{kind} {inner.get('handler', '')}".strip()
+
+
+def note(execution: Document) -> str:
+    """Why it stands as it does, in a few words."""
+    if execution["state"] in {"succeeded", "running"}:
+        return ""
+    return last_line(execution["error"]) or execution["reason"] or ""
+
+
+def last_line(error: str | None) -> str:
+    """Of a traceback the line that names the error, else the first."""
+    lines = [line for line in (error or "").splitlines() if line.strip()]
+    if not lines:
+        return ""
+    is_traceback = "Traceback" in lines[0] or lines[0].startswith("…")
+    return lines[-1] if is_traceback else lines[0]
+
+
+def _exact(screen: Screen, text: str | None) -> str:
+    return say_time(text) if screen.is_terminal else text or ""
+
+
+def _when(screen: Screen, text: str | None, now: int) -> str:
+    if not screen.is_terminal or text is None:
+        return text or ""
+    return f"{say_time(text).partition('.')[0]} ({say_distance(text, now)})"
+
+
+def _say(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

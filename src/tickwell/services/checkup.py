@@ -1,0 +1,150 @@
+"""A checkup: what keeps jobs from running, in one sentence each, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from tickwell.domain.execution import State
+from tickwell.domain.trigger.duration import format_duration
+from tickwell.domain.worker import Liveness
+from tickwell.ports.records import ExecutionFilter, Wakeup
+from tickwell.ports.store import HistoryStore, QueueStore, Upkeep
+
+#: Milliseconds after which what is due and has not moved is worth a word.
+LATE = 60_000
+#: A worker that was not seen for so long is not counted on.
+SILENT = 60_000
+#: A clock further off than this makes people's own times and the store's disagree.
+SKEWED = 5_000
+_PRUNED = 10_000
+_SOME = 100
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    OK = "ok"
+    #: Jobs run, but somebody should look.
+    WARNING = "warning"
+    #: Jobs do not run.
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    check: str
+    level: Level
+    text: str
+    remedy: str = ""
+
+
+class CheckedStore(QueueStore, HistoryStore, Upkeep, Protocol):
+    """What a checkup looks at."""
+
+
+class Checkup:
+    """Looks, and repairs only when asked to."""
+
+    def __init__(self, store: CheckedStore, project: str) -> None:
+        self.store = store
+        self.project = project
+
+    async def findings(self, host_time: int, *, fix: bool = False) -> list[Finding]:
+        """Everything that was looked at; the host's time is compared with the store's."""
+        now = await self.store.ping()
+        stats = await self.store.stats(self.project)
+        wakeup = await self.store.next_wakeup(now)
+        found = [_clock(self.store.name, now, host_time)]
+        alive = [each for each in await self.store.list_workers() if _is_alive(each, now)]
+        found += _workers(alive, stats, wakeup)
+        found += _planner(wakeup, now)
+        found += await self._stuck(alive, now)
+        found += await self._orphans(now)
+        found += _left_over(stats)
+        if fix:
+            pruned = await self.store.prune(now, _PRUNED)
+            found.append(Finding("history", Level.OK, f"{pruned} old records were pruned"))
+        return found
+
+    async def _stuck(self, alive: Sequence[Liveness], now: int) -> list[Finding]:
+        """Queued executions that nobody takes, and why."""
+        where = ExecutionFilter(
+            project=self.project, states=frozenset({State.QUEUED}), due_before=now - LATE
+        )
+        page = await self.store.list_executions(where, limit=_SOME)
+        served = {queue for each in alive for queue in each.worker.queues}
+        unserved = sorted({each.queue for each in page.items} - served)
+        if unserved and alive:
+            names = ", ".join(unserved)
+            return [
+                Finding(
+                    "queues",
+                    Level.BROKEN,
+                    f"executions wait in queues that no worker takes from: {names}",
+                    "Start a worker with these queues in its settings",
+                )
+            ]
+        if page.items and alive:
+            text = "executions have been waiting for a worker for a minute or more"
+            return [Finding("queues", Level.WARNING, text, "Start more workers: tickwell serve")]
+        return []
+
+    async def _orphans(self, now: int) -> list[Finding]:
+        count = len(await self.store.orphans(now, _SOME))
+        if not count:
+            return []
+        text = f"{count}{' or more' * (count == _SOME)} attempts of lost workers wait for recovery"
+        return [Finding("recovery", Level.WARNING, text, "Any process recovers: tickwell serve")]
+
+
+def _is_alive(liveness: Liveness, now: int) -> bool:
+    return not liveness.lost and now - liveness.seen_at < SILENT
+
+
+def _clock(name: str, now: int, host_time: int) -> Finding:
+    skew = abs(now - host_time)
+    if skew > SKEWED:
+        text = f"the clock of {name} is {format_duration(skew)} off the one of this host"
+        return Finding("store", Level.WARNING, text, "Let both follow a time server")
+    return Finding("store", Level.OK, f"{name} answers, its schema is up to date")
+
+
+def _workers(
+    alive: Sequence[Liveness], stats: dict[State, int], wakeup: Wakeup
+) -> Iterator[Finding]:
+    if alive:
+        yield Finding("workers", Level.OK, f"{len(alive)} alive")
+        return
+    waits = wakeup.fire is not None or any(
+        stats.get(state) for state in (State.WAITING, State.BLOCKED, State.QUEUED)
+    )
+    level = Level.BROKEN if waits else Level.WARNING
+    yield Finding("workers", level, "no worker is alive", "Start one: tickwell serve")
+
+
+def _planner(wakeup: Wakeup, now: int) -> Iterator[Finding]:
+    if wakeup.fire is not None and now - wakeup.fire > LATE:
+        late = format_duration((now - wakeup.fire) // 1000 * 1000)
+        text = f"a fire time has been overdue for {late}: no planner runs"
+        yield Finding("planner", Level.BROKEN, text, "Start one: tickwell serve")
+    else:
+        yield Finding("planner", Level.OK, "no fire time is overdue")
+
+
+def _left_over(stats: dict[State, int]) -> Iterator[Finding]:
+    if parked := stats.get(State.PARKED):
+        yield Finding(
+            "handlers",
+            Level.WARNING,
+            f"{parked} parked: no live worker knows their handler",
+            "Start the application that declares it: tickwell serve --app module:scheduler",
+        )
+    if dead := stats.get(State.DEAD):
+        yield Finding(
+            "dead letters", Level.WARNING, f"{dead} to look at", "See: tickwell dead list"
+        )
