@@ -21,6 +21,8 @@ class Settings:
     slots: int = 100
     #: Threads for sync handlers in one worker.
     threads: int = 10
+    #: How long a slot stays empty after an attempt: a delay between executions.
+    rest: float = 0.0
     #: How far ahead of its instant a fire is planned.
     horizon: float = 2.0
     #: How far ahead of its instant an execution is claimed; 0 makes a pause take effect at once.
@@ -43,6 +45,8 @@ class Settings:
     host: str = "127.0.0.1"
     #: The port of the HTTP listener.
     port: int = 8080
+    #: Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
+    trusted_proxies: tuple[str, ...] = ()
     #: Whether webhooks may go to http://, where anybody on the way can read them.
     allow_http: bool = False
     #: Networks that webhooks may go to although they are not public, as "10.1.0.0/16".
@@ -57,12 +61,7 @@ class Settings:
     per_host: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("slots", "threads", "batch", "per_host"):
-            if getattr(self, name) < 1:
-                raise InvalidSetting("1 or more is needed", field=name)
-        for name in ("horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
-            if getattr(self, name) <= 0:
-                raise InvalidSetting("a positive number of seconds is needed", field=name)
+        _check_numbers(self)
         if not 0 <= self.lead <= self.horizon:
             raise InvalidSetting(
                 f"{self.lead} s is not between 0 and the horizon, {self.horizon} s", field="lead"
@@ -77,10 +76,21 @@ class Settings:
             raise InvalidSetting(
                 "a tuple of names is needed", field="queues", hint='Use ("default",)'
             )
-        for name in ("allow_private", "deny_networks"):
+        for name in ("allow_private", "deny_networks", "trusted_proxies"):
             _check_networks(getattr(self, name), name)
         for ports in self.allow_ports:
             _check_ports(ports)
+
+
+def _check_numbers(settings: Settings) -> None:
+    for name in ("slots", "threads", "batch", "per_host"):
+        if getattr(settings, name) < 1:
+            raise InvalidSetting("1 or more is needed", field=name)
+    for name in ("horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
+        if getattr(settings, name) <= 0:
+            raise InvalidSetting("a positive number of seconds is needed", field=name)
+    if settings.rest < 0:
+        raise InvalidSetting("0 or more seconds are needed", field="rest")
 
 
 def _check_networks(networks: tuple[str, ...], field: str) -> None:

@@ -11,7 +11,9 @@ from starlette.exceptions import HTTPException
 from tickwell.api import problems
 from tickwell.api.context import Context
 from tickwell.api.edge import Edge
-from tickwell.api.routes import ROUTERS
+from tickwell.api.forwarded import Forwarded
+from tickwell.api.openapi import describe
+from tickwell.api.routes import ROOT, ROUTERS
 from tickwell.api.security import permission_of
 from tickwell.errors import TickwellError
 
@@ -19,8 +21,6 @@ from tickwell.errors import TickwellError
 def create_app(context: Context) -> FastAPI:
     """The application over one context; its lifespan belongs to whoever runs the engine."""
     app = FastAPI(
-        title="Tickwell",
-        version="1",
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
@@ -30,11 +30,16 @@ def create_app(context: Context) -> FastAPI:
     for prefix in ("/api/v1", "/api"):
         for router in ROUTERS:
             _add(app, router, prefix)
+    for router in ROOT:
+        _add(app, router, "")
+    describe(app)
     app.add_exception_handler(TickwellError, problems.on_error)
     app.add_exception_handler(HTTPException, problems.on_http)
     app.add_exception_handler(RequestValidationError, problems.on_parameters)
     app.add_exception_handler(Exception, problems.on_bug)
     app.add_middleware(Edge)
+    if context.settings.trusted_proxies:
+        app.add_middleware(Forwarded, trusted=context.settings.trusted_proxies)
     return app
 
 

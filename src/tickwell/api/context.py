@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
+from tickwell.api.idempotency import Idempotency
 from tickwell.clock import Clock
 from tickwell.domain.event import Events
 from tickwell.domain.health import Health
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.operations import Operations
+from tickwell.services.feed import Feed
+from tickwell.services.operations import Operations, Tools
+from tickwell.services.reachable import Reachable
 from tickwell.settings import Settings
 
 #: Makes the actor of a request, or raises `Unauthenticated`; a limit on requests is its work too:
@@ -49,11 +52,47 @@ class Context:
     operations: Operations
     health: Callable[[], Health]
     clock: Clock
+    #: Answers to requests that came with an `Idempotency-Key`.
+    idempotency: Idempotency
+    #: Whether the store answers now.
+    store_answers: Callable[[], Awaitable[bool]]
+    #: For people; no credentials in it.
+    store_name: str
+    #: What happens, for those who listen.
+    feed: Feed
     authenticate: Authenticate = local_admin
     visit: Visit = local_visit
     settings: Settings = field(default_factory=Settings)
     #: What the engine of this process tells.
     events: Events = field(default_factory=Events)
+
+    @classmethod
+    def over(
+        cls,
+        tools: Tools,
+        *,
+        health: Callable[[], Health],
+        settings: Settings | None = None,
+        events: Events | None = None,
+    ) -> Context:
+        """All that follows from the tools; how actors are made is set afterwards."""
+        heard = events or Events()
+        return cls(
+            operations=Operations.over(tools),
+            health=health,
+            clock=tools.clock,
+            idempotency=Idempotency(tools.store, tools.clock),
+            store_answers=Reachable(tools.store, tools.clock),
+            store_name=tools.store.name,
+            feed=Feed(tools.store, tools.clock, heard),
+            settings=settings or Settings(),
+            events=heard,
+        )
+
+    async def close(self) -> None:
+        """End streams and what works in the background."""
+        self.feed.close()
+        await self.operations.dead_letters.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

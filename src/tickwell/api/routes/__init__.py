@@ -4,7 +4,30 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from tickwell.api.routes import workers
+from tickwell.api.routes import (
+    bulk,
+    dead_letters,
+    events,
+    executions,
+    health,
+    jobs,
+    previews,
+    queues,
+    runs,
+    workers,
+)
 
 #: Under `/api/v1`, and the same under `/api`.
-ROUTERS: tuple[APIRouter, ...] = (workers.router,)
+ROUTERS: tuple[APIRouter, ...] = (
+    jobs.router,
+    runs.router,
+    executions.router,
+    dead_letters.router,
+    queues.router,
+    workers.router,
+    bulk.router,
+    previews.router,
+    events.router,
+)
+#: At the root.
+ROOT: tuple[APIRouter, ...] = (health.router,)

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from tickwell.services.operations.bulk import BulkOperations
+from tickwell.services.operations.dead_letters import DeadLetterOperations
 from tickwell.services.operations.executions import ExecutionOperations
+from tickwell.services.operations.insights import InsightOperations
 from tickwell.services.operations.jobs import JobOperations
+from tickwell.services.operations.previews import PreviewOperations
+from tickwell.services.operations.queues import QueueOperations
 from tickwell.services.operations.slots import SlotOperations
 from tickwell.services.operations.tools import Tools
 from tickwell.services.operations.workers import WorkerOperations
@@ -20,6 +25,11 @@ class Operations:
     executions: ExecutionOperations
     slots: SlotOperations
     workers: WorkerOperations
+    queues: QueueOperations
+    dead_letters: DeadLetterOperations
+    bulk: BulkOperations
+    previews: PreviewOperations
+    insights: InsightOperations
 
     @classmethod
     def over(cls, tools: Tools) -> Self:
@@ -29,4 +39,9 @@ class Operations:
             executions=ExecutionOperations(tools),
             slots=SlotOperations(tools),
             workers=WorkerOperations(tools),
+            queues=QueueOperations(tools),
+            dead_letters=DeadLetterOperations(tools),
+            bulk=BulkOperations(tools),
+            previews=PreviewOperations(tools),
+            insights=InsightOperations(tools),
         )

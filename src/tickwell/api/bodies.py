@@ -1,0 +1,163 @@
+"""Bodies: strict JSON within bounds, read once, refused as soon as a bound is passed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from math import isfinite
+from typing import Any, NoReturn
+
+from fastapi import Request
+
+from tickwell.api.problems import NotJson, NotJsonType, TooLarge
+from tickwell.errors import InvalidInput
+
+#: Bytes of one job, or of any other single record.
+ONE = 256 * 1024
+#: Bytes of a batch.
+MANY = 1024 * 1024
+DEEPEST = 32
+MOST_KEYS = 1000
+LONGEST_TEXT = 64 * 1024
+
+
+class _Unfit(Exception):
+    """What a bound refuses; its place is added on the way out."""
+
+    def __init__(self, reason: str, *path: str) -> None:
+        self.reason = reason
+        self.path = list(path)
+        super().__init__(reason)
+
+
+async def read_bytes(request: Request, limit: int = ONE) -> bytes:
+    """The body as it came; refused before it is read when it says that it is too large."""
+    headers = request.headers
+    given = headers.get("content-length")
+    if given is not None and given.isdecimal() and int(given) > limit:
+        _too_large(limit)
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            _too_large(limit)
+        parts.append(part)
+    body = b"".join(parts)
+    if body and not _is_json(headers.get("content-type")):
+        raise NotJsonType("the body must be application/json")
+    return body
+
+
+async def read_json(request: Request, limit: int = ONE) -> Any:
+    """The body as a document."""
+    return parsed(await read_bytes(request, limit))
+
+
+async def read_object(request: Request, *known: str, limit: int = ONE) -> dict[str, Any]:
+    """The body as an object with some of these fields; no body is an empty object."""
+    return object_of(await read_bytes(request, limit), *known)
+
+
+def object_of(body: bytes, *known: str) -> dict[str, Any]:
+    """The object that a body holds, with some of these fields; no body is an empty object."""
+    document = parsed(body) if body else {}
+    if not isinstance(document, dict):
+        raise InvalidInput("the body must be an object")
+    for name in document:
+        if name not in known:
+            raise InvalidInput(
+                "is not a known field",
+                field=name,
+                hint=f"Known are {', '.join(known)}" if known else "No body is needed",
+            )
+    return document
+
+
+def parsed(body: bytes) -> Any:
+    """The document that the bytes hold: JSON, each key once, within the bounds."""
+    try:
+        document = json.loads(body.decode(), object_pairs_hook=_object, parse_constant=_constant)
+        if isinstance(document, dict | list | str | float):
+            _check(document, 1)
+    except _Unfit as error:
+        where = ".".join(reversed(error.path))
+        raise InvalidInput(error.reason, field=where) from None
+    except RecursionError:
+        raise InvalidInput(f"is nested more than {DEEPEST} deep") from None
+    except UnicodeDecodeError as error:
+        raise NotJson(f"the body is not UTF-8, from byte {error.start} on") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise NotJson(f"the body is not JSON: {error.msg}, {place}") from None
+    except ValueError:
+        raise NotJson("the body has a number with too many digits") from None
+    return document
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = Counter(key for key, _ in pairs)
+        raise _Unfit("is given twice", max(names, key=names.__getitem__)[:64])
+    if len(pairs) > MOST_KEYS:
+        raise _Unfit(f"an object has {MOST_KEYS} fields at most")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise NotJson(f"the body is not JSON: {name} is no number there")
+
+
+def _check(value: Any, depth: int) -> None:
+    """Texts, numbers and depth of a value; what is short and plain is passed quickly."""
+    if isinstance(value, str):
+        _check_text(value)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            try:
+                _check_text(key)
+                if not isinstance(inner, int):
+                    _check_inner(inner, depth)
+            except _Unfit as error:
+                error.path.append(key[:64])
+                raise
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            try:
+                _check_inner(inner, depth)
+            except _Unfit as error:
+                error.path.append(str(number))
+                raise
+    elif isinstance(value, float) and not isfinite(value):
+        raise _Unfit("is too large a number")
+
+
+def _check_inner(value: Any, depth: int) -> None:
+    if depth >= DEEPEST and isinstance(value, dict | list):
+        raise _Unfit(f"is nested more than {DEEPEST} deep")
+    _check(value, depth + 1)
+
+
+def _check_text(text: str) -> None:
+    if len(text) > LONGEST_TEXT:
+        raise _Unfit(f"a text has {LONGEST_TEXT} characters at most")
+    if "\0" in text:
+        raise _Unfit("a text has no NUL in it")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise _Unfit("a text has half of a character in it") from None
+
+
+def _is_json(given: str | None) -> bool:
+    if given is None:
+        return True
+    kind = given.partition(";")[0].strip().lower()
+    return kind == "application/json" or (
+        kind.startswith("application/") and kind.endswith("+json")
+    )
+
+
+def _too_large(limit: int) -> NoReturn:
+    raise TooLarge(f"the body has more than {limit} bytes")

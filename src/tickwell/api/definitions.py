@@ -1,0 +1,89 @@
+"""Job definitions in bodies: what a client may write, and where it is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.api.flat import canonical, flat_field
+from tickwell.api.problems import Invalid
+from tickwell.domain.document import job_from_document
+from tickwell.domain.job import Job
+from tickwell.errors import InvalidInput, InvalidJob
+from tickwell.services.operations.jobs import MOST
+
+#: What the service says of a job, and nobody writes.
+READ_ONLY = frozenset(
+    {
+        "id",
+        "project",
+        "version",
+        "saved_at",
+        "created_at",
+        "state",
+        "next_fire_time",
+        "pause",
+        "cursor",
+        "app",
+        "declared",
+    }
+)
+
+
+def definition(
+    document: Any, *, flat: bool = False, sent_back: bool = False
+) -> tuple[Job, bool | None]:
+    """The job of a document, and what `enabled` said in a flat one.
+
+    Sent back: what the service had added when it was read is left out instead of refused.
+    """
+    given, enabled = canonical(document) if flat else (document, None)
+    try:
+        if sent_back and isinstance(given, dict):
+            given = {name: value for name, value in given.items() if name not in READ_ONLY}
+        _refuse_read_only(given)
+        return job_from_document({"id": "", **given} if isinstance(given, dict) else given), enabled
+    except InvalidInput as error:
+        field = flat_field(error.field, document) if flat else error.field
+        raise InvalidJob(error.reason, field=field, hint=error.hint) from None
+
+
+def definitions(documents: Any) -> list[Job]:
+    """The jobs of a batch; everything that is wrong is said at once."""
+    if not isinstance(documents, list) or not 1 <= len(documents) <= MOST:
+        raise InvalidJob(f"a list of 1 to {MOST} jobs is needed", field="jobs")
+    found, wrong = list[Job](), list[InvalidInput]()
+    names: dict[str, int] = {}
+    for number, document in enumerate(documents):
+        at = f"jobs.{number}"
+        try:
+            job, _ = definition(document)
+        except InvalidInput as error:
+            field = f"{at}.{error.field}" if error.field else at
+            wrong.append(InvalidJob(error.reason, field=field, hint=error.hint))
+            continue
+        first = names.setdefault(job.name, number)
+        if first != number:
+            wrong.append(InvalidJob(f"jobs.{first} has the same name", field=f"{at}.name"))
+        found.append(job)
+    if wrong:
+        raise Invalid(wrong)
+    return found
+
+
+def patch_of(document: Any, *, flat: bool = False) -> dict[str, Any]:
+    """A merge patch that touches only what a client may write."""
+    given, enabled = canonical(document) if flat else (document, None)
+    if not isinstance(given, dict):
+        raise InvalidJob("a patch is an object", hint='For example {"priority": 7}')
+    if enabled is not None:
+        raise InvalidJob("is no part of a patch", field="enabled", hint="Pause or resume the job")
+    _refuse_read_only(given)
+    return given
+
+
+def _refuse_read_only(document: Any) -> None:
+    if not isinstance(document, dict):
+        return
+    for name in document:
+        if name in READ_ONLY:
+            raise InvalidJob("is said by the service, not by the client", field=name)

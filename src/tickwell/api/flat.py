@@ -1,0 +1,63 @@
+"""Flat job bodies on `/api`, as older schedulers had them: `schedule`, `url`, `enabled`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+
+from tickwell.errors import InvalidInput
+
+#: Where each flat field has its place in the canonical document.
+_PLACES = {
+    "schedule": ("trigger", "cron"),
+    "timezone": ("trigger", "tz"),
+    "tz": ("trigger", "tz"),
+    "url": ("target", "http", "url"),
+    "endpoint": ("target", "http", "url"),
+    "method": ("target", "http", "method"),
+    "headers": ("target", "http", "headers"),
+    "query_params": ("target", "http", "query"),
+    "body": ("target", "http", "json"),
+}
+
+
+def takes_flat(request: Request) -> bool:
+    """Whether the request came by the path that takes them."""
+    path: str = request.scope["route"].path
+    return not path.startswith("/api/v1/")
+
+
+def canonical(document: Any) -> tuple[Any, bool | None]:
+    """The canonical document, and what `enabled` said; one that is canonical stays as it is."""
+    if not isinstance(document, dict):
+        return document, None
+    enabled = document.get("enabled")
+    if enabled is not None and not isinstance(enabled, bool):
+        raise InvalidInput("is neither true nor false", field="enabled")
+    found: dict[str, Any] = {}
+    for name, value in document.items():
+        place = _PLACES.get(name)
+        if place is not None:
+            _put(found, place, value, name)
+        elif name != "enabled":
+            found[name] = value
+    return found, enabled
+
+
+def _put(document: dict[str, Any], place: tuple[str, ...], value: Any, name: str) -> None:
+    for part in place[:-1]:
+        document = document.setdefault(part, {})
+        if not isinstance(document, dict):
+            raise InvalidInput(f"{part} says it already", field=name)
+    if place[-1] in document:
+        raise InvalidInput("is said twice", field=name)
+    document[place[-1]] = value
+
+
+def flat_field(field: str, document: Any) -> str:
+    """The name under which a client that sent a flat body knows a field."""
+    for name, place in _PLACES.items():
+        if isinstance(document, dict) and name in document and field == ".".join(place):
+            return name
+    return field

@@ -1,0 +1,117 @@
+"""Executions, slots, dead letters, as documents have them."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from tickwell.api.models.base import Answer, Duration, Instant, Json, Shape
+
+
+class TriggerBody(Shape):
+    """How a run is asked for."""
+
+    payload: Json = None
+    at: Instant | None = None
+    in_: Duration | None = Field(default=None, alias="in", examples=["10m"])
+
+
+class BackfillBody(Shape):
+    """Which fire times are to run after all."""
+
+    since: Instant
+    until: Instant
+    force: bool = False
+
+
+class Backfilled(Answer):
+    """What a backfill did; `next` is where to go on."""
+
+    ids: list[str]
+    left_alone: int
+    next: Instant | None
+
+
+class Attempt(Answer):
+    """One try at an execution."""
+
+    number: int
+    outcome: str
+    worker: str | None
+    started_at: Instant | None
+    ended_at: Instant
+    error: str | None
+
+
+class Execution(Answer):
+    """One occurrence of a job; attempts are there when it is read alone."""
+
+    id: str
+    project: str
+    job_id: str
+    job_name: str | None
+    job_version: int
+    kind: str
+    state: str
+    reason: str | None
+    fire_time: Instant
+    run_at: Instant
+    created_at: Instant
+    started_at: Instant | None
+    ended_at: Instant | None
+    queue: str
+    ability: str
+    payload: Json
+    key: str | None
+    attempt: int
+    charged: int
+    lost: int
+    returned: int
+    worker: str | None
+    deadline: Instant | None
+    cancel_requested: bool
+    error: str | None
+    result: Json
+    revived_from: str | None
+    attempts: list[Attempt] | None = None
+
+
+class ExecutionPage(Answer):
+    """A part of a list."""
+
+    items: list[Execution]
+    next_cursor: str | None
+
+
+class ReviveBody(Shape):
+    """With another payload it becomes a new execution that names the dead one."""
+
+    payload: Json = None
+
+
+class Slot(Answer):
+    """A nominal fire time with its answer."""
+
+    fire_time: Instant
+    answer: str
+    reason: str | None
+    execution_id: str | None
+    state: str | None
+
+
+class Completeness(Answer):
+    """The slots that were due, counted."""
+
+    due: int
+    executed: int
+    skipped_by_reason: dict[str, int]
+    pruned: int
+    unanswered: int
+    next: Instant | None
+
+
+class Slots(Answer):
+    """The slots of a range; `next` is where to read on."""
+
+    items: list[Slot]
+    next: Instant | None
+    completeness: Completeness

@@ -1,0 +1,172 @@
+"""The other shapes: workers, queues, dead letters, bulk actions, previews, health."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from tickwell.api.models.base import Answer, Instant, Json, Shape
+from tickwell.api.models.execution import Execution
+from tickwell.api.models.trigger import Trigger
+
+
+class Worker(Answer):
+    """A worker and its last beat."""
+
+    id: str
+    host: str
+    pid: int
+    state: str
+    queues: list[str]
+    abilities: list[str]
+    slots: int
+    started_at: Instant
+    beat: int
+    seen_at: Instant
+
+
+class Workers(Answer):
+    """All workers."""
+
+    items: list[Worker]
+    next_cursor: str | None
+
+
+class QueuePause(Answer):
+    """Who paused a queue, why and when."""
+
+    by: str
+    why: str
+    since: Instant
+
+
+class Queue(Answer):
+    """A queue as the project sees it."""
+
+    name: str
+    depth: dict[str, int] = Field(examples=[{"queued": 3, "running": 1}])
+    workers: int
+    pause: QueuePause | None
+    complete: bool
+
+
+class Queues(Answer):
+    """All queues."""
+
+    items: list[Queue]
+
+
+class Note(Shape):
+    """Why."""
+
+    note: str = Field(default="", max_length=1000)
+
+
+class DeadGroup(Answer):
+    """Dead letters that died of the same."""
+
+    signature: str
+    count: int
+    jobs: int
+    newest: Execution
+
+
+class DeadGroups(Answer):
+    """The largest group first."""
+
+    items: list[DeadGroup]
+
+
+class DeadFilter(Shape):
+    """Which dead letters; nothing given: all."""
+
+    job: str | None = None
+    queue: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    signature: str | None = None
+
+
+class ReviveMany(Shape):
+    """Which, and how fast."""
+
+    filter: DeadFilter = Field(default_factory=DeadFilter)
+    rate: float = Field(default=50, ge=0.01, le=1000)
+
+
+class Revival(Answer):
+    """How far a revival is."""
+
+    id: str
+    state: str
+    by: str
+    rate: float
+    matched: int
+    revived: int
+    error: str | None
+    started_at: Instant
+    updated_at: Instant
+    ended_at: Instant | None
+
+
+class JobSelection(Shape):
+    """Which jobs; nothing given: all."""
+
+    states: list[str] | None = Field(default=None, examples=[["active"]])
+    queue: str | None = None
+    tag: str | None = None
+    app: str | None = None
+    search: str | None = None
+
+
+class BulkBody(Shape):
+    """Which jobs, and whether to only look."""
+
+    filter: JobSelection
+    dry_run: bool = False
+    note: str = Field(default="", max_length=1000)
+    until: Instant | None = None
+    payload: Json = None
+
+
+class BulkDone(Answer):
+    """What a bulk action did, or would do; the first hundred names."""
+
+    dry_run: bool
+    matched: int
+    changed: int
+    names: list[str]
+    refused: dict[str, str]
+    more: bool
+
+
+class PreviewBody(Shape):
+    """A trigger, and how many fire times to show."""
+
+    trigger: Trigger
+    count: int = Field(default=10, ge=1, le=100)
+
+
+class Preview(Answer):
+    """A trigger in words, its next fire times, and what may surprise."""
+
+    words: str
+    fires: list[Instant]
+    warnings: list[str]
+
+
+class Health(Answer):
+    """Whether the service works."""
+
+    status: str = Field(examples=["healthy"])
+    service: str
+
+
+class HealthDetails(Health):
+    """How the service is, part by part."""
+
+    database: str
+    scheduler_service: str
+    store: str
+    problems: list[str]
+    in_hand: int
+    backlog: int

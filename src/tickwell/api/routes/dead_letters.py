@@ -1,0 +1,88 @@
+"""Dead letters: executions in state `dead`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from tickwell.api import bodies
+from tickwell.api.answers import answer
+from tickwell.api.context import context_of
+from tickwell.api.describe import described
+from tickwell.api.filters import dead_filter
+from tickwell.api.models import other as models
+from tickwell.api.security import allow
+from tickwell.errors import InvalidInput
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+from tickwell.services.documents import group_document, instant_text
+from tickwell.services.operations.revival import Revival
+
+router = APIRouter(tags=["dead letters"])
+
+
+@router.get("/dead-letters/groups", **described("dead_letter_groups", models.DeadGroups))
+async def groups(
+    request: Request,
+    query: Annotated[models.DeadFilter, Query()],
+    actor: Actor = allow(Permission.READ),
+) -> Response:
+    """What went wrong, the largest group first; `signature` is a filter for reviving."""
+    operations = context_of(request).operations
+    found = await operations.dead_letters.groups(actor, dead_filter(query.model_dump()))
+    names = await operations.executions.names(actor, [group.newest for group in found])
+    items = [group_document(group, names.get(group.newest.job_id)) for group in found]
+    return answer({"items": items})
+
+
+@router.post(
+    "/dead-letters/revive",
+    **described(
+        "revive_dead_letters",
+        models.Revival,
+        status=202,
+        body=models.ReviveMany,
+        example={"filter": {"job": "daily-report"}, "rate": 10},
+    ),
+)
+async def revive(request: Request, actor: Actor = allow(Permission.OPERATE)) -> Response:
+    """Begin to revive all that match, at a limited rate; Location says how far it is."""
+    context = context_of(request)
+    body = await bodies.read_bytes(request)
+
+    async def act() -> Response:
+        given = bodies.object_of(body, "filter", "rate")
+        where = dead_filter(given.get("filter", {}), "filter.")
+        rate = given.get("rate", 50)
+        if isinstance(rate, bool) or not isinstance(rate, int | float):
+            raise InvalidInput("is not a number", field="rate", hint="Use 50")
+        revival = await context.operations.dead_letters.revive(actor, where, rate=float(rate))
+        headers = {"location": f"/api/v1/dead-letters/revivals/{revival.id}"}
+        return answer(revival_document(revival), 202, headers)
+
+    return await context.idempotency.once(request, actor, body, act)
+
+
+@router.get("/dead-letters/revivals/{id}", **described("get_revival", models.Revival))
+async def show(request: Request, id: str, actor: Actor = allow(Permission.READ)) -> Response:
+    """How far a revival is."""
+    revival = await context_of(request).operations.dead_letters.revival(actor, id)
+    return answer(revival_document(revival))
+
+
+def revival_document(revival: Revival) -> dict[str, Any]:
+    """How far it is, as JSON."""
+    ended = revival.ended_at
+    return {
+        "id": revival.id,
+        "state": revival.state,
+        "by": revival.by,
+        "rate": revival.rate,
+        "matched": revival.matched,
+        "revived": revival.revived,
+        "error": revival.error,
+        "started_at": instant_text(revival.started_at),
+        "updated_at": instant_text(revival.updated_at),
+        "ended_at": None if ended is None else instant_text(ended),
+    }

@@ -1,0 +1,29 @@
+"""Live events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from tickwell.api.context import context_of
+from tickwell.api.security import allow
+from tickwell.api.stream import EventStream
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+
+router = APIRouter(tags=["events"])
+
+_ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events; each `data` is a CloudEvent in JSON.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get("/events", operation_id="stream_events", summary="Stream events", responses=_ANSWER)
+async def events(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
+    """What happens in the project from now on. After a break, read lists again."""
+    context = context_of(request)
+    return EventStream(context.feed, context.feed.subscribe(actor.project), context.clock)

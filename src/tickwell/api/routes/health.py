@@ -1,0 +1,64 @@
+"""Health: for people, for probes, for load balancers."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from tickwell.api.answers import answer
+from tickwell.api.context import context_of
+from tickwell.api.describe import described
+from tickwell.api.models import other as models
+from tickwell.api.security import allow, public
+from tickwell.services.access.permission import Permission
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/health", dependencies=[public()], **described("health", models.Health))
+async def health(request: Request) -> Response:
+    """Whether the engine of this process works and the store answers."""
+    return await _verdict(request)
+
+
+@router.get("/readyz", dependencies=[public()], **described("ready", models.Health))
+async def ready(request: Request) -> Response:
+    """Whether requests should be sent here: as /health."""
+    return await _verdict(request)
+
+
+@router.get("/healthz", dependencies=[public()], **described("alive", models.Health))
+async def alive() -> Response:
+    """Whether this process answers at all; a restart helps if not."""
+    return answer({"status": "healthy", "service": "scheduler"})
+
+
+@router.get(
+    "/health/detailed",
+    dependencies=[allow(Permission.READ)],
+    **described("health_details", models.HealthDetails),
+)
+async def details(request: Request) -> Response:
+    """How the service is, part by part."""
+    context = context_of(request)
+    engine, connected = context.health(), await context.store_answers()
+    ok = engine.ok and connected
+    return answer(
+        {
+            "status": "healthy" if ok else "unhealthy",
+            "service": "scheduler",
+            "database": "connected" if connected else "disconnected",
+            "scheduler_service": "running" if engine.ok else "failing",
+            "store": context.store_name,
+            "problems": engine.problems,
+            "in_hand": engine.in_hand,
+            "backlog": engine.backlog,
+        },
+        200 if ok else 503,
+    )
+
+
+async def _verdict(request: Request) -> Response:
+    context = context_of(request)
+    ok = context.health().ok and await context.store_answers()
+    status = "healthy" if ok else "unhealthy"
+    return answer({"status": status, "service": "scheduler"}, 200 if ok else 503)

@@ -1,0 +1,165 @@
+"""Jobs: add, read, list, change, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from tickwell.api import bodies
+from tickwell.api.answers import answer
+from tickwell.api.conditional import etag, expected_version
+from tickwell.api.context import context_of
+from tickwell.api.definitions import definition, definitions, patch_of
+from tickwell.api.describe import described
+from tickwell.api.filters import JobQuery, job_filter
+from tickwell.api.flat import takes_flat
+from tickwell.api.models import job as models
+from tickwell.api.paging import opened, sealed
+from tickwell.api.security import allow
+from tickwell.domain.change import Changed
+from tickwell.domain.job import Entry
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+from tickwell.services.documents import changed_document, entry_document
+
+router = APIRouter(tags=["jobs"])
+
+EXAMPLE = {
+    "name": "daily-report",
+    "trigger": {"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"},
+    "target": {"http": {"url": "https://example.com/hook"}},
+    "retry": {"max_attempts": 5, "delay": "10s"},
+}
+
+
+@router.post(
+    "/jobs",
+    **described(
+        "create_job",
+        models.Job,
+        status=201,
+        body=models.JobBody,
+        example=EXAMPLE,
+        body_required=True,
+    ),
+)
+async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Response:
+    """Add a job. One with a `dedupe_key` that is known is answered with 200, and not added."""
+    context = context_of(request)
+    body = await bodies.read_bytes(request)
+
+    async def act() -> Response:
+        given, enabled = definition(bodies.parsed(body), flat=takes_flat(request))
+        added = await context.operations.jobs.create(actor, given, paused=enabled is False)
+        return job_answer(added.entry, 201 if added.new else 200)
+
+    return await context.idempotency.once(request, actor, body, act)
+
+
+@router.post(
+    "/jobs/batch",
+    **described(
+        "create_jobs",
+        models.BatchDone,
+        status=201,
+        body=models.Batch,
+        example={"jobs": [EXAMPLE]},
+        body_required=True,
+    ),
+)
+async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -> Response:
+    """Add up to 1,000 jobs, all or none; what is wrong is said for each of them."""
+    context = context_of(request)
+    body = await bodies.read_bytes(request, bodies.MANY)
+
+    async def act() -> Response:
+        given = definitions(bodies.object_of(body, "jobs").get("jobs"))
+        added = await context.operations.jobs.create_many(actor, given)
+        items = [entry_document(each.entry) for each in added]
+        return answer({"items": items, "new": [each.new for each in added]}, 201)
+
+    return await context.idempotency.once(request, actor, body, act)
+
+
+@router.get("/jobs", **described("list_jobs", models.JobPage))
+async def list_jobs(
+    request: Request, query: Annotated[JobQuery, Query()], actor: Actor = allow(Permission.READ)
+) -> Response:
+    """Jobs by name."""
+    where = job_filter(query.model_dump(exclude={"cursor", "limit", "state"}), query.state)
+    cursor = opened(query.cursor, "jobs", actor.project, where)
+    page = await context_of(request).operations.jobs.list(actor, where, cursor, query.limit)
+    items = [entry_document(entry) for entry in page.items]
+    following = sealed(page.cursor, "jobs", actor.project, where)
+    return answer({"items": items, "next_cursor": following})
+
+
+@router.get("/jobs/{key}", **described("get_job", models.Job))
+async def show(request: Request, key: str, actor: Actor = allow(Permission.READ)) -> Response:
+    """One job, by its name or id."""
+    return job_answer(await context_of(request).operations.jobs.get(actor, key))
+
+
+@router.put(
+    "/jobs/{key}",
+    **described(
+        "replace_job",
+        models.JobChanged,
+        body=models.JobBody,
+        example=EXAMPLE,
+        body_required=True,
+        if_match=True,
+    ),
+)
+async def replace(request: Request, key: str, actor: Actor = allow(Permission.EDIT)) -> Response:
+    """Put another definition in its place. What was read may be sent back, changed."""
+    flat = takes_flat(request)
+    version = expected_version(request, required=not flat)
+    document = await bodies.read_json(request)
+    given, _ = definition(document, flat=flat, sent_back=True)
+    jobs = context_of(request).operations.jobs
+    return changed_answer(await jobs.replace(actor, key, given, version))
+
+
+@router.patch(
+    "/jobs/{key}",
+    **described(
+        "patch_job",
+        models.JobChanged,
+        body=models.JobPatch,
+        example={"trigger": {"cron": "0 10 * * *"}},
+        body_required=True,
+        body_type="application/merge-patch+json",
+        if_match=True,
+    ),
+)
+async def patch(request: Request, key: str, actor: Actor = allow(Permission.EDIT)) -> Response:
+    """Change some fields by a JSON merge patch; null gives a field its default back."""
+    flat = takes_flat(request)
+    version = expected_version(request, required=not flat)
+    given = patch_of(await bodies.read_json(request), flat=flat)
+    jobs = context_of(request).operations.jobs
+    return changed_answer(await jobs.patch(actor, key, given, version))
+
+
+@router.delete("/jobs/{key}", **described("delete_job", models.JobChanged, if_match=False))
+async def delete(request: Request, key: str, actor: Actor = allow(Permission.EDIT)) -> Response:
+    """Take a job away; its history stays until retention ends."""
+    version = expected_version(request)
+    jobs = context_of(request).operations.jobs
+    return answer(changed_document(await jobs.delete(actor, key, version)))
+
+
+def job_answer(entry: Entry, status: int = 200) -> Response:
+    """A job with its tag."""
+    headers = {"etag": etag(entry.job.version)}
+    if status == 201:
+        headers["location"] = f"/api/v1/jobs/{entry.job.id}"
+    return answer(entry_document(entry), status, headers)
+
+
+def changed_answer(changed: Changed) -> Response:
+    """A changed job with its new tag."""
+    document: dict[str, Any] = changed_document(changed)
+    return answer(document, headers={"etag": etag(changed.entry.job.version)})

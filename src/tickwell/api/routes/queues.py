@@ -1,0 +1,72 @@
+"""Queues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from tickwell.api import bodies, values
+from tickwell.api.answers import answer
+from tickwell.api.context import context_of
+from tickwell.api.describe import described
+from tickwell.api.models import other as models
+from tickwell.api.security import allow
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+from tickwell.services.documents import instant_text
+from tickwell.services.operations.queues import Queue
+
+router = APIRouter(tags=["queues"])
+
+
+@router.get("/queues", **described("list_queues", models.Queues))
+async def list_queues(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
+    """Queues with the project's live executions by state, their workers and their pauses."""
+    return await _queues(request, actor)
+
+
+@router.post("/queues/{name}/pause", **described("pause_queue", models.Queues, body=models.Note))
+async def pause(request: Request, name: str, actor: Actor = allow(Permission.PLATFORM)) -> Response:
+    """Let workers claim nothing from it, for all projects; what is running ends."""
+    context = context_of(request)
+    body = await bodies.read_bytes(request)
+
+    async def act() -> Response:
+        why = values.text(bodies.object_of(body, "note").get("note"), "note")
+        await context.operations.queues.pause(actor, name, why=why)
+        return await _queues(request, actor)
+
+    return await context.idempotency.once(request, actor, body, act)
+
+
+@router.post("/queues/{name}/resume", **described("resume_queue", models.Queues))
+async def resume(
+    request: Request, name: str, actor: Actor = allow(Permission.PLATFORM)
+) -> Response:
+    """Let workers claim from it again."""
+    context = context_of(request)
+    body = await bodies.read_bytes(request)
+
+    async def act() -> Response:
+        bodies.object_of(body)
+        await context.operations.queues.resume(actor, name)
+        return await _queues(request, actor)
+
+    return await context.idempotency.once(request, actor, body, act)
+
+
+async def _queues(request: Request, actor: Actor) -> Response:
+    found = await context_of(request).operations.queues.list(actor)
+    return answer({"items": [_document(queue) for queue in found]})
+
+
+def _document(queue: Queue) -> dict[str, Any]:
+    pause = queue.pause
+    return {
+        "name": queue.name,
+        "depth": {state.value: count for state, count in queue.depth.items()},
+        "workers": queue.workers,
+        "pause": None if pause is None else pause | {"since": instant_text(pause["since"])},
+        "complete": queue.complete,
+    }

@@ -1,0 +1,69 @@
+"""Values of bodies and parameters: instants, durations, flags, texts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from tickwell.clock import NEVER, to_millis
+from tickwell.domain.trigger import parse_duration
+from tickwell.errors import InvalidInput
+
+_EXAMPLE = "For example 2026-11-15T09:00:00Z"
+
+
+def instant(value: Any, field: str) -> int | None:
+    """RFC 3339 as an instant; None stays None."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or len(value) > 64:
+        raise InvalidInput("is not a date and time", field=field, hint=_EXAMPLE)
+    try:
+        moment = datetime.fromisoformat(value)
+        if moment.utcoffset() is None:
+            raise InvalidInput("does not say its offset from UTC", field=field, hint=_EXAMPLE)
+        found = to_millis(moment)
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput("is not a date and time", field=field, hint=_EXAMPLE) from None
+    if not 0 <= found <= NEVER:
+        raise InvalidInput("is outside the years 1970 to 9999", field=field, hint=_EXAMPLE)
+    return found
+
+
+def required_instant(value: Any, field: str) -> int:
+    """The same, and it must be there."""
+    found = instant(value, field)
+    if found is None:
+        raise InvalidInput("is missing", field=field, hint=_EXAMPLE)
+    return found
+
+
+def later(now: int, at: Any, delay: Any) -> int | None:
+    """When a run is asked for: at an instant, or after a duration; None: now."""
+    if at is not None and delay is not None:
+        raise InvalidInput("at and in exclude each other", field="in")
+    if delay is None:
+        return instant(at, "at")
+    if not isinstance(delay, str):
+        raise InvalidInput("is not a duration", field="in", hint="For example 10m")
+    return min(now + parse_duration(delay, field="in"), NEVER)
+
+
+def flag(value: Any, field: str) -> bool:
+    """True or false; missing is false."""
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise InvalidInput("is neither true nor false", field=field)
+    return value
+
+
+def text(value: Any, field: str, longest: int = 1000) -> str:
+    """A text; missing is empty."""
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > longest:
+        raise InvalidInput(f"is not a text of {longest} characters at most", field=field)
+    return value

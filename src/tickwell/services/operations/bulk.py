@@ -1,0 +1,147 @@
+"""One action on all jobs that match a filter, tried out first if somebody likes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tickwell.domain.job import Entry, JobState
+from tickwell.errors import Conflict, NotFound
+from tickwell.ports.records import JobFilter
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.operations.tools import Tools
+
+#: Jobs that one call works on.
+MOST = 10_000
+#: Jobs that one call to the store changes.
+_BATCH = 100
+_PAGE = 1000
+_ALL = frozenset({JobState.ACTIVE, JobState.PAUSED, JobState.FINISHED})
+
+Act = Callable[[Sequence[str]], Awaitable[Any]]
+#: All jobs that match, or those with these ids or names.
+Chosen = JobFilter | Sequence[str]
+
+
+@dataclass(slots=True, kw_only=True)
+class Bulk:
+    """What a bulk action did, or would do."""
+
+    dry_run: bool
+    #: The names of the jobs that matched.
+    matched: list[str] = field(default_factory=list)
+    changed: int = 0
+    #: Why some were left as they are, by name.
+    refused: dict[str, str] = field(default_factory=dict)
+    #: There are more: ask again.
+    more: bool = False
+
+
+class BulkOperations:
+    """Pauses, resumes, triggers and deletes jobs of the actor's project by a filter."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.OPERATE)
+    async def pause(
+        self,
+        actor: Actor,
+        where: Chosen,
+        *,
+        dry_run: bool,
+        why: str = "",
+        until: int | None = None,
+    ) -> Bulk:
+        """Pause those that are active."""
+        jobs, project = self.tools.jobs, actor.project
+
+        async def act(ids: Sequence[str]) -> Any:
+            return await jobs.pause(project, ids, by=actor.name, why=why, until=until)
+
+        return await self._run(actor, "pause", where, {JobState.ACTIVE}, act, dry_run=dry_run)
+
+    @needs(Permission.OPERATE)
+    async def resume(self, actor: Actor, where: Chosen, *, dry_run: bool) -> Bulk:
+        """Resume those that are paused."""
+
+        async def act(ids: Sequence[str]) -> Any:
+            return await self.tools.jobs.resume(actor.project, ids)
+
+        return await self._run(actor, "resume", where, {JobState.PAUSED}, act, dry_run=dry_run)
+
+    @needs(Permission.OPERATE)
+    async def trigger(
+        self, actor: Actor, where: Chosen, *, dry_run: bool, payload: Any = None
+    ) -> Bulk:
+        """Run each of them once, now."""
+
+        async def act(ids: Sequence[str]) -> Any:
+            await self.tools.limiter.check_runs(actor, len(ids), payload)
+            for id in ids:
+                await self.tools.executions.trigger(actor.project, id, payload=payload)
+
+        return await self._run(actor, "trigger", where, _ALL, act, dry_run=dry_run, size=1)
+
+    @needs(Permission.EDIT)
+    async def delete(self, actor: Actor, where: Chosen, *, dry_run: bool) -> Bulk:
+        """Take them away; their history stays until retention ends."""
+
+        async def act(ids: Sequence[str]) -> Any:
+            return await self.tools.jobs.delete(actor.project, ids)
+
+        return await self._run(actor, "delete", where, _ALL, act, dry_run=dry_run)
+
+    async def _run(
+        self,
+        actor: Actor,
+        action: str,
+        where: Chosen,
+        states: Collection[JobState],
+        act: Act,
+        *,
+        dry_run: bool,
+        size: int = _BATCH,
+    ) -> Bulk:
+        entries, more = await self._matching(actor.project, where, states)
+        done = Bulk(dry_run=dry_run, matched=[entry.job.name for entry in entries], more=more)
+        if dry_run:
+            return done
+        for start in range(0, len(entries), size):
+            await _apply(entries[start : start + size], act, done)
+        after = {"matched": len(entries), "changed": done.changed}
+        await self.tools.auditor.record(actor, f"bulk.{action}", "jobs", None, after)
+        return done
+
+    async def _matching(
+        self, project: str, where: Chosen, states: Collection[JobState]
+    ) -> tuple[list[Entry], bool]:
+        entries: list[Entry] = []
+        if not isinstance(where, JobFilter):
+            entries += await self.tools.store.get_jobs(project, where[:MOST])
+            return [entry for entry in entries if entry.cursor.state in states], len(where) > MOST
+        where = replace(where, project=project, states=where.states.intersection(states))
+        cursor = None
+        while len(entries) < MOST:
+            page = await self.tools.store.list_jobs(where, cursor, _PAGE)
+            entries += page.items
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return entries, cursor is not None
+
+
+async def _apply(entries: Sequence[Entry], act: Act, done: Bulk) -> None:
+    """All at once; one by one where somebody else came in between."""
+    try:
+        await act([entry.job.id for entry in entries])
+    except (Conflict, NotFound) as error:
+        if len(entries) == 1:
+            done.refused[entries[0].job.name] = str(error)
+            return
+        for entry in entries:
+            await _apply([entry], act, done)
+        return
+    done.changed += len(entries)

@@ -1,0 +1,107 @@
+"""What people do with dead letters: a view of executions in state `dead`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tickwell.errors import InvalidInput, NotFound, TickwellError
+from tickwell.ids import new_id
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.dead import DeadFilter, DeadLetters, Group
+from tickwell.services.operations.revival import KIND, Revival
+from tickwell.services.operations.tools import Tools
+
+FASTEST = 1000.0
+
+
+class DeadLetterOperations:
+    """Groups them by what went wrong, and revives what matches."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+        self.dead = DeadLetters(tools.store, tools.clock, tools.wake)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @needs(Permission.READ)
+    async def groups(self, actor: Actor, where: DeadFilter) -> Sequence[Group]:
+        """All that match, the largest group first."""
+        return await self.dead.groups(actor.project, await self._scoped(actor, where))
+
+    @needs(Permission.OPERATE)
+    async def revive(self, actor: Actor, where: DeadFilter, *, rate: float) -> Revival:
+        """Begin to revive all that match; what is answered names the record of its progress."""
+        if not 0.01 <= rate <= FASTEST:
+            raise InvalidInput(f"0.01 to {FASTEST:.0f} a second", field="rate", hint="Use 50")
+        scope = await self._scoped(actor, where)
+        now = self.tools.clock.now()
+        revival = Revival(
+            id=new_id(now, self.tools.random),
+            project=actor.project,
+            by=actor.name,
+            rate=rate,
+            matched=await self.dead.count(actor.project, scope),
+            started_at=now,
+            updated_at=now,
+        )
+        await self._keep(revival)
+        await self.tools.auditor.record(
+            actor,
+            "dead_letters.revive",
+            f"revival/{revival.id}",
+            None,
+            {"matched": revival.matched},
+        )
+        task = asyncio.create_task(self._work(revival, scope))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return replace(revival)
+
+    @needs(Permission.READ)
+    async def revival(self, actor: Actor, id: str) -> Revival:
+        """How far a revival is."""
+        now = self.tools.clock.now()
+        found = await self.tools.store.get_record(KIND, actor.project, id, now)
+        if found is None:
+            raise NotFound("revival", id)
+        return Revival.of(found.document, now)
+
+    async def close(self) -> None:
+        """Stop what is under way; what was not revived stays dead."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _scoped(self, actor: Actor, where: DeadFilter) -> DeadFilter:
+        """A job is named by its name or its id."""
+        if where.job_id is None:
+            return where
+        found = await self.tools.store.get_jobs(actor.project, [where.job_id])
+        if not found:
+            raise NotFound("job", where.job_id)
+        return replace(where, job_id=found[0].job.id)
+
+    async def _work(self, revival: Revival, where: DeadFilter) -> None:
+        async def rest(seconds: float) -> None:
+            await self._keep(revival)
+            await self.tools.clock.wait(asyncio.Event(), seconds)
+
+        def progress(count: int) -> None:
+            revival.revived += count
+
+        try:
+            revival.revived = await self.dead.revive_matching(
+                revival.project, where, rate=revival.rate, rest=rest, progress=progress
+            )
+            revival.state = "done"
+        except TickwellError as error:
+            revival.state, revival.error = "failed", str(error)
+        revival.ended_at = self.tools.clock.now()
+        await self._keep(revival)
+
+    async def _keep(self, revival: Revival) -> None:
+        revival.updated_at = self.tools.clock.now()
+        await self.tools.store.put_record(revival.record(), revival.updated_at)

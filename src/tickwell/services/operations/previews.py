@@ -1,0 +1,41 @@
+"""What a trigger would do, before a job has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from tickwell.clock import NEVER
+from tickwell.domain.trigger import Trigger
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.operations.tools import Tools
+
+
+@dataclass(slots=True, kw_only=True)
+class Preview:
+    """A trigger in words, its next fire times, and what may surprise."""
+
+    words: str
+    fires: Sequence[int]
+    warnings: Sequence[str]
+
+
+class PreviewOperations:
+    """Explains triggers."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.READ)
+    async def trigger(self, actor: Actor, trigger: Trigger, count: int = 10) -> Preview:
+        """What it would do from now on; `H` fields as a nameless job would have them."""
+        bound = trigger.bound(f"{actor.project}/")
+        fires = [] if bound.follows_finish else bound.between(self.tools.clock.now(), NEVER)
+        wanted = count if bound.max_runs is None else min(count, bound.max_runs)
+        return Preview(
+            words=trigger.explain(),
+            fires=list(islice(fires, wanted)),
+            warnings=trigger.warnings(),
+        )

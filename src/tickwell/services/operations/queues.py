@@ -1,0 +1,97 @@
+"""What people see of queues, and do with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tickwell.domain.execution import LIVE, State
+from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
+from tickwell.errors import InvalidInput, WrongState
+from tickwell.ports.records import ExecutionFilter, Record
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.operations.tools import Tools
+
+#: Live executions that are counted at most.
+_COUNTED = 10_000
+_PAGE = 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class Queue:
+    """A queue as one project sees it."""
+
+    name: str
+    #: Live executions of the project by state.
+    depth: dict[State, int] = field(default_factory=dict)
+    #: Workers that take from it and are not lost.
+    workers: int = 0
+    #: Who paused it, why and when; None: it is not paused.
+    pause: dict[str, Any] | None = None
+    #: Whether all of the project's live executions were counted.
+    complete: bool = True
+
+
+class QueueOperations:
+    """Reads queues; a pause stops a queue for all projects, as its workers serve all."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.READ)
+    async def list(self, actor: Actor) -> Sequence[Queue]:
+        """The queues that have live executions, workers or a pause, by name."""
+        counts, complete = await self._depths(actor.project)
+        workers: Counter[str] = Counter()
+        for liveness in await self.tools.store.list_workers():
+            workers.update(() if liveness.lost else liveness.worker.queues)
+        pauses = {record.key: record.document for record in await self._pauses()}
+        names = {queue for queue, _ in counts} | set(workers) | set(pauses)
+        return [
+            Queue(
+                name=name,
+                depth={state: counts[name, state] for state in State if counts[name, state]},
+                workers=workers[name],
+                pause=pauses.get(name),
+                complete=complete,
+            )
+            for name in sorted(names)
+        ]
+
+    @needs(Permission.PLATFORM)
+    async def pause(self, actor: Actor, name: str, *, why: str = "") -> None:
+        """Workers claim nothing more from it; what is running ends, what is due waits."""
+        if not 0 < len(name) <= 255 or not name.isprintable():
+            raise InvalidInput("1 to 255 printable characters are needed", field="queue")
+        now = self.tools.clock.now()
+        note = {"by": actor.name, "why": why, "since": now}
+        record = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key=name, document=note)
+        await self.tools.store.put_record(record, now)
+        await self.tools.auditor.record(actor, "queue.pause", f"queue/{name}", None, note)
+
+    @needs(Permission.PLATFORM)
+    async def resume(self, actor: Actor, name: str) -> None:
+        """Workers claim from it again."""
+        if not await self.tools.store.delete_record(PAUSE_KIND, PAUSE_PROJECT, name):
+            raise WrongState("queue", name, "not paused", "a paused one can be resumed")
+        self.tools.wake()
+        await self.tools.auditor.record(actor, "queue.resume", f"queue/{name}", None, None)
+
+    async def _pauses(self) -> Sequence[Record]:
+        now = self.tools.clock.now()
+        return await self.tools.store.list_records(PAUSE_KIND, PAUSE_PROJECT, "", now)
+
+    async def _depths(self, project: str) -> tuple[Counter[tuple[str, State]], bool]:
+        where = ExecutionFilter(project=project, states=LIVE)
+        counts: Counter[tuple[str, State]] = Counter()
+        cursor = None
+        for _ in range(_COUNTED // _PAGE):
+            page = await self.tools.store.list_executions(where, cursor, _PAGE)
+            counts.update((each.queue, each.state) for each in page.items)
+            cursor = page.cursor
+            if cursor is None:
+                return counts, True
+        return counts, False

@@ -1,0 +1,51 @@
+"""A revival: many dead letters brought back at a limited rate, with a record of how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tickwell.ports.records import Record
+
+KIND = "revival"
+#: Milliseconds that the record is kept after its last word.
+_KEPT = 7 * 24 * 3600 * 1000
+#: Milliseconds of silence after which nobody works on it any more.
+_SILENCE = 60 * 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class Revival:
+    """How far it is."""
+
+    id: str
+    project: str
+    by: str
+    #: Executions a second at most.
+    rate: float
+    matched: int
+    revived: int = 0
+    #: running, done, failed or stalled.
+    state: str = "running"
+    error: str | None = None
+    started_at: int
+    updated_at: int
+    ended_at: int | None = None
+
+    def record(self) -> Record:
+        """As it is kept."""
+        return Record(
+            kind=KIND,
+            project=self.project,
+            key=self.id,
+            document=asdict(self),
+            expires_at=self.updated_at + _KEPT,
+        )
+
+    @classmethod
+    def of(cls, document: dict[str, Any], now: int) -> Revival:
+        """As it was kept; stalled, if the process that worked on it is gone."""
+        found = cls(**document)
+        if found.state == "running" and now - found.updated_at > _SILENCE:
+            found.state = "stalled"
+        return found

@@ -1,0 +1,135 @@
+"""The API over real stores, by the hand of a local admin unless a test says otherwise."""
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers.schemas import empty, url
+from tickwell.api.app import create_app
+from tickwell.api.context import Context
+from tickwell.clock import StoreClock
+from tickwell.domain.event import Events
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.health import Health
+from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.worker import Worker
+from tickwell.ports.records import ClaimRequest
+from tickwell.services.access.actor import Actor
+from tickwell.services.operations import Tools
+from tickwell.stores.postgres import PostgresStore
+from tickwell.stores.sqlite import SqliteStore
+
+SCHEMA = "api"
+HOOK = {"http": {"url": "https://example.com/hook"}}
+CALL = {"call": {"handler": "x"}}
+WORKER = Worker(
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:x",), slots=99, started_at=0
+)
+
+
+class Journal:
+    """An auditor that keeps its entries at hand."""
+
+    def __init__(self):
+        self.entries = []
+
+    async def record(self, actor, action, subject, before, after):
+        self.entries.append((actor.name, action, subject))
+
+
+@dataclass
+class World:
+    """An application, its client, and by hand what the loops would do."""
+
+    store: Any
+    clock: StoreClock = field(default_factory=StoreClock)
+    journal: Journal = field(default_factory=Journal)
+    events: Events = field(default_factory=Events)
+    health: Health = field(default_factory=lambda: Health(ok=True))
+    claims: int = 0
+
+    def __post_init__(self):
+        self.tools = Tools(
+            store=self.store,
+            clock=self.clock,
+            random=random.Random(1),
+            wake=lambda: None,
+            auditor=self.journal,
+        )
+        self.context = Context.over(self.tools, health=lambda: self.health, events=self.events)
+        self.app = create_app(self.context)
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://test/api/v1")
+
+    def as_actor(self, *permissions, project="default", name="test"):
+        """Who asks from now on."""
+        actor = Actor(name=name, project=project, permissions=frozenset(permissions))
+
+        async def authenticate(request):
+            return actor
+
+        self.context.authenticate = authenticate
+
+    async def add(self, name="report", status=201, **fields):
+        body = {"name": name, "trigger": {"on_demand": True}, "target": CALL} | fields
+        answer = await self.http.post("/jobs", json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    async def run(self, kind=OutcomeKind.SUCCEEDED, **outcome):
+        """Claim all that is due and end it; answer what was claimed."""
+        now = self.clock.now()
+        await self.store.promote(now, 0, 1000)
+        await self.store.beat(WORKER, now)
+        self.claims += 1
+        request = ClaimRequest(
+            worker="w",
+            claim_id=f"claim-{self.claims}",
+            now=now,
+            lead=0,
+            limit=99,
+            queues=("default",),
+            abilities=frozenset({"call:x"}),
+        )
+        claims = await self.store.claim(request)
+        ended = Outcome(kind=kind, started_at=now, **outcome)
+        await self.store.finish([decide(claim, ended, now) for claim in claims], now)
+        return claims
+
+    async def die(self, name="report", error="HTTP 500: no", times=1):
+        """A job with so many dead letters."""
+        await self.add(name, retry={"max_attempts": 1})
+        for _ in range(times):
+            await self.http.post(f"/jobs/{name}/trigger")
+        return await self.run(OutcomeKind.FAILED, error=error)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def store(request, tmp_path):
+    store: Any
+    if request.param == "sqlite":
+        store = SqliteStore(tmp_path / "jobs.db")
+    else:
+        await empty(SCHEMA)
+        store = PostgresStore.from_url(url(SCHEMA))
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def world(store):
+    world = World(store)
+    sent = world.clock.monotonic()
+    world.clock.sample(await store.ping(), sent, world.clock.monotonic())
+    yield world
+    await world.http.aclose()
+    await world.context.close()
+
+
+@pytest.fixture
+def http(world):
+    return world.http

@@ -1,0 +1,169 @@
+"""Jobs over HTTP."""
+
+import pytest
+
+from tests.api.conftest import CALL, HOOK
+
+CRON = {"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"}
+
+
+async def test_a_job_is_added_and_read(world, http):
+    body = {"name": "report", "trigger": CRON, "target": HOOK, "retry": {"max_attempts": 5}}
+    answer = await http.post("/jobs", json=body)
+    assert answer.status_code == 201
+    job = answer.json()
+    assert answer.headers["etag"] == '"1"'
+    assert answer.headers["location"] == f"/api/v1/jobs/{job['id']}"
+    assert job["trigger"] == CRON
+    assert job["state"] == "active"
+    for key in ("report", job["id"]):
+        read = await http.get(f"/jobs/{key}")
+        assert read.json() == job
+        assert read.headers["etag"] == '"1"'
+    assert world.journal.entries == [("local", "job.create", f"job/{job['id']}")]
+
+
+async def test_a_known_dedupe_key_answers_with_its_job(world, http):
+    first = await world.add(dedupe_key="order-1")
+    again = await world.add("another", status=200, dedupe_key="order-1")
+    assert again["id"] == first["id"]
+    assert len(world.journal.entries) == 1
+
+
+async def test_a_taken_name_is_a_conflict(world, http):
+    await world.add()
+    body = {"name": "report", "trigger": CRON, "target": HOOK}
+    answer = await http.post("/jobs", json=body)
+    assert answer.status_code == 409
+    assert answer.json()["type"] == "urn:tickwell:problem:job-exists"
+
+
+async def test_lists_are_filtered_and_paged(world, http):
+    for number in range(5):
+        await world.add(f"job-{number}", tags=["odd" if number % 2 else "even"], queue="q")
+    await world.add("other", queue="r")
+
+    async def names(**query):
+        page = (await http.get("/jobs", params=query)).json()
+        return [job["name"] for job in page["items"]], page["next_cursor"]
+
+    assert await names(tag="odd") == (["job-1", "job-3"], None)
+    assert await names(queue="r") == (["other"], None)
+    assert await names(search="THE") == (["other"], None)
+    assert await names(state="paused") == ([], None)
+    first, cursor = await names(queue="q", limit=3)
+    assert first == ["job-0", "job-1", "job-2"]
+    assert await names(queue="q", limit=3, cursor=cursor) == (["job-3", "job-4"], None)
+    refused = await http.get("/jobs", params={"queue": "r", "cursor": cursor})
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/cursor"
+    assert (await http.get("/jobs", params={"stat": "paused"})).status_code == 422
+
+
+async def test_what_was_read_can_be_sent_back_changed(world, http):
+    job = await world.add()
+    job["priority"] = 7
+    answer = await http.put("/jobs/report", json=job, headers={"if-match": '"1"'})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["job"]["priority"] == 7
+    assert answer.headers["etag"] == '"2"'
+    stale = await http.put("/jobs/report", json=job, headers={"if-match": '"1"'})
+    assert stale.status_code == 412
+    versions = (await http.get("/jobs/report/versions")).json()["items"]
+    assert [each["version"] for each in versions] == [2, 1]
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+async def test_an_edit_says_what_it_was_made_from(world, http, method):
+    await world.add()
+    answer = await http.request(method, "/jobs/report", json={"priority": 7})
+    assert answer.status_code == 428
+    answer = await http.request(
+        method, "/jobs/report", json={"priority": 7}, headers={"if-match": 'W/"1"'}
+    )
+    assert answer.status_code == 412
+
+
+async def test_a_patch_changes_what_it_names(world, http):
+    await world.add(retry={"max_attempts": 5, "delay": "1m"}, description="old")
+    patch = {"retry": {"max_attempts": 7}, "description": None, "tags": ["a"]}
+    answer = await http.patch("/jobs/report", json=patch, headers={"if-match": "*"})
+    assert answer.status_code == 200, answer.text
+    job = answer.json()["job"]
+    assert job["retry"] == {"max_attempts": 7, "delay": "1m"}
+    assert "description" not in job
+    assert job["tags"] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "field", ["id", "project", "version", "state", "next_fire_time", "declared", "fence"]
+)
+async def test_nobody_writes_what_the_service_says(world, http, field):
+    body = {"name": "report", "trigger": CRON, "target": HOOK, field: "x"}
+    answer = await http.post("/jobs", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == f"/{field}"
+    await world.add()
+    answer = await http.patch("/jobs/report", json={field: "x"}, headers={"if-match": "*"})
+    assert answer.status_code == 422
+
+
+async def test_a_deleted_job_is_gone(world, http):
+    await world.add()
+    assert (await http.delete("/jobs/report", headers={"if-match": '"9"'})).status_code == 412
+    assert (await http.delete("/jobs/report")).status_code == 200
+    assert (await http.get("/jobs/report")).status_code == 404
+    assert (await http.delete("/jobs/report")).status_code == 404
+    actions = [action for _, action, _ in world.journal.entries]
+    assert actions == ["job.create", "job.delete"]
+
+
+async def test_a_batch_is_all_or_none(world, http):
+    good = {"name": "a", "trigger": CRON, "target": HOOK}
+    bad = {"name": "b", "trigger": {"cron": "nonsense"}, "target": HOOK}
+    answer = await http.post("/jobs/batch", json={"jobs": [good, bad, good, {"name": "c"}]})
+    assert answer.status_code == 422
+    pointers = [each["pointer"] for each in answer.json()["errors"]]
+    assert pointers == ["/jobs/1/trigger/cron", "/jobs/2/name", "/jobs/3/trigger"]
+    assert (await http.get("/jobs")).json()["items"] == []
+    answer = await http.post("/jobs/batch", json={"jobs": [good, {**good, "name": "b"}]})
+    assert answer.status_code == 201
+    assert [job["name"] for job in answer.json()["items"]] == ["a", "b"]
+    taken = await http.post("/jobs/batch", json={"jobs": [{**good, "name": "z"}, good]})
+    assert taken.status_code == 409
+    assert (await http.get("/jobs/z")).status_code == 404
+    assert [action for _, action, _ in world.journal.entries] == ["job.create_many"]
+
+
+async def test_a_thousand_jobs_come_in_one_request(world, http):
+    jobs = [{"name": f"j{number}", "trigger": CRON, "target": CALL} for number in range(1000)]
+    answer = await http.post("/jobs/batch", json={"jobs": jobs})
+    assert answer.status_code == 201
+    assert len(answer.json()["items"]) == 1000
+    answer = await http.post("/jobs/batch", json={"jobs": [*jobs, jobs[0]]})
+    assert answer.status_code == 422
+
+
+async def test_the_old_paths_take_flat_bodies(world, http):
+    flat = {
+        "name": "ping",
+        "schedule": "0 2 * * *",
+        "timezone": "Asia/Kolkata",
+        "url": "https://example.com/x",
+        "method": "PUT",
+        "headers": {"X-Team": "a"},
+        "enabled": False,
+    }
+    answer = await http.post("http://test/api/jobs", json=flat)
+    assert answer.status_code == 201, answer.text
+    job = answer.json()
+    assert job["trigger"] == {"cron": "0 2 * * *", "tz": "Asia/Kolkata"}
+    assert job["target"]["http"]["method"] == "PUT"
+    assert job["state"] == "paused"
+    assert (await http.get("http://test/api/jobs/ping")).json() == job
+    wrong = await http.post("http://test/api/jobs", json={**flat, "name": "p", "schedule": "no"})
+    assert wrong.status_code == 422
+    assert wrong.json()["errors"][0]["pointer"] == "/schedule"
+    assert (await http.post("/jobs", json=flat)).status_code == 422
+    edited = await http.put("http://test/api/jobs/ping", json={**flat, "schedule": "0 3 * * *"})
+    assert edited.status_code == 200

@@ -1,0 +1,106 @@
+"""What is done with jobs and executions over HTTP."""
+
+from datetime import UTC, datetime, timedelta
+
+from tests.api.conftest import CALL
+
+
+async def test_pause_with_a_note_and_resume(world, http):
+    await world.add()
+    until = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    answer = await http.post("/jobs/report/pause", json={"note": "moving", "until": until})
+    assert answer.status_code == 200, answer.text
+    pause = answer.json()["job"]["pause"]
+    assert (pause["by"], pause["why"]) == ("local", "moving")
+    answer = await http.post("/jobs/report/resume")
+    assert answer.json()["job"]["state"] == "active"
+    again = await http.post("/jobs/report/resume")
+    assert again.status_code == 409
+    assert again.json()["type"] == "urn:tickwell:problem:wrong-state"
+    past = await http.post("/jobs/report/pause", json={"until": "2020-01-01T00:00:00Z"})
+    assert past.status_code == 422
+    actions = [action for _, action, _ in world.journal.entries]
+    assert actions == ["job.create", "job.pause", "job.resume"]
+
+
+async def test_a_triggered_run_is_seen_to_its_end(world, http):
+    await world.add(payload={"a": 1})
+    answer = await http.post("/jobs/report/trigger", json={"payload": {"a": 2}})
+    assert answer.status_code == 202
+    id = answer.json()["id"]
+    await world.run(result={"done": True})
+    execution = (await http.get(answer.headers["location"].removeprefix("/api/v1"))).json()
+    assert execution["id"] == id
+    assert execution["state"] == "succeeded"
+    assert execution["payload"] == {"a": 2}
+    assert execution["job_name"] == "report"
+    assert [each["outcome"] for each in execution["attempts"]] == ["succeeded"]
+    history = (await http.get("/jobs/report/history")).json()["items"]
+    assert [each["id"] for each in history] == [id]
+    listed = (await http.get("/executions", params={"state": "succeeded", "job": "report"})).json()
+    assert [each["job_name"] for each in listed["items"]] == ["report"]
+    assert (await http.get("/executions", params={"state": "dead"})).json()["items"] == []
+
+
+async def test_a_run_is_asked_for_later_and_cancelled(world, http):
+    await world.add()
+    answer = await http.post("/jobs/report/trigger", json={"in": "1h"})
+    execution = answer.json()
+    assert execution["state"] == "waiting"
+    assert execution["run_at"] > execution["created_at"]
+    cancelled = await http.post(f"/executions/{execution['id']}/cancel")
+    assert cancelled.json()["state"] == "cancelled"
+    again = await http.post(f"/executions/{execution['id']}/cancel")
+    assert again.status_code == 409
+    both = await http.post("/jobs/report/trigger", json={"in": "1h", "at": "2030-01-01T00:00:00Z"})
+    assert both.status_code == 422
+    assert (await http.post("/jobs/nobody/trigger")).status_code == 404
+
+
+async def test_executions_are_paged(world, http):
+    await world.add()
+    for _ in range(5):
+        await http.post("/jobs/report/trigger")
+    seen, cursor = [], None
+    while True:
+        query = {"limit": 2} | ({"cursor": cursor} if cursor else {})
+        page = (await http.get("/executions", params=query)).json()
+        seen += [each["id"] for each in page["items"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert len(seen) == len(set(seen)) == 5
+    assert seen == sorted(seen, reverse=True)
+
+
+async def test_fire_times_slots_and_backfill(world, http):
+    await world.add("hourly", trigger={"every": "1h"}, target=CALL)
+    fires = (await http.get("/jobs/hourly/next", params={"count": 3})).json()["items"]
+    assert len(fires) == 3
+    now = datetime.now(UTC)
+    span = {"since": (now - timedelta(hours=3)).isoformat(), "until": now.isoformat()}
+    done = await http.post("/jobs/hourly/backfill", json=span)
+    assert done.status_code == 202, done.text
+    assert len(done.json()["ids"]) == 3
+    later = span | {"until": (now + timedelta(hours=2)).isoformat()}
+    slots = (await http.get("/jobs/hourly/slots", params=later)).json()
+    answers = [slot["answer"] for slot in slots["items"]]
+    assert answers == ["executed"] * 3 + ["upcoming"] * 2
+    assert slots["completeness"]["due"] == slots["completeness"]["executed"] == 3
+    empty = await http.get("/jobs/hourly/slots", params={"since": span["until"], "until": "x"})
+    assert empty.status_code == 422
+    assert (await http.get("/jobs/hourly/slots")).status_code == 422
+
+
+async def test_previews_say_what_would_happen(http):
+    query = {"expr": "30 2 1 * mon", "tz": "Europe/Rome", "count": 2}
+    preview = (await http.get("/cron/preview", params=query)).json()
+    assert len(preview["fires"]) == 2
+    assert "Monday" in preview["words"] or "monday" in preview["words"].lower()
+    assert any("either one matches" in each for each in preview["warnings"])
+    body = {"trigger": {"every": "5m"}, "count": 3}
+    assert len((await http.post("/triggers/preview", json=body)).json()["fires"]) == 3
+    wrong = await http.post("/triggers/preview", json={"trigger": {"every": "no"}})
+    assert wrong.status_code == 422
+    assert wrong.json()["errors"][0]["pointer"] == "/trigger/every"
+    assert (await http.get("/cron/preview", params={"expr": "* * 31 2 *"})).status_code == 422
