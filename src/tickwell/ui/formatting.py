@@ -10,7 +10,9 @@ from zoneinfo import ZoneInfo
 
 from tickwell.clock import to_datetime
 from tickwell.domain.http import Http
+from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
+from tickwell.services.fires import upcoming
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
 
@@ -97,7 +99,12 @@ def target_text(target: Target) -> str:
     return f"{target.handler}()"
 
 
-FILTERS: dict[str, Callable[..., str]] = {
+def next_fire(entry: Entry) -> int | None:
+    """When a job fires next, as far as it is known."""
+    return next(iter(upcoming(entry, entry.cursor.after, 1)), None)
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "exact": exact,
     "iso": iso,
@@ -107,4 +114,5 @@ FILTERS: dict[str, Callable[..., str]] = {
     "pretty": pretty,
     "short": short,
     "target": target_text,
+    "next_fire": next_fire,
 }

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tickwell.ui import files, live
-from tickwell.ui.views import overview, preferences
+from tickwell.ui.views import jobs, overview, preferences
 
-ROUTERS = (files.router, live.router, overview.router, preferences.router)
+ROUTERS = (files.router, live.router, overview.router, jobs.router, preferences.router)

@@ -35,18 +35,24 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// A change answers with a redirect; what it did is said on the page that follows.
+function tell() {
+  const said = document.cookie.split("; ").find((each) => each.startsWith("said="));
+  if (!said) return;
+  document.cookie = "said=; path=/; max-age=0; samesite=lax";
+  toast(decodeURIComponent(said.slice(5).replaceAll('"', "")));
+}
+tell();
+
 // What cannot be undone asks first.
 document.addEventListener("submit", (event) => {
-  const question = event.target.dataset.confirm;
+  const question = event.submitter?.dataset.ask ?? event.target.dataset.confirm;
   if (question && !window.confirm(question)) {
     event.preventDefault();
     event.stopImmediatePropagation();
   }
 }, true);
 
-// Changes made by htmx answer with a sentence in a header.
-document.addEventListener("htmx:afterRequest", (event) => {
-  const said = event.detail.xhr?.getResponseHeader("x-toast");
-  if (said) toast(decodeURIComponent(said));
-  else if (event.detail.failed) toast("That did not work. Reload the page and try again.", "bad");
+document.addEventListener("htmx:responseError", () => {
+  toast("That did not work. Reload the page and try again.", "bad");
 });
