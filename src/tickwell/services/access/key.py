@@ -1,0 +1,81 @@
+"""An API key as it is stored, without its secret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tickwell.errors import InvalidInput
+from tickwell.services.access.permission import Permission, Role, permissions_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """Belongs to one project, and may do what its role may, or less."""
+
+    id: str
+    project: str
+    name: str
+    role: Role
+    #: Fewer than the role's, if not None.
+    narrowed: frozenset[Permission] | None
+    created_at: int
+    created_by: str
+    expires_at: int | None
+    #: The key that this one takes over from.
+    replaces: str | None = None
+    #: Which server key the digest is made with.
+    pepper: str = field(repr=False)
+    digest: str = field(repr=False)
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        """What it may do."""
+        held = permissions_of(self.role)
+        return held if self.narrowed is None else held & self.narrowed
+
+    def is_over(self, now: int) -> bool:
+        """Whether its time has passed."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+def key_to_document(key: ApiKey) -> dict[str, Any]:
+    """As it is stored."""
+    return {
+        "id": key.id,
+        "name": key.name,
+        "role": key.role.value,
+        "narrowed": None if key.narrowed is None else sorted(key.narrowed),
+        "created_at": key.created_at,
+        "created_by": key.created_by,
+        "expires_at": key.expires_at,
+        "replaces": key.replaces,
+        "pepper": key.pepper,
+        "digest": key.digest,
+    }
+
+
+def key_from_document(project: str, document: dict[str, Any]) -> ApiKey:
+    """The key in a stored document."""
+    narrowed = document["narrowed"]
+    return ApiKey(
+        **document
+        | {
+            "project": project,
+            "role": Role(document["role"]),
+            "narrowed": None if narrowed is None else frozenset(map(Permission, narrowed)),
+        }
+    )
+
+
+def check_new(name: str, role: Role, narrowed: frozenset[Permission] | None) -> None:
+    """Refuse what could not be meant."""
+    if not 0 < len(name) <= 255 or not name.isprintable():
+        raise InvalidInput("1 to 255 printable characters are needed", field="name")
+    beyond = (narrowed or frozenset()) - permissions_of(role)
+    if beyond:
+        raise InvalidInput(
+            f"a key with the role {role} cannot have {', '.join(sorted(beyond))}",
+            field="permissions",
+            hint="Choose a higher role, or fewer permissions",
+        )

@@ -1,0 +1,159 @@
+"""API keys: made, shown once, rotated, revoked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tickwell.errors import Conflict, InvalidInput, NotFound, WrongState
+from tickwell.ports.records import Record
+from tickwell.ports.store import RecordStore
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.key import (
+    ApiKey,
+    check_new,
+    key_from_document,
+    key_to_document,
+)
+from tickwell.services.access.key_token import digest, new_token
+from tickwell.services.access.permission import Permission, Role
+from tickwell.services.audit.audit import Audit
+from tickwell.services.keyring import Keyring
+from tickwell.services.platform import PLATFORM
+from tickwell.services.time import Time
+
+#: The key itself, in its project; which project that is; when it was last used.
+KIND, PLACE, USED = "api_key", "api_key_place", "api_key_used"
+MOST = 1000
+#: Milliseconds that the old key still works after a rotation, unless told otherwise.
+OVERLAP = 24 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key with its secret: the only moment at which anybody sees it."""
+
+    key: ApiKey
+    token: str
+
+
+class Keys:
+    """The keys of a project."""
+
+    def __init__(self, store: RecordStore, clock: Time, keyring: Keyring, audit: Audit) -> None:
+        self._store = store
+        self._clock = clock
+        self._keyring = keyring
+        self._audit = audit
+
+    @needs(Permission.ADMINISTER)
+    async def create(
+        self,
+        actor: Actor,
+        name: str,
+        role: Role,
+        *,
+        permissions: frozenset[Permission] | None = None,
+        expires_at: int | None = None,
+    ) -> NewKey:
+        """A new key of the actor's project."""
+        check_new(name, role, permissions)
+        now = self._clock.now()
+        if expires_at is not None and expires_at <= now:
+            raise InvalidInput("is past", field="expires_at", hint="Choose a later moment")
+        if len(await self._store.list_records(KIND, actor.project, "", now, MOST)) >= MOST:
+            raise InvalidInput(f"a project has {MOST} keys at most", hint="Revoke some")
+        made = self._make(actor, name, role, narrowed=permissions, expires_at=expires_at)
+        await self._add(made.key)
+        await self._audit.record(actor, "key.create", f"key/{made.key.id}", after=_public(made.key))
+        return made
+
+    @needs(Permission.ADMINISTER)
+    async def rotate(self, actor: Actor, id: str, overlap: int = OVERLAP) -> NewKey:
+        """A key that takes over from another, which works on for the overlap."""
+        now = self._clock.now()
+        record = await self._record(actor.project, id)
+        old = key_from_document(actor.project, record.document)
+        if old.is_over(now):
+            raise WrongState("key", id, "expired", "a live one can be rotated")
+        made = self._make(actor, old.name, old.role, narrowed=old.narrowed, replaces=id)
+        ends = min(now + max(overlap, 0), old.expires_at or now + max(overlap, 0))
+        record.document = key_to_document(replace(old, expires_at=ends))
+        # The new one first: should this process die here, nobody holds a key that ends unasked.
+        await self._add(made.key)
+        if not await self._store.put_record(record, now, record.version):
+            await self._remove(actor.project, made.key.id)
+            raise Conflict(f"key {id!r} was changed at the same moment; look at it and repeat")
+        await self._audit.record(
+            actor, "key.rotate", f"key/{id}", before=_public(old), after=_public(made.key)
+        )
+        return made
+
+    @needs(Permission.ADMINISTER)
+    async def revoke(self, actor: Actor, id: str) -> None:
+        """Take a key away; it is refused within seconds, everywhere."""
+        record = await self._record(actor.project, id)
+        await self._remove(actor.project, id)
+        key = key_from_document(actor.project, record.document)
+        await self._audit.record(actor, "key.revoke", f"key/{id}", before=_public(key))
+
+    @needs(Permission.ADMINISTER)
+    async def list(self, actor: Actor) -> list[tuple[ApiKey, int | None]]:
+        """The keys by id, each with the instant it was last used."""
+        now = self._clock.now()
+        records = await self._store.list_records(KIND, actor.project, "", now, MOST)
+        used = await self._store.list_records(USED, actor.project, "", now, MOST)
+        last = {record.key: int(record.document["at"]) for record in used}
+        keys = [key_from_document(actor.project, record.document) for record in records]
+        return [(key, last.get(key.id)) for key in keys]
+
+    def _make(
+        self,
+        actor: Actor,
+        name: str,
+        role: Role,
+        *,
+        narrowed: frozenset[Permission] | None,
+        expires_at: int | None = None,
+        replaces: str | None = None,
+    ) -> NewKey:
+        token, pepper = new_token(), self._keyring.current.id
+        key = ApiKey(
+            id=token.id,
+            project=actor.project,
+            name=name,
+            role=role,
+            narrowed=narrowed,
+            created_at=self._clock.now(),
+            created_by=actor.name,
+            expires_at=expires_at,
+            replaces=replaces,
+            pepper=pepper,
+            digest=digest(self._keyring, pepper, token) or "",
+        )
+        return NewKey(key, token.text)
+
+    async def _record(self, project: str, id: str) -> Record:
+        record = await self._store.get_record(KIND, project, id, self._clock.now())
+        if record is None:
+            raise NotFound("key", id)
+        return record
+
+    async def _add(self, key: ApiKey) -> None:
+        now, project = self._clock.now(), key.project
+        document = key_to_document(key)
+        await self._store.put_record(
+            Record(kind=KIND, project=project, key=key.id, document=document), now
+        )
+        place = Record(kind=PLACE, project=PLATFORM, key=key.id, document={"project": project})
+        await self._store.put_record(place, now)
+
+    async def _remove(self, project: str, id: str) -> None:
+        """The key first: without it the rest means nothing."""
+        await self._store.delete_record(KIND, project, id)
+        await self._store.delete_record(PLACE, PLATFORM, id)
+        await self._store.delete_record(USED, project, id)
+
+
+def _public(key: ApiKey) -> dict[str, object]:
+    document = key_to_document(key)
+    return {name: document[name] for name in document if name not in {"pepper", "digest"}}

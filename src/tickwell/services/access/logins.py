@@ -1,0 +1,97 @@
+"""Logging in: by password or by link, slowly for those who guess."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tickwell.errors import LimitReached, Unauthenticated
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.directory import Directory
+from tickwell.services.access.links import Links
+from tickwell.services.access.passwords import Passwords
+from tickwell.services.access.sessions import Sessions
+from tickwell.services.access.user import User
+from tickwell.services.audit.audit import Audit
+from tickwell.services.limits.bucket import Buckets, Rate
+from tickwell.services.platform import PLATFORM
+from tickwell.services.time import Time
+
+#: Tries for one name, and from one address.
+PER_NAME, PER_ADDRESS = Rate(10, 15 * 60_000), Rate(30, 15 * 60_000)
+#: The same, whatever was wrong.
+REFUSED = "that name and password, or that link, do not log in; ask an admin for a new link"
+
+
+class Logins:
+    """Turns what a person shows into a session."""
+
+    def __init__(
+        self,
+        clock: Time,
+        directory: Directory,
+        passwords: Passwords,
+        *,
+        sessions: Sessions,
+        links: Links,
+        audit: Audit,
+    ) -> None:
+        self._clock = clock
+        self._directory = directory
+        self._passwords = passwords
+        self._sessions = sessions
+        self._links = links
+        self._audit = audit
+        self._names = Buckets(PER_NAME)
+        self._addresses = Buckets(PER_ADDRESS)
+
+    async def by_password(
+        self, name: str, password: str, *, address: str, old: str | None = None
+    ) -> str:
+        """The id of a new session; `old` is the one that the browser had."""
+        name = name.strip().lower()[:200]
+        self._throttle(name, address)
+        user = await self._directory.read(name)
+        # Whether the user exists or may log in is asked only after the same work.
+        matches = await self._passwords.matches(user.password if user else None, password)
+        if user is None or not matches or user.disabled:
+            raise Unauthenticated(REFUSED)
+        if self._passwords.is_outdated(user.password or ""):
+            hashed = await self._passwords.hash(password)
+            await self._directory.change(name, lambda known: replace(known, password=hashed))
+        return await self._open(user, address, old, "password")
+
+    async def by_link(self, token: str, *, address: str, old: str | None = None) -> str:
+        """The id of a new session; the link is used up."""
+        self._throttle("", address)
+        name = await self._links.take(token)
+        user = await self._directory.read(name) if name else None
+        if user is None or user.disabled:
+            raise Unauthenticated(REFUSED)
+        return await self._open(user, address, old, "link")
+
+    async def for_user(self, user: User, *, address: str, old: str | None, how: str) -> str:
+        """The id of a new session for somebody that another issuer vouches for."""
+        if user.disabled:
+            raise Unauthenticated(REFUSED)
+        return await self._open(user, address, old, how)
+
+    async def _open(self, user: User, address: str, old: str | None, how: str) -> str:
+        id = await self._sessions.open(user, old)
+        actor = Actor(
+            name=f"user:{user.name}",
+            project=PLATFORM,
+            permissions=frozenset(),
+            address=address,
+        )
+        await self._audit.record(actor, "session.open", f"user/{user.name}", None, {"by": how})
+        return id
+
+    def _throttle(self, name: str, address: str) -> None:
+        now = self._clock.now()
+        asked = [self._addresses.take(address, now)]
+        asked += [self._names.take(name, now)] if name else []
+        waits = [taken.reset for taken in asked if not taken.allowed]
+        if waits:
+            raise LimitReached(
+                "too many tries to log in", retry_after=max(waits), hint="Try again later"
+            )

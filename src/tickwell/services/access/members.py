@@ -1,0 +1,80 @@
+"""Members of a project, and their roles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tickwell.errors import Conflict, NotFound
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.directory import Directory
+from tickwell.services.access.permission import Permission, Role
+from tickwell.services.access.user import User, check_user_name
+from tickwell.services.audit.audit import Audit
+from tickwell.services.time import Time
+
+
+class Members:
+    """Who is what in the actor's project."""
+
+    def __init__(self, clock: Time, directory: Directory, audit: Audit) -> None:
+        self._clock = clock
+        self._directory = directory
+        self._audit = audit
+
+    @needs(Permission.ADMINISTER)
+    async def set(self, actor: Actor, name: str, role: Role) -> Role:
+        """Make somebody a member, or give a member another role.
+
+        A user that does not exist is made, without a password: so the answer tells nobody whether
+        somebody has an account here.
+        """
+        before = await give_role(self._directory, self._clock, name, actor.project, role)
+        await self._audit.record(
+            actor,
+            "member.set",
+            f"member/{check_user_name(name)}",
+            None if before is None else {"role": before.value},
+            {"role": role.value},
+        )
+        return role
+
+    @needs(Permission.ADMINISTER)
+    async def remove(self, actor: Actor, name: str) -> None:
+        """Take a member's rights in this project away."""
+        user = await self._directory.read(name)
+        role = user.roles.get(actor.project) if user else None
+        if role is None:
+            raise NotFound("member", name)
+        members = await self._directory.members(actor.project)
+        admins = [each for each in members if each.roles[actor.project] is Role.ADMIN]
+        if role is Role.ADMIN and len(admins) == 1:
+            raise Conflict(f"{name} is the only admin; make somebody else one before")
+        await self._directory.change(name, lambda each: without(each, actor.project))
+        await self._audit.record(
+            actor, "member.remove", f"member/{name}", {"role": role.value}, None
+        )
+
+    @needs(Permission.ADMINISTER)
+    async def list(self, actor: Actor) -> list[tuple[str, Role]]:
+        """Names and roles, by name."""
+        members = await self._directory.members(actor.project)
+        return [(user.name, user.roles[actor.project]) for user in members]
+
+
+async def give_role(
+    directory: Directory, clock: Time, name: str, project: str, role: Role
+) -> Role | None:
+    """Make a user, existing or not, a member; the role before, if any."""
+    name, now = check_user_name(name), clock.now()
+    made = User(name=name, roles={project: role}, generation=now, created_at=now)
+    if await directory.read(name) is None and await directory.add(made):
+        return None
+    before, _ = await directory.change(
+        name, lambda user: replace(user, roles={**user.roles, project: role})
+    )
+    return before.roles.get(project)
+
+
+def without(user: User, project: str) -> User:
+    """The user as no member of the project."""
+    return replace(user, roles={name: role for name, role in user.roles.items() if name != project})

@@ -1,0 +1,78 @@
+"""Whose token it is: our own issuer's, or one of those that the settings trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tickwell.errors import InvalidInput, Unauthenticated
+from tickwell.services.access.directory import Directory
+from tickwell.services.access.issuer import NAME, Issuer
+from tickwell.services.access.permission import Role
+from tickwell.services.access.token import REFUSED, read_unverified, verify
+from tickwell.services.access.trusted import Fetch, RemoteKeys, TrustedIssuer
+from tickwell.services.access.user import User, check_user_name
+from tickwell.services.time import Time
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    trusted: TrustedIssuer
+    keys: RemoteKeys
+
+
+class Tokens:
+    """Turns a token into a user. Roles are looked up in the store, not believed from a claim."""
+
+    def __init__(
+        self,
+        clock: Time,
+        directory: Directory,
+        issuer: Issuer,
+        trusted: Sequence[TrustedIssuer],
+        fetch: Fetch,
+    ) -> None:
+        self._clock = clock
+        self._directory = directory
+        self._issuer = issuer
+        self._trusted: Mapping[str, _Known] = {
+            each.issuer: _Known(each, RemoteKeys(clock, each.jwks, fetch)) for each in trusted
+        }
+
+    async def find(self, text: str) -> User:
+        """The user that a token names; `Unauthenticated` without saying what is wrong with it."""
+        token = read_unverified(text)
+        known = self._trusted.get(token.issuer)
+        if token.issuer != NAME and known is None:
+            raise Unauthenticated(REFUSED)
+        key = await (known.keys if known else self._issuer).find(token.kid)
+        if key is None:
+            raise Unauthenticated(REFUSED)
+        audience = known.trusted.audience if known else NAME
+        claims = verify(token, key, audience, self._clock.now())
+        user = await (self._foreign(known.trusted, claims) if known else self._own(claims))
+        if user is None or user.disabled:
+            raise Unauthenticated(REFUSED)
+        return user
+
+    async def _own(self, claims: Mapping[str, Any]) -> User | None:
+        user = await self._directory.find(str(claims.get("sub")))
+        return user if user and user.generation == claims.get("gen") else None
+
+    async def _foreign(self, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> User | None:
+        subject = claims.get(trusted.subject)
+        if not isinstance(subject, str):
+            return None
+        try:
+            name = check_user_name(f"{trusted.name}:{subject}")
+        except InvalidInput:
+            return None
+        user = await self._directory.find(name)
+        role = claims.get(trusted.role) if trusted.role else None
+        if trusted.project and role in set(Role):
+            known = user or User(name=name)
+            given = {trusted.project: Role(str(role))}
+            # Not written anywhere: it counts as long as the token does.
+            return User(name=name, disabled=known.disabled, roles={**known.roles, **given})
+        return user

@@ -1,0 +1,84 @@
+"""Issuers of others whose tokens are believed: what a setting says of them, and their keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from tickwell.errors import InvalidSetting, TickwellError
+from tickwell.services.access.jwk import VerifyingKey, read_set
+from tickwell.services.time import Time
+
+#: Milliseconds that keys are believed, and between two looks for one that is unknown.
+LIFE, PATIENCE = 600_000, 60_000
+_NAME = re.compile(r"[a-z0-9-]{1,32}")
+_HINT = '"corp issuer=https://id.example.com audience=tickwell jwks=https://id.example.com/jwks"'
+
+#: Fetches a document from an address, guarded as every request that goes out.
+Fetch = Callable[[str], Awaitable[bytes]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustedIssuer:
+    """Its users are called `<name>:<subject>`, so that none of them can pass for a local one."""
+
+    name: str
+    issuer: str
+    audience: str
+    jwks: str
+    #: The claim that holds the user's name.
+    subject: str = "sub"
+    #: The claim that holds a role, and the only project in which it counts.
+    role: str | None = None
+    project: str | None = None
+
+
+def read_issuer(text: str) -> TrustedIssuer:
+    """An issuer as the setting `jwt_issuers` has it."""
+    name, *pairs = text.split()
+    given = dict(pair.partition("=")[::2] for pair in pairs)
+    known = {"issuer", "audience", "jwks", "subject", "role", "project"}
+    missing = {"issuer", "audience", "jwks"} - given.keys()
+    if not _NAME.fullmatch(name) or given.keys() - known or missing:
+        raise InvalidSetting(
+            f"{name[:32]!r} needs a name, then issuer=, audience= and jwks=",
+            field="jwt_issuers",
+            hint=f"For example {_HINT}",
+        )
+    if ("role" in given) != ("project" in given):
+        raise InvalidSetting(
+            "role= counts in one project only", field="jwt_issuers", hint="Give both, or neither"
+        )
+    return TrustedIssuer(name=name, **given)
+
+
+class RemoteKeys:
+    """The keys of another issuer, fetched when needed and remembered."""
+
+    def __init__(self, clock: Time, url: str, fetch: Fetch) -> None:
+        self._clock = clock
+        self._url = url
+        self._fetch = fetch
+        self._keys: dict[str, VerifyingKey] = {}
+        self._fetched_at: int | None = None
+        self._asked_at: int | None = None
+
+    async def find(self, kid: str) -> VerifyingKey | None:
+        now = self._clock.now()
+        stale = self._fetched_at is None or now - self._fetched_at >= LIFE
+        may_ask = self._asked_at is None or now - self._asked_at >= PATIENCE
+        if (stale or kid not in self._keys) and may_ask:
+            # Whoever makes up key ids makes us ask once a minute, and not more.
+            self._asked_at = now
+            await self._look()
+        return self._keys.get(kid)
+
+    async def _look(self) -> None:
+        try:
+            keys = read_set(json.loads(await self._fetch(self._url)))
+        except (TickwellError, OSError, ValueError, RecursionError):
+            return  # the keys of before stay good: an issuer that is away locks nobody out
+        if keys:
+            self._keys, self._fetched_at = keys, self._clock.now()

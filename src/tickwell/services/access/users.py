@@ -1,0 +1,125 @@
+"""Users of the platform: added, disabled, removed, given links and passwords."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tickwell.errors import Conflict, NotFound, Unauthenticated
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.directory import Directory
+from tickwell.services.access.links import Links
+from tickwell.services.access.passwords import Passwords
+from tickwell.services.access.permission import Permission
+from tickwell.services.access.user import User, check_user_name, public
+from tickwell.services.audit.audit import Audit
+from tickwell.services.platform import PLATFORM
+from tickwell.services.time import Time
+
+
+class Users:
+    """What a platform admin does with users, and what a user does with their own password."""
+
+    def __init__(
+        self,
+        clock: Time,
+        directory: Directory,
+        passwords: Passwords,
+        *,
+        links: Links,
+        audit: Audit,
+    ) -> None:
+        self._clock = clock
+        self._directory = directory
+        self._passwords = passwords
+        self._links = links
+        self._audit = audit
+
+    @needs(Permission.PLATFORM)
+    async def create(
+        self, actor: Actor, name: str, *, password: str | None = None, platform: bool = False
+    ) -> User:
+        """Add a user; without a password they log in by a link, or through another issuer."""
+        now = self._clock.now()
+        user = User(
+            name=check_user_name(name),
+            platform=platform,
+            password=None if password is None else await self._passwords.hash(password),
+            generation=now,
+            created_at=now,
+        )
+        if not await self._directory.add(user):
+            raise Conflict(f"a user named {user.name!r} exists already")
+        await self._note(actor, "user.create", None, user)
+        return user
+
+    @needs(Permission.PLATFORM)
+    async def change(
+        self,
+        actor: Actor,
+        name: str,
+        *,
+        platform: bool | None = None,
+        disabled: bool | None = None,
+    ) -> User:
+        """Make somebody a platform admin or not, able to log in or not; sessions end."""
+        before, after = await self._directory.change(
+            name,
+            lambda user: replace(
+                user,
+                platform=user.platform if platform is None else platform,
+                disabled=user.disabled if disabled is None else disabled,
+                generation=user.generation + 1,
+            ),
+        )
+        await self._note(actor, "user.change", before, after)
+        return after
+
+    @needs(Permission.PLATFORM)
+    async def remove(self, actor: Actor, name: str) -> None:
+        """Forget a user, in every project."""
+        user = await self._directory.remove(name)
+        if user is None:
+            raise NotFound("user", name)
+        await self._note(actor, "user.remove", user, None)
+
+    @needs(Permission.PLATFORM)
+    async def list(self, actor: Actor) -> list[User]:
+        """All users, by name."""
+        return await self._directory.everybody()
+
+    @needs(Permission.PLATFORM)
+    async def link(self, actor: Actor, name: str) -> str:
+        """The token of a link that logs this user in, once."""
+        if await self._directory.read(name) is None:
+            raise NotFound("user", name)
+        token = await self._links.make(name)
+        await self._audit.record(actor, "user.link", f"user/{name}", project=PLATFORM)
+        return token
+
+    async def set_password(self, actor: Actor, name: str, current: str, new: str) -> User:
+        """A user's own act: the current password is asked for if there is one; sessions end."""
+        user = await self._directory.read(name)
+        if user is None or actor.name != f"user:{user.name}":
+            raise NotFound("user", name)
+        if user.password and not await self._passwords.matches(user.password, current):
+            raise Unauthenticated("the current password is another one")
+        hashed = await self._passwords.hash(new)
+        _, after = await self._directory.change(
+            name,
+            lambda known: replace(known, password=hashed, generation=known.generation + 1),
+        )
+        await self._audit.record(actor, "user.password", f"user/{name}", project=PLATFORM)
+        return after
+
+    async def _note(
+        self, actor: Actor, action: str, before: User | None, after: User | None
+    ) -> None:
+        name = (after or before or User(name="")).name
+        await self._audit.record(
+            actor,
+            action,
+            f"user/{name}",
+            None if before is None else public(before),
+            None if after is None else public(after),
+            project=PLATFORM,
+        )

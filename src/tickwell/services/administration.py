@@ -1,0 +1,92 @@
+"""All that is administered: access, projects, secrets, limits, the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from tickwell.ids import Random
+from tickwell.ports.store import Store
+from tickwell.services.access.directory import Directory
+from tickwell.services.access.issuer import Issuer
+from tickwell.services.access.key_check import KeyCheck
+from tickwell.services.access.keys import Keys
+from tickwell.services.access.links import Links
+from tickwell.services.access.logins import Logins
+from tickwell.services.access.members import Members
+from tickwell.services.access.passwords import Passwords
+from tickwell.services.access.sessions import Sessions
+from tickwell.services.access.tokens import Tokens
+from tickwell.services.access.trusted import Fetch, TrustedIssuer
+from tickwell.services.access.users import Users
+from tickwell.services.audit.audit import Audit
+from tickwell.services.jobs import Jobs
+from tickwell.services.keyring import Keyring
+from tickwell.services.limits.limits import Limits
+from tickwell.services.limits.quota import Quota
+from tickwell.services.projects import Projects
+from tickwell.services.secrets.secrets import Secrets
+from tickwell.services.time import Time
+
+
+async def nowhere(url: str) -> bytes:
+    """Fetches nothing: for a process that trusts no other issuer."""
+    raise OSError(f"{url} is not fetched here")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Administration:
+    """One attribute for each noun."""
+
+    audit: Audit
+    keys: Keys
+    key_check: KeyCheck
+    directory: Directory
+    users: Users
+    members: Members
+    sessions: Sessions
+    links: Links
+    logins: Logins
+    issuer: Issuer
+    tokens: Tokens
+    projects: Projects
+    secrets: Secrets
+    limits: Limits
+
+    @classmethod
+    def over(
+        cls,
+        store: Store,
+        clock: Time,
+        random: Random,
+        keyring: Keyring,
+        jobs: Jobs,
+        *,
+        passwords: Passwords | None = None,
+        quota: Quota | None = None,
+        trusted: Sequence[TrustedIssuer] = (),
+        fetch: Fetch = nowhere,
+    ) -> Self:
+        """All of them over one store."""
+        passwords = passwords or Passwords()
+        audit = Audit(store, clock, random, keyring)
+        directory = Directory(store, clock)
+        sessions, links = Sessions(store, clock, directory), Links(store, clock)
+        issuer = Issuer(store, clock, random, keyring)
+        return cls(
+            audit=audit,
+            keys=Keys(store, clock, keyring, audit),
+            key_check=KeyCheck(store, clock, keyring),
+            directory=directory,
+            users=Users(clock, directory, passwords, links=links, audit=audit),
+            members=Members(clock, directory, audit),
+            sessions=sessions,
+            links=links,
+            logins=Logins(clock, directory, passwords, sessions=sessions, links=links, audit=audit),
+            issuer=issuer,
+            tokens=Tokens(clock, directory, issuer, trusted, fetch),
+            projects=Projects(store, clock, directory, jobs=jobs, audit=audit),
+            secrets=Secrets(store, clock, keyring, audit),
+            limits=Limits(store, clock, audit, quota or Quota()),
+        )

@@ -1,0 +1,119 @@
+"""The audit log of every project: append, list, verify."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tickwell.errors import InvalidInput
+from tickwell.ids import Random, new_id
+from tickwell.ports.records import Page
+from tickwell.ports.store import RecordStore
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.audit.block import Block, problem_of
+from tickwell.services.audit.chain import Chain
+from tickwell.services.audit.entry import Entry, entry_of
+from tickwell.services.keyring import Keyring
+from tickwell.services.time import Time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What a look at a whole chain found."""
+
+    entries: int
+    #: The hash of the newest block: kept elsewhere, it shows later that none was cut off.
+    head: str | None
+    #: What is wrong, at the first place where something is; None: nothing.
+    problem: str | None = None
+
+
+class Audit:
+    """Says who did what. There is no way to change or take away an entry."""
+
+    def __init__(self, store: RecordStore, clock: Time, random: Random, keyring: Keyring) -> None:
+        self._store = store
+        self._clock = clock
+        self._random = random
+        self._keyring = keyring
+        self._chains: dict[str, Chain] = {}
+
+    async def record(
+        self,
+        actor: Actor,
+        action: str,
+        subject: str,
+        before: Any = None,
+        after: Any = None,
+        *,
+        project: str | None = None,
+    ) -> None:
+        """Put a change on record, in the actor's project unless another is named."""
+        now = self._clock.now()
+        id = new_id(now, self._random)
+        entry = entry_of(actor, action, subject, before, after, id=id, at=now)
+        await self._chain(project or actor.project).append(entry)
+
+    @needs(Permission.ADMINISTER)
+    async def list(self, actor: Actor, cursor: str | None = None, limit: int = 100) -> Page[Entry]:
+        """Entries, newest first."""
+        chain = self._chain(actor.project)
+        number, skip = _read_cursor(cursor)
+        if number is None:
+            last = await chain.find_last()
+            number = last.number if last else 0
+        found: list[Entry] = []
+        while number > 0:
+            for block in reversed(await chain.read_hundred(number)):
+                if block.number > number:
+                    continue
+                entries = [Entry(**each) for each in reversed(block.entries)][skip:]
+                room = limit - len(found)
+                found += entries[:room]
+                if len(entries) > room:
+                    return Page(items=found, cursor=f"{block.number}.{skip + room}")
+                skip = 0
+            number = number // 100 * 100 - 1
+        return Page(items=found)
+
+    @needs(Permission.ADMINISTER)
+    async def verify(self, actor: Actor) -> Verified:
+        """Look at every block of the project's chain."""
+        chain = self._chain(actor.project)
+        last: Block | None = None
+        entries, number = 0, 0
+        while blocks := await chain.read_hundred(number):
+            for block in blocks:
+                problem = problem_of(self._keyring, actor.project, last, block)
+                if problem:
+                    return Verified(entries=entries, head=_head(last), problem=problem)
+                last, entries = block, entries + len(block.entries)
+            number += 100
+        seen = chain.last
+        if seen is not None and (last is None or last.number < seen.number):
+            gone = f"block {seen.number} was there and is gone"
+            return Verified(entries=entries, head=_head(last), problem=gone)
+        return Verified(entries=entries, head=_head(last))
+
+    def _chain(self, project: str) -> Chain:
+        chain = self._chains.get(project)
+        if chain is None:
+            chain = Chain(self._store, self._clock, self._keyring, project)
+            self._chains[project] = chain
+        return chain
+
+
+def _head(block: Block | None) -> str | None:
+    return block.hash if block else None
+
+
+def _read_cursor(cursor: str | None) -> tuple[int | None, int]:
+    if cursor is None:
+        return None, 0
+    number, _, skip = cursor.partition(".")
+    if not (number.isdecimal() and skip.isdecimal() and cursor.isascii() and len(cursor) < 20):
+        raise InvalidInput(
+            "is none that a list gave", field="cursor", hint="Leave it out to begin anew"
+        )
+    return int(number), int(skip)

@@ -1,0 +1,85 @@
+"""One entry of the audit log, and what of a change may stand in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tickwell.services.access.actor import Actor
+
+#: Characters of a document up to which it is kept as it was; of a larger one its hash.
+LARGEST = 4096
+HIDDEN = "***"
+#: Names whose values nobody needs to see again.
+_SENSITIVE = re.compile(
+    r"password|passphrase|secret|token|authorization|api[-_]?key|cookie|certificate"
+    r"|sign_with|signature|bearer|^value$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Who did what to what, when, from where; before and after are JSON texts."""
+
+    id: str
+    at: int
+    actor: str
+    #: Noun and verb: "job.add", "key.rotate", "secret.set".
+    action: str
+    subject: str
+    before: str | None = None
+    after: str | None = None
+    address: str = ""
+    request_id: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """As it is stored."""
+        return asdict(self)
+
+
+def entry_of(
+    actor: Actor, action: str, subject: str, before: Any, after: Any, *, id: str, at: int
+) -> Entry:
+    """The entry for a change that an actor made."""
+    return Entry(
+        id=id,
+        at=at,
+        actor=actor.name,
+        action=action,
+        subject=subject,
+        before=_kept(before),
+        after=_kept(after),
+        address=actor.address,
+        request_id=actor.request_id,
+    )
+
+
+def redacted(value: Any) -> Any:
+    """The JSON value with everything hidden that its name says is a secret."""
+    if isinstance(value, dict):
+        return {
+            key: HIDDEN if _SENSITIVE.search(str(key)) and inner else redacted(inner)
+            for key, inner in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [redacted(inner) for inner in value]
+    return value
+
+
+def canonical(value: Any) -> str:
+    """The one text of a JSON value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _kept(value: Any) -> str | None:
+    if value is None:
+        return None
+    text = canonical(redacted(value))
+    if len(text) <= LARGEST:
+        return text
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return canonical({"sha256": digest, "characters": len(text)})

@@ -1,0 +1,51 @@
+"""The first start: a project, a user, a way in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission, Role
+from tickwell.services.access.user import User
+from tickwell.services.administration import Administration
+from tickwell.services.platform import DEFAULT
+from tickwell.services.time import Time
+
+#: The user of the embedded case; logs in by links.
+LOCAL = "local"
+#: Milliseconds that the first link is good for.
+LINK_LIFE = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """What the first start shows, once."""
+
+    #: Goes into /login?link=…
+    link_token: str
+    key: str
+
+
+async def bootstrap(administration: Administration, clock: Time) -> Bootstrap | None:
+    """Make the default project, its admin and a key; None when somebody has done so before."""
+    made = await administration.projects.ensure(DEFAULT, by=LOCAL)
+    if made is None:
+        return None
+    now = clock.now()
+    await administration.directory.add(
+        User(
+            name=LOCAL,
+            platform=True,
+            roles={DEFAULT: Role.ADMIN},
+            generation=now,
+            created_at=now,
+        )
+    )
+    actor = Actor(name=LOCAL, project=DEFAULT, permissions=frozenset(Permission))
+    key = await administration.keys.create(actor, "made at the first start", Role.ADMIN)
+    return Bootstrap(await login_link(administration), key.token)
+
+
+async def login_link(administration: Administration, user: str = LOCAL) -> str:
+    """The token of a new link, for whoever may run commands on this machine."""
+    return await administration.links.make(user, LINK_LIFE)

@@ -1,0 +1,94 @@
+"""Where server keys come from: the environment, else a file that is made at the first start."""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from tickwell.errors import InvalidSetting
+from tickwell.services.keyring.keyring import Keyring, ServerKey, read_keys
+
+VARIABLES = ("TICKWELL_SECRET_KEYS", "TICKWELL_SECRET_KEY")
+_HEAD = (
+    "# Tickwell's server keys, the newest first. Keep them apart from the database:\n"
+    "# without them its secrets and API keys are of no use, to anybody.\n"
+)
+
+
+def key_file(store: str) -> Path | None:
+    """Where the keys of a store are kept unless told otherwise: beside its file, if it has one."""
+    scheme, _, rest = store.partition("://")
+    if scheme == "memory":
+        return None
+    if scheme == "sqlite":
+        path = unquote(urlsplit(f"//{rest}").path.removeprefix("/"))
+        return Path(f"{path}.key")
+    return Path("tickwell.key")
+
+
+def load_keyring(
+    environ: Mapping[str, str], path: Path | None, *, make: bool = True
+) -> Keyring | None:
+    """The keys from the environment, else from the file; None when there are none yet.
+
+    `make`: then a key is made, in the file, or for this process alone when there is no file.
+    """
+    for name in VARIABLES:
+        if name in environ:
+            return read_keys(environ[name].split(","), name)
+    if path is None:
+        return Keyring([ServerKey(secrets.token_bytes(32))]) if make else None
+    if not path.exists():
+        if not make:
+            return None
+        _make(path)
+    return _read(path)
+
+
+def add_key(path: Path) -> Keyring:
+    """Put a new key before the others in the file; they still open what is old."""
+    old = _lines(path.read_text("utf-8"))
+    draft = path.with_name(f"{path.name}.new")
+    draft.unlink(missing_ok=True)
+    _write(draft, [_new_text(), *old])
+    draft.replace(path)
+    return _read(path)
+
+
+def _read(path: Path) -> Keyring:
+    if path.stat().st_mode & 0o077:
+        raise InvalidSetting(
+            f"others may read {path}", field="secret_key_file", hint=f"Run: chmod 600 {path}"
+        )
+    return read_keys(_lines(path.read_text("utf-8")), str(path))
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def _make(path: Path) -> None:
+    """Whole or not at all, so that a second process that starts now reads the same key."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+    draft.unlink(missing_ok=True)
+    _write(draft, [_new_text()])
+    with suppress(FileExistsError):
+        path.hardlink_to(draft)
+    draft.unlink()
+
+
+def _write(path: Path, keys: list[str]) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(_HEAD + "".join(f"{key}\n" for key in keys))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _new_text() -> str:
+    return base64.b64encode(secrets.token_bytes(32)).decode()

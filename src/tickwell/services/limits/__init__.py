@@ -1,0 +1,1 @@
+"""Limits: on requests, on jobs and their forecast fires, on payloads."""

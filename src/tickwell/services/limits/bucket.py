@@ -1,0 +1,65 @@
+"""Token buckets: so many in a window, refilled evenly, kept in the memory of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from math import ceil
+
+#: Buckets that are remembered; the fullest are forgotten first, because a new one is full.
+MOST = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many in so many milliseconds."""
+
+    limit: int
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of asking for one."""
+
+    allowed: bool
+    remaining: int
+    #: Seconds until the bucket is full again, or, when refused, until there is one.
+    reset: int
+
+
+class Buckets:
+    """One bucket for each key."""
+
+    def __init__(self, rate: Rate) -> None:
+        self.rate = rate
+        #: Tokens, and as of when.
+        self._levels: dict[Hashable, tuple[float, int]] = {}
+
+    def take(self, key: Hashable, now: int) -> Taken:
+        """Take one, if there is one."""
+        limit, window = self.rate.limit, self.rate.window
+        level = self.level(key, now)
+        if level < 1:
+            return Taken(
+                allowed=False, remaining=0, reset=ceil((1 - level) * window / limit / 1000)
+            )
+        if key not in self._levels and len(self._levels) >= MOST:
+            self._forget(now)
+        self._levels[key] = (level - 1, now)
+        reset = ceil((limit - level + 1) * window / limit / 1000)
+        return Taken(allowed=True, remaining=int(level - 1), reset=reset)
+
+    def level(self, key: Hashable, now: int) -> float:
+        """How many are left."""
+        known = self._levels.get(key)
+        if known is None:
+            return float(self.rate.limit)
+        level, at = known
+        refilled = max(now - at, 0) * self.rate.limit / self.rate.window
+        return min(level + refilled, float(self.rate.limit))
+
+    def _forget(self, now: int) -> None:
+        """The fuller half goes: who is throttled stays so."""
+        by_level = sorted(self._levels, key=lambda key: self.level(key, now))
+        self._levels = {key: self._levels[key] for key in by_level[: MOST // 2]}

@@ -1,0 +1,147 @@
+"""Limits of a project: `operations.ports.Limiter`.
+
+Counts are read from the store and remembered for a moment, so that two processes may together let
+a few more through than one would.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from tickwell.domain.job import Job
+from tickwell.errors import LimitReached
+from tickwell.ports.records import Record
+from tickwell.ports.store import CatalogStore, RecordStore
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.audit.audit import Audit
+from tickwell.services.limits.bucket import Buckets, Rate
+from tickwell.services.limits.quota import Quota, quota_from_document, quota_to_document
+from tickwell.services.limits.usage import Usage, count
+from tickwell.services.platform import PLATFORM
+from tickwell.services.recall import Recall
+from tickwell.services.time import Time
+
+KIND = "limits"
+_RAISE = "Fire less often, delete other jobs, or ask a platform admin to raise it"
+
+
+class LimitStore(CatalogStore, RecordStore, Protocol):
+    """What limits need of a store."""
+
+
+class Limits:
+    """Says no before anything is written."""
+
+    def __init__(self, store: LimitStore, clock: Time, audit: Audit, default: Quota) -> None:
+        self._store = store
+        self._clock = clock
+        self._audit = audit
+        self._default = default
+        self._quotas: Recall[str, Quota] = Recall(clock)
+        self._usages: Recall[str, Usage] = Recall(clock)
+        self._runs: dict[int, Buckets] = {}
+
+    @needs(Permission.READ)
+    async def get(self, actor: Actor) -> Quota:
+        """The limits of the actor's project."""
+        return await self._quota(actor.project)
+
+    @needs(Permission.PLATFORM)
+    async def set(self, actor: Actor, project: str, quota: Quota) -> Quota:
+        """Give a project limits of its own."""
+        before = await self._read(project)
+        document = quota_to_document(quota)
+        record = Record(kind=KIND, project=project, key=KIND, document=document)
+        await self._store.put_record(record, self._clock.now())
+        self._quotas.forget(project)
+        await self._audit.record(
+            actor,
+            "limits.set",
+            f"project/{project}",
+            quota_to_document(before),
+            document,
+            project=PLATFORM,
+        )
+        return quota
+
+    async def check_jobs(
+        self, actor: Actor, jobs: Sequence[Job], replaced: Job | None = None
+    ) -> None:
+        quota = await self._quota(actor.project)
+        for job in jobs:
+            _check_payload(quota, job.payload)
+            _check_fires(quota, job)
+        if not (quota.jobs or quota.fires_per_day or quota.fires_per_minute):
+            return
+        usage = await self._usage(actor.project, quota)
+        if replaced is not None:
+            usage = usage.plus(replaced, -1)
+        for job in jobs:
+            usage = usage.plus(job)
+        _check_usage(quota, usage, fires=any(job.trigger.fires for job in jobs))
+        self._usages.put(actor.project, usage)
+
+    async def check_runs(self, actor: Actor, count: int, payload: Any = None) -> None:
+        quota = await self._quota(actor.project)
+        _check_payload(quota, payload)
+        limit = quota.runs_per_minute
+        if not limit:
+            return
+        buckets = self._runs.setdefault(limit, Buckets(Rate(limit, 60_000)))
+        for _ in range(min(count, limit + 1)):
+            taken = buckets.take(actor.project, self._clock.now())
+            if not taken.allowed:
+                raise LimitReached(
+                    f"{limit:,} runs may be requested in a minute", retry_after=taken.reset
+                )
+
+    async def _quota(self, project: str) -> Quota:
+        return await self._quotas.get(project, lambda: self._read(project))
+
+    async def _read(self, project: str) -> Quota:
+        record = await self._store.get_record(KIND, project, KIND, self._clock.now())
+        return quota_from_document(record.document) if record else self._default
+
+    async def _usage(self, project: str, quota: Quota) -> Usage:
+        return await self._usages.get(project, lambda: count(self._store, project, quota.jobs))
+
+
+def _check_payload(quota: Quota, payload: Any) -> None:
+    if not quota.payload or payload is None:
+        return
+    size = len(json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"))
+    if size > quota.payload:
+        raise LimitReached(
+            f"the payload has {size:,} bytes; your limit is {quota.payload:,}",
+            hint="Store it elsewhere and pass its address",
+        )
+
+
+def _check_fires(quota: Quota, job: Job) -> None:
+    day, minute = job.trigger.busiest()
+    for fires, limit, span in (
+        (day, quota.fires_per_day, "a day"),
+        (minute, quota.fires_per_minute, "a minute"),
+    ):
+        if limit and fires > limit:
+            raise LimitReached(
+                f"this trigger would fire {fires:,} times {span}; your limit is {limit:,}",
+                hint=_RAISE,
+            )
+
+
+def _check_usage(quota: Quota, usage: Usage, *, fires: bool) -> None:
+    if quota.jobs and usage.jobs > quota.jobs:
+        raise LimitReached(f"a project has {quota.jobs:,} jobs at most here", hint=_RAISE)
+    for total, limit, span in (
+        (usage.per_day, quota.fires_per_day, "a day"),
+        (usage.per_minute, quota.fires_per_minute, "a minute"),
+    ):
+        if fires and limit and total > limit:
+            raise LimitReached(
+                f"all jobs together would fire {total:,} times {span}; your limit is {limit:,}",
+                hint=_RAISE,
+            )

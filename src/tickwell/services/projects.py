@@ -1,0 +1,175 @@
+"""Projects: made, listed, exported and deleted; everything else lives in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tickwell.domain.document import job_to_document
+from tickwell.errors import Conflict, NotFound
+from tickwell.ports.records import JobFilter, Record
+from tickwell.ports.store import CatalogStore, RecordStore
+from tickwell.services.access import keys
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.directory import Directory
+from tickwell.services.access.members import give_role, without
+from tickwell.services.access.permission import Permission, Role
+from tickwell.services.audit.audit import Audit
+from tickwell.services.jobs import Jobs
+from tickwell.services.platform import PLATFORM, check_project_name
+from tickwell.services.secrets import secrets
+from tickwell.services.time import Time
+
+KIND = "project"
+MOST = 10_000
+_PAGE = 500
+
+
+class ProjectStore(CatalogStore, RecordStore, Protocol):
+    """What projects need of a store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A tenant."""
+
+    name: str
+    title: str
+    created_at: int
+    created_by: str
+    #: A deleted project's name is not given away again: its history stays until it is pruned.
+    deleted_at: int | None = None
+
+
+class Projects:
+    """What a platform admin does with projects."""
+
+    def __init__(
+        self,
+        store: ProjectStore,
+        clock: Time,
+        directory: Directory,
+        *,
+        jobs: Jobs,
+        audit: Audit,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._directory = directory
+        self._jobs = jobs
+        self._audit = audit
+
+    @needs(Permission.PLATFORM)
+    async def create(
+        self, actor: Actor, name: str, *, title: str = "", admin: str | None = None
+    ) -> Project:
+        """Make a project; `admin` is its first member, or whoever asks."""
+        made = await self.ensure(check_project_name(name), by=actor.name, title=title)
+        if made is None:
+            raise Conflict(f"a project named {name!r} exists, or did before")
+        first = admin or actor.name.removeprefix("user:")
+        if admin or actor.name.startswith("user:"):
+            await give_role(self._directory, self._clock, first, name, Role.ADMIN)
+        await self._note(actor, "project.create", name, None, {"title": title, "admin": first})
+        return made
+
+    async def ensure(self, name: str, *, by: str, title: str = "") -> Project | None:
+        """Make a project unless it is there; None when it is."""
+        now = self._clock.now()
+        project = Project(name=name, title=title, created_at=now, created_by=by)
+        return project if await self._put(project, 0) else None
+
+    @needs(Permission.PLATFORM)
+    async def list(self, actor: Actor) -> list[Project]:
+        """All projects that are not deleted, by name."""
+        records = await self._store.list_records(KIND, PLATFORM, "", self._clock.now(), MOST)
+        found = [_project(record) for record in records]
+        return [project for project in found if project.deleted_at is None]
+
+    @needs(Permission.PLATFORM)
+    async def appoint(self, actor: Actor, name: str, user: str) -> None:
+        """Make a user an admin of a project: the way in when its last one is gone."""
+        await self._existing(name)
+        before = await give_role(self._directory, self._clock, user, name, Role.ADMIN)
+        role = None if before is None else before.value
+        await self._note(actor, "project.appoint", name, {"role": role}, {"admin": user})
+
+    @needs(Permission.PLATFORM)
+    async def export(self, actor: Actor, name: str) -> dict[str, Any]:
+        """Everything that can be made again from a document: definitions, members, not secrets."""
+        project = await self._existing(name)
+        now = self._clock.now()
+        kept = await self._store.list_records(secrets.KIND, name, "", now, secrets.MOST)
+        members = await self._directory.members(name)
+        document = {
+            "project": {"name": project.name, "title": project.title},
+            "jobs": await self._definitions(name),
+            "members": {user.name: user.roles[name].value for user in members},
+            "secrets": [record.key for record in kept],
+        }
+        await self._note(actor, "project.export", name, None, {"jobs": len(document["jobs"])})
+        return document
+
+    @needs(Permission.PLATFORM)
+    async def delete(self, actor: Actor, name: str) -> None:
+        """Take a project away: its keys and members at once, its jobs, its secrets."""
+        record = await self._existing_record(name)
+        project = _project(record)
+        now = self._clock.now()
+        # First who could write; the project itself last, so that half a deletion can be repeated.
+        for key in await self._store.list_records(keys.KIND, name, "", now, keys.MOST):
+            await self._store.delete_record(keys.KIND, name, key.key)
+        for user in await self._directory.members(name):
+            await self._directory.change(user.name, lambda each: without(each, name))
+        await self._delete_jobs(name)
+        for secret in await self._store.list_records(secrets.KIND, name, "", now, secrets.MOST):
+            await self._store.delete_record(secrets.KIND, name, secret.key)
+        record.document |= {"deleted_at": now}
+        if not await self._store.put_record(record, now, record.version):
+            raise Conflict(f"project {name!r} was changed at the same moment; repeat it")
+        await self._note(actor, "project.delete", name, {"title": project.title}, None)
+
+    async def _delete_jobs(self, name: str) -> None:
+        while True:
+            page = await self._jobs.list(JobFilter(project=name), limit=_PAGE)
+            if not page.items:
+                return
+            await self._jobs.delete(name, [entry.job.id for entry in page.items])
+
+    async def _definitions(self, name: str) -> Sequence[dict[str, Any]]:
+        found: Sequence[dict[str, Any]] = []
+        cursor = None
+        while True:
+            page = await self._jobs.list(JobFilter(project=name), cursor, _PAGE)
+            found = [*found, *(job_to_document(entry.job) for entry in page.items)]
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    async def _existing_record(self, name: str) -> Record:
+        record = await self._store.get_record(KIND, PLATFORM, name, self._clock.now())
+        if record is None or _project(record).deleted_at is not None:
+            raise NotFound("project", name)
+        return record
+
+    async def _existing(self, name: str) -> Project:
+        return _project(await self._existing_record(name))
+
+    async def _put(self, project: Project, expected: int) -> bool:
+        document = {
+            "title": project.title,
+            "created_at": project.created_at,
+            "created_by": project.created_by,
+            "deleted_at": project.deleted_at,
+        }
+        record = Record(kind=KIND, project=PLATFORM, key=project.name, document=document)
+        return await self._store.put_record(record, self._clock.now(), expected)
+
+    async def _note(self, actor: Actor, action: str, name: str, before: Any, after: Any) -> None:
+        await self._audit.record(actor, action, f"project/{name}", before, after, project=PLATFORM)
+
+
+def _project(record: Record) -> Project:
+    fields = ("title", "created_at", "created_by", "deleted_at")
+    return Project(name=record.key, **{name: record.document[name] for name in fields})

@@ -1,0 +1,1 @@
+"""Secrets of a project: sealed at rest, opened only when an attempt is sent."""

@@ -1,0 +1,133 @@
+"""A project's secrets: written, listed by name, taken away; never read back by anybody."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from tickwell.errors import Conflict, InvalidInput, NotFound
+from tickwell.ports.records import Record
+from tickwell.ports.store import RecordStore
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.audit.audit import Audit
+from tickwell.services.keyring import Keyring
+from tickwell.services.secrets.envelope import rewrap, seal
+from tickwell.services.time import Time
+
+KIND = "secret"
+#: Characters of a value. A shorter one could not be hidden where an answer repeats it.
+SHORTEST, LONGEST = 4, 8 * 1024
+#: Secrets of one project.
+MOST = 1000
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretInfo:
+    """What may be known of a secret."""
+
+    name: str
+    version: int
+    saved_at: int
+    by: str
+
+
+class Secrets:
+    """Keeps values as envelopes. `source.StoredSecrets` opens them when an attempt is sent."""
+
+    def __init__(self, store: RecordStore, clock: Time, keyring: Keyring, audit: Audit) -> None:
+        self._store = store
+        self._clock = clock
+        self._keyring = keyring
+        self._audit = audit
+
+    @needs(Permission.ADMINISTER)
+    async def set(self, actor: Actor, name: str, value: str) -> SecretInfo:
+        """Add a secret, or give it another value; used by attempts that start from now on."""
+        check_name(name)
+        if not SHORTEST <= len(value) <= LONGEST:
+            raise InvalidInput(f"a secret has {SHORTEST} to {LONGEST} characters", field="value")
+        now = self._clock.now()
+        known = await self._store.get_record(KIND, actor.project, name, now)
+        await self._require_room(actor.project, known, now)
+        version = known.document["version"] + 1 if known else 1
+        info = SecretInfo(name=name, version=version, saved_at=now, by=actor.name)
+        sealed = seal(self._keyring, value.encode(), place(actor.project, name, version))
+        await self._put(actor.project, info, sealed, now, known.version if known else 0)
+        await self._audit.record(actor, "secret.set", f"secret/{name}", after={"version": version})
+        return info
+
+    @needs(Permission.ADMINISTER)
+    async def delete(self, actor: Actor, name: str) -> None:
+        """Take a secret away; attempts that name it fail from now on."""
+        if not await self._store.delete_record(KIND, actor.project, name):
+            raise NotFound("secret", name)
+        await self._audit.record(actor, "secret.delete", f"secret/{name}")
+
+    @needs(Permission.ADMINISTER)
+    async def list(self, actor: Actor) -> list[SecretInfo]:
+        """Names and versions, by name."""
+        now = self._clock.now()
+        records = await self._store.list_records(KIND, actor.project, "", now, MOST)
+        return [_info(record.document) for record in records]
+
+    async def rewrap(self, project: str) -> int:
+        """Put all of a project's secrets under the current server key; how many were not."""
+        now, moved = self._clock.now(), 0
+        for record in await self._store.list_records(KIND, project, "", now, MOST):
+            document = record.document
+            if document["sealed"]["kek"] == self._keyring.current.id:
+                continue
+            where = place(project, record.key, document["version"])
+            record.document = document | {
+                "sealed": rewrap(self._keyring, document["sealed"], where)
+            }
+            # Not written if somebody changed it meanwhile: that used the current key already.
+            moved += await self._store.put_record(record, now, record.version)
+        return moved
+
+    async def _require_room(self, project: str, known: Record | None, now: int) -> None:
+        if known is None:
+            found = await self._store.list_records(KIND, project, "", now, MOST)
+            if len(found) >= MOST:
+                raise InvalidInput(f"a project has {MOST} secrets at most", field="name")
+
+    async def _put(
+        self, project: str, info: SecretInfo, sealed: dict[str, Any], now: int, expected: int
+    ) -> None:
+        document = {
+            "name": info.name,
+            "version": info.version,
+            "saved_at": info.saved_at,
+            "by": info.by,
+            "sealed": sealed,
+        }
+        record = Record(kind=KIND, project=project, key=info.name, document=document)
+        if not await self._store.put_record(record, now, expected):
+            raise Conflict(f"secret {info.name!r} was changed at the same moment; repeat it")
+
+
+def check_name(name: str) -> None:
+    """A name that a template can say."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"{name[:64]!r} is no name for a secret",
+            field="name",
+            hint="Use 1 to 255 of letters, digits, - and _",
+        )
+
+
+def place(project: str, name: str, version: int) -> tuple[str, str, str]:
+    """What an envelope is bound to."""
+    return project, name, str(version)
+
+
+def _info(document: dict[str, Any]) -> SecretInfo:
+    return SecretInfo(
+        name=document["name"],
+        version=document["version"],
+        saved_at=document["saved_at"],
+        by=document["by"],
+    )

@@ -1,0 +1,138 @@
+import json
+
+import pytest
+
+from tickwell import Cron, Every
+from tickwell.domain.http import Http
+from tickwell.domain.job import Job
+from tickwell.errors import Conflict, Forbidden, InvalidInput, LimitReached, NotFound
+from tickwell.services.access.permission import Role
+from tickwell.services.limits.bucket import Buckets, Rate
+from tickwell.services.limits.quota import Quota
+from tickwell.services.limits.requests import RequestLimits
+
+
+def job(trigger, name="ping", **fields):
+    target = Http("https://example.com/hook", headers={"X-Token": "{{secret.token}}"})
+    return Job(id="", name=name, trigger=trigger, target=target, project="acme", **fields)
+
+
+async def make(office, service, name="acme"):
+    return await service.projects.create(office.owner(), name, title="Acme", admin="ada")
+
+
+async def test_a_project_has_an_admin_from_the_start(office, service):
+    await make(office, service)
+    assert await service.members.list(office.actor()) == [("ada", Role.ADMIN)]
+    assert [each.name for each in await service.projects.list(office.owner())] == ["acme"]
+    with pytest.raises(Conflict):
+        await make(office, service)
+
+
+@pytest.mark.parametrize("name", ["", "_platform", "A", "a b", "-a", "a-", "x" * 64, "ä", "a/b"])
+async def test_names_that_nobody_can_choose(office, service, name):
+    with pytest.raises(InvalidInput):
+        await make(office, service, name)
+
+
+async def test_an_export_has_definitions_and_no_secret(office, service):
+    await make(office, service)
+    await service.projects._jobs.add(job(Cron("0 9 * * *")))
+    await service.secrets.set(office.actor(), "token", "canary-1234")
+    document = await service.projects.export(office.owner(), "acme")
+    assert [each["name"] for each in document["jobs"]] == ["ping"]
+    assert document["members"] == {"ada": "admin"}
+    assert document["secrets"] == ["token"]
+    text = json.dumps(document)
+    assert "{{secret.token}}" in text
+    assert "canary" not in text
+
+
+async def test_a_deleted_project_lets_nobody_in_and_fires_nothing(office, service):
+    await make(office, service)
+    made = await service.keys.create(office.actor(), "ci", Role.ADMIN)
+    await service.secrets.set(office.actor(), "token", "canary-1234")
+    for number in range(3):
+        await service.projects._jobs.add(job(Every("1h"), f"job{number}"))
+    await service.projects.delete(office.owner(), "acme")
+    assert await office.open().key_check.find(made.token) is None
+    assert (await service.directory.read("ada")).roles == {}
+    assert await service.secrets.list(office.actor()) == []
+    assert (await office.store.next_wakeup(office.clock.now())).fire is None
+    assert await service.projects.list(office.owner()) == []
+    with pytest.raises(NotFound):
+        await service.projects.delete(office.owner(), "acme")
+    with pytest.raises(Conflict, match="did before"):
+        await make(office, service)
+
+
+async def test_only_platform_admins(office, service):
+    admin = office.actor(Role.ADMIN)
+    for call in (
+        service.projects.create(admin, "x"),
+        service.projects.export(admin, "acme"),
+        service.projects.delete(admin, "acme"),
+        service.projects.appoint(admin, "acme", "ada"),
+        service.limits.set(admin, "acme", Quota()),
+    ):
+        with pytest.raises(Forbidden):
+            await call
+
+
+async def test_a_trigger_that_fires_too_often_is_refused_with_the_number(office):
+    service = office.open(quota=Quota(fires_per_day=10_000))
+    with pytest.raises(LimitReached) as error:
+        await service.limits.check_jobs(office.actor(), [job(Cron("* * * * * *"))])
+    assert "would fire 86,400 times a day; your limit is 10,000" in str(error.value)
+    assert error.value.retry_after is None
+    await service.limits.check_jobs(office.actor(), [job(Cron("* * * * *"))])
+
+
+async def test_jobs_and_fires_of_a_project_add_up(office, service):
+    await service.limits.set(office.owner(), "acme", Quota(jobs=3, fires_per_day=3000))
+    jobs, actor = service.projects._jobs, office.actor()
+    await service.limits.check_jobs(actor, [job(Every("1m"))])
+    old = (await jobs.add(job(Every("1m")))).job
+    with pytest.raises(LimitReached, match="all jobs together would fire 4,320"):
+        await service.limits.check_jobs(actor, [job(Every("30s"), "b")])
+    await service.limits.check_jobs(actor, [job(Every("30s"))], old)
+    office.clock.instant += 5000
+    few = [job(Every("1d"), f"d{n}") for n in range(3)]
+    with pytest.raises(LimitReached, match="3 jobs at most"):
+        await service.limits.check_jobs(actor, few)
+    await service.limits.check_jobs(office.actor(project="other"), few * 10)
+
+
+async def test_payloads_and_requested_runs(office):
+    service = office.open(quota=Quota(payload=20, runs_per_minute=5))
+    actor = office.actor()
+    with pytest.raises(LimitReached, match="21 bytes"):
+        await service.limits.check_runs(actor, 1, {"x": "y" * 12})
+    await service.limits.check_runs(actor, 5)
+    with pytest.raises(LimitReached) as error:
+        await service.limits.check_runs(actor, 1)
+    assert error.value.retry_after == 12
+    await service.limits.check_runs(office.actor(project="other"), 5)
+
+
+def test_a_bucket_gives_so_many_in_a_window_and_refills_evenly():
+    buckets = Buckets(Rate(100, 900_000))
+    taken = [buckets.take("a", 0) for _ in range(101)]
+    assert [each.allowed for each in taken] == [True] * 100 + [False]
+    assert (taken[0].remaining, taken[99].remaining, taken[100].reset) == (99, 0, 9)
+    assert buckets.take("b", 0).allowed
+    assert not buckets.take("a", 8_999).allowed
+    assert buckets.take("a", 9_000).allowed
+    assert buckets.take("a", 10**9).remaining == 99
+
+
+async def test_requests_without_a_key_are_few(office):
+    limits = RequestLimits(office.clock, without_key=100, with_key=0)
+    for _ in range(100):
+        assert limits.stranger("192.0.2.1")
+    with pytest.raises(LimitReached, match="100 requests in 900 s"):
+        limits.stranger("192.0.2.1")
+    left = limits.stranger("192.0.2.2")
+    assert left is not None
+    assert left.remaining == 99
+    assert limits.known("key:x") is None

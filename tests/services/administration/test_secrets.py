@@ -1,0 +1,112 @@
+import asyncio
+import json
+
+import pytest
+
+from tests.services.administration.conftest import TEN
+from tickwell.errors import Forbidden, InvalidInput, NotFound, StoreCorrupt
+from tickwell.services.access.permission import Role
+from tickwell.services.keyring import Keyring, ServerKey
+from tickwell.services.secrets.source import StoredSecrets
+
+NEWER = ServerKey(bytes(range(32, 64)))
+CANARY = 'canary-5f1d-with "quotes"'
+
+
+def source(office, keyring=None):
+    return StoredSecrets(office.store, office.clock, lambda: keyring or office.keyring)
+
+
+async def test_a_secret_is_opened_where_an_attempt_is_sent_and_shown_nowhere(office, service):
+    info = await service.secrets.set(office.actor(), "token", CANARY)
+    assert await source(office).get("acme", ["token", "other"]) == {"token": CANARY}
+    assert await service.secrets.list(office.actor()) == [info]
+    assert CANARY not in repr(info)
+    stored = [
+        record.document
+        for kind in ("secret", "audit")
+        for record in await office.store.list_records(kind, "acme", "", TEN)
+    ]
+    assert len(stored) == 2
+    assert "canary" not in json.dumps(stored)
+
+
+async def test_a_new_value_is_used_within_seconds(office, service):
+    reader = source(office)
+    await service.secrets.set(office.actor(), "token", "first")
+    assert await reader.get("acme", ["token"]) == {"token": "first"}
+    assert (await service.secrets.set(office.actor(), "token", "second")).version == 2
+    office.clock.instant += 5000
+    assert await reader.get("acme", ["token"]) == {"token": "second"}
+
+
+async def test_a_project_does_not_see_another_s(office, service):
+    await service.secrets.set(office.actor(), "token", CANARY)
+    assert await source(office).get("other", ["token"]) == {}
+    assert await service.secrets.list(office.actor(project="other")) == []
+    with pytest.raises(NotFound):
+        await service.secrets.delete(office.actor(project="other"), "token")
+
+
+@pytest.mark.parametrize(("project", "name"), [("other", "token"), ("acme", "moved")])
+async def test_an_envelope_that_is_moved_does_not_open(office, service, project, name):
+    await service.secrets.set(office.actor(), "token", CANARY)
+    record = await office.store.get_record("secret", "acme", "token", TEN)
+    record.project, record.key = project, name
+    await office.store.put_record(record, TEN)
+    with pytest.raises(StoreCorrupt, match=name) as error:
+        await source(office).get(project, [name])
+    assert "canary" not in str(error.value)
+
+
+async def test_a_changed_version_does_not_open(office, service):
+    await service.secrets.set(office.actor(), "token", CANARY)
+    record = await office.store.get_record("secret", "acme", "token", TEN)
+    record.document["version"] = 7
+    await office.store.put_record(record, TEN)
+    with pytest.raises(StoreCorrupt):
+        await source(office).get("acme", ["token"])
+
+
+async def test_server_keys_rotate_while_secrets_are_used(office, service):
+    """Every process knows both keys before the new one is used; none ever fails to open."""
+    both, changed = Keyring([NEWER, office.keyring.current]), office.open()
+    names = [f"s{number}" for number in range(10)]
+    for name in names:
+        await service.secrets.set(office.actor(), name, f"value of {name}")
+    changed = office.open(keyring=both)
+    seen = 0
+
+    async def use():
+        nonlocal seen
+        for _ in range(20):
+            found = await source(office, both).get("acme", names)
+            assert found == {name: f"value of {name}" for name in names}
+            seen += 1
+
+    moved, *_ = await asyncio.gather(changed.secrets.rewrap("acme"), use(), use())
+    assert (moved, seen) == (10, 40)
+    assert await changed.secrets.rewrap("acme") == 0
+    found = await source(office, Keyring([NEWER])).get("acme", names)
+    assert len(found) == 10
+    with pytest.raises(StoreCorrupt, match="not known here"):
+        await source(office).get("acme", names)
+
+
+@pytest.mark.parametrize("value", ["", "abc", "x" * 8193])
+async def test_a_value_that_could_not_be_hidden_or_sent_is_refused(office, service, value):
+    with pytest.raises(InvalidInput):
+        await service.secrets.set(office.actor(), "token", value)
+    assert await service.secrets.list(office.actor()) == []
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a.b", "ä", "x" * 256, "{{x}}"])
+async def test_a_name_that_no_template_could_say_is_refused(office, service, name):
+    with pytest.raises(InvalidInput):
+        await service.secrets.set(office.actor(), name, "value")
+
+
+async def test_only_admins(office, service):
+    for call in (service.secrets.set(office.actor(Role.EDITOR), "token", "value"),):
+        with pytest.raises(Forbidden):
+            await call
