@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.insights import overview
+from tickwell.services.insights import history, overview
 from tickwell.services.operations.tools import Tools
 
 
@@ -18,3 +18,8 @@ class InsightOperations:
     async def overview(self, actor: Actor) -> overview.Overview:
         """One look at the project."""
         return await overview.look(self.tools.store, actor.project, self.tools.clock.now())
+
+    @needs(Permission.READ)
+    async def job_history(self, actor: Actor, job_id: str) -> history.JobHistory:
+        """The latest executions of a job, and what they say about it."""
+        return await history.job_history(self.tools.store, actor.project, job_id)

@@ -27,6 +27,9 @@ document.addEventListener("click", async (event) => {
     const open = document.getElementById("nav").classList.toggle("open");
     menu.setAttribute("aria-expanded", String(open));
   }
+  const opener = event.target.closest("[data-open]");
+  if (opener) document.getElementById(opener.dataset.open).showModal();
+  if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
   const copy = event.target.closest("[data-copy]");
   if (copy) {
     const text = copy.parentElement.querySelector("code").textContent;

@@ -1,0 +1,108 @@
+"""One job: what it does and when, how it went, what comes, and what can be done with it."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import HTMLResponse
+
+from tickwell.domain.document import job_to_document
+from tickwell.domain.trigger import Trigger
+from tickwell.domain.trigger.duration import parse_duration
+from tickwell.errors import InvalidInput
+from tickwell.services.access.permission import Permission
+from tickwell.services.insights.history import LATEST
+from tickwell.ui.answers import done
+from tickwell.ui.rendering import page
+from tickwell.ui.svg.strip import history_strip
+from tickwell.ui.visitor import Visitor, visit
+
+FIRES = 10
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/jobs/{id}")
+async def job(request: Request, id: str, visitor: Visitor = visit(Permission.READ)) -> HTMLResponse:
+    """Everything about it."""
+    operations, actor = visitor.operations, visitor.actor
+    entry = await operations.executions.job_of(actor, id)
+    history = await operations.insights.job_history(actor, entry.job.id)
+    alive = entry.cursor.state.value != "deleted"
+    fires = await operations.slots.next_fires(actor, entry.job.id, FIRES) if alive else []
+    return page(
+        request,
+        visitor,
+        "job.html",
+        entry=entry,
+        job=entry.job,
+        alive=alive,
+        history=history,
+        strip=history_strip(history.executions, LATEST),
+        fires=fires,
+        zone=_zone(entry.job.trigger),
+        document=job_to_document(entry.job),
+        warnings=entry.job.trigger.warnings(),
+    )
+
+
+@router.post("/jobs/{id}/pause")
+async def pause(
+    request: Request,
+    id: str,
+    why: Annotated[str, Form(max_length=500)] = "",
+    how_long: Annotated[str, Form(max_length=20)] = "",
+    visitor: Visitor = visit(Permission.OPERATE),
+) -> Response:
+    """Stop firing, for a while or until somebody resumes it."""
+    until = visitor.now + parse_duration(how_long, field="for") if how_long else None
+    changed = await visitor.operations.jobs.pause(visitor.actor, id, why=why, until=until)
+    return done(request, f"{changed.entry.job.name} is paused", f"/jobs/{id}")
+
+
+@router.post("/jobs/{id}/resume")
+async def resume(
+    request: Request, id: str, visitor: Visitor = visit(Permission.OPERATE)
+) -> Response:
+    """Fire again from now on."""
+    changed = await visitor.operations.jobs.resume(visitor.actor, id)
+    return done(request, f"{changed.entry.job.name} fires again", f"/jobs/{id}")
+
+
+@router.post("/jobs/{id}/trigger")
+async def trigger(
+    request: Request,
+    id: str,
+    payload: Annotated[str, Form(max_length=65_536)] = "",
+    visitor: Visitor = visit(Permission.OPERATE),
+) -> Response:
+    """Run it now, with its own payload or another one."""
+    found = await visitor.operations.executions.trigger(
+        visitor.actor, id, payload=_json(payload, "payload")
+    )
+    return done(request, "Requested", f"/executions/{found.id}")
+
+
+@router.post("/jobs/{id}/delete")
+async def delete(request: Request, id: str, visitor: Visitor = visit(Permission.EDIT)) -> Response:
+    """Take it away; its history stays until it is pruned."""
+    changed = await visitor.operations.jobs.delete(visitor.actor, id)
+    return done(request, f"{changed.entry.job.name} is deleted", "/jobs")
+
+
+def _json(text: str, field: str) -> Any:
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"is no JSON: {error}", field=field, hint='Use {"a": 1}') from None
+
+
+def _zone(trigger: Trigger) -> ZoneInfo | None:
+    """The zone that the trigger reckons in, if it has one."""
+    name = getattr(trigger, "tz", None)
+    return ZoneInfo(name) if isinstance(name, str) else None
