@@ -35,6 +35,7 @@ from tickwell.settings import Settings
 if TYPE_CHECKING:
     from tickwell.engine.engine import Engine
     from tickwell.engine.supervisor import Supervisor
+    from tickwell.services.operations import Tools
     from tickwell.wiring import NotifyingStore
 
 H = TypeVar("H", bound=Hook)
@@ -237,6 +238,18 @@ class Scheduler(Named):
         from tickwell.engine.supervisor import Supervisor
 
         return Supervisor(command, count, self.clock, self.events, environment=environment)
+
+    def tools(self) -> Tools:
+        """What operations on this scheduler's store are made of, for the faces of a service."""
+        from tickwell.services.operations import Tools
+
+        return Tools(
+            store=self._store,
+            clock=self.clock,
+            random=SystemRandom(),
+            wake=self._wake,
+            check=self._check_payload,
+        )
 
     def _wake(self) -> None:
         if self._life.engine is not None:

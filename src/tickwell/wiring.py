@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Events
+from tickwell.domain.health import Health
 from tickwell.domain.http import Http
 from tickwell.domain.target import Call
 from tickwell.engine.engine import ROLES, Engine
@@ -25,6 +26,10 @@ from tickwell.settings import Settings
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
+
+    from fastapi import FastAPI
+
+    from tickwell.services.operations import Tools
 
 #: Known store URLs, for messages.
 SCHEMES = ("memory://", "sqlite:///file.db", "postgresql://user@host/database")
@@ -114,6 +119,16 @@ def make_engine(
         # By the URL that was given: the store's name has no credentials.
         open_pulse_store=None if shared else lambda: make_store(settings.store),
     )
+
+
+def make_api(
+    tools: Tools, *, health: Callable[[], Health], settings: Settings, events: Events
+) -> FastAPI:
+    """The API over an opened store; its context is in `app.state.context`, to be closed."""
+    from tickwell.api.app import create_app
+    from tickwell.api.context import Context
+
+    return create_app(Context.over(tools, health=health, settings=settings, events=events))
 
 
 def loop_factory() -> Callable[[], AbstractEventLoop]:

@@ -65,19 +65,36 @@ def get(url):
 def test_it_serves_health_and_stops_on_sigterm(serve):
     process = serve("--port", "0")
     url = address(process)
-    assert get(f"{url}/health") == (
-        200,
-        {
-            "status": "ok",
-            "problems": [],
-            "store": "sqlite:///tickwell.db",
-            "in_hand": 0,
-            "backlog": 0,
-        },
-    )
+    assert get(f"{url}/health") == (200, {"status": "healthy", "service": "scheduler"})
+    status, details = get(f"{url}/health/detailed")
+    assert (status, details["store"], details["problems"]) == (200, "sqlite:///tickwell.db", [])
+    assert get(f"{url}/api/v1/jobs") == (200, {"items": [], "next_cursor": None})
     assert get(f"{url}/nothing")[0] == 404
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0
+
+
+def test_roles_are_processes(serve):
+    api = serve("--port", "0", "--role", "api")
+    url = address(api)
+    worker = serve("--port", "0", "--role", "planner,worker")
+    health = get(f"{address(worker)}/health")
+    assert (health[0], health[1]["status"]) == (200, "healthy")
+    body = {"name": "a", "trigger": {"on_demand": True}, "target": {"call": {"handler": "none"}}}
+    request = urllib.request.Request(f"{url}/api/v1/jobs", json.dumps(body).encode())
+    request.add_header("content-type", "application/json")
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert answer.status == 201
+    for process in (api, worker):
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+
+
+def test_the_open_api_is_for_this_machine_alone(serve):
+    process = serve("--port", "0", "--host", "0.0.0.0")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "not this machine alone" in errors
 
 
 def test_it_runs_the_jobs_of_an_app(serve):

@@ -36,13 +36,14 @@ class HealthApp:
         await send({"type": "http.response.body", "body": body_sent})
 
     def _answer(self, method: str, path: str) -> tuple[int, dict[str, Any]]:
-        if path not in {"/health", "/"}:
+        if path not in {"/health", "/healthz", "/readyz", "/"}:
             return 404, {"error": "no such page; /health says how the service is"}
         if method not in {"GET", "HEAD"}:
             return 405, {"error": f"{method} is not offered here; use GET"}
         health = self.health()
         return (200 if health.ok else 503), {
-            "status": "ok" if health.ok else "failing",
+            "status": "healthy" if health.ok else "unhealthy",
+            "service": "scheduler",
             "problems": health.problems,
             "store": self.store,
             "in_hand": health.in_hand,

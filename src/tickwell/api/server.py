@@ -13,7 +13,7 @@ from tickwell.errors import InvalidSetting
 
 def require_server() -> None:
     """Raise `InvalidSetting` when the server is not installed."""
-    if find_spec("uvicorn") is None:
+    if find_spec("uvicorn") is None or find_spec("fastapi") is None:
         raise InvalidSetting(
             "the HTTP listener needs the server extra",
             field="http",
@@ -31,5 +31,14 @@ async def serve(application: Any, sock: socket.socket) -> None:
             """Signals belong to the engine, which drains first."""
             yield
 
-    config = uvicorn.Config(application, lifespan="off", log_level="warning", access_log=False)
+    config = uvicorn.Config(
+        application,
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        # The application judges by its own settings which proxies are to be believed.
+        proxy_headers=False,
+        timeout_graceful_shutdown=5,
+    )
     await Server(config).serve(sockets=[sock])

@@ -31,8 +31,8 @@ def serve(
         typer.Option(help="The scheduler whose handlers to run, as module:name."),
     ] = None,
     role: Annotated[
-        str, typer.Option(help="What this process does: planner, worker, or both.")
-    ] = "planner,worker",
+        str, typer.Option(help="What this process does: any of api, planner and worker.")
+    ] = "api,planner,worker",
     workers: Annotated[
         int,
         typer.Option(min=0, help="Worker processes to supervise; 0: work in this process."),
@@ -71,12 +71,12 @@ def serve(
 
 def _roles(given: str) -> frozenset[str]:
     roles = frozenset(part.strip() for part in given.split(",") if part.strip())
-    unknown = roles - {"planner", "worker"}
+    unknown = roles - {"api", "planner", "worker"}
     if unknown or not roles:
         raise InvalidSetting(
             f"{', '.join(sorted(unknown)) or 'nothing'} is no role",
             field="role",
-            hint="Use planner, worker or planner,worker",
+            hint="Use api, planner, worker, or some of them with commas between",
         )
     return roles
 

@@ -9,6 +9,8 @@ import signal
 import socket
 import sys
 from dataclasses import replace
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,6 +18,9 @@ from tickwell.api.health import HealthApp
 from tickwell.domain.health import Health
 from tickwell.errors import InvalidSetting
 from tickwell.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from tickwell.api.context import Context
 
 #: Seconds beyond the drain timeout before a worker process is killed: it writes its reports first.
 PATIENCE = 25.0
@@ -37,7 +42,7 @@ class Service:
         app: str | None,
     ) -> None:
         self.scheduler = scheduler
-        self.roles = roles if not workers else frozenset({"planner"})
+        self.roles = roles if not workers else roles - {"worker"}
         self.workers = workers
         self.http = http
         self.host = host
@@ -45,6 +50,9 @@ class Service:
         self.supervised = supervised
         self.app = app
         self.stopping = asyncio.Event()
+        self.context: Context | None = None
+        if http and "api" in self.roles:
+            _require_loopback(host)
         if workers and scheduler.settings.store.startswith("memory:"):
             raise InvalidSetting(
                 "worker processes cannot see what this process keeps in memory",
@@ -62,14 +70,17 @@ class Service:
             loop.add_signal_handler(number, self._on_signal, number)
         sock = self._bind() if self.http else None
         orphaned = asyncio.create_task(self._watch_parent()) if self.supervised else None
-        await self.scheduler.start(self.roles)
+        await self.scheduler.start(self.roles - {"api"})
         await self.supervisor.start()
-        listening = asyncio.create_task(self._listen(sock)) if sock else None
+        application = self._application() if sock else None
+        listening = asyncio.create_task(self._listen(application, sock)) if sock else None
         self._say(sock)
         try:
             await self.stopping.wait()
             self._tell("stopping: no new claims, running attempts may end")
         finally:
+            if self.context is not None:
+                await self.context.close()
             drain = self.scheduler.settings.drain_timeout
             await asyncio.gather(self.supervisor.stop(drain + PATIENCE), self.scheduler.stop())
             if orphaned is not None:
@@ -109,11 +120,27 @@ class Service:
         require_server()
         return _bind(self.host, self.port)
 
-    async def _listen(self, sock: socket.socket) -> None:
+    def _application(self) -> Any:
+        """The API, or only its health where nobody asked for more."""
+        if "api" not in self.roles:
+            return HealthApp(self.health, self.scheduler.store_url)
+        from tickwell.wiring import make_api
+
+        scheduler = self.scheduler
+        app = make_api(
+            scheduler.tools(),
+            health=self.health,
+            settings=scheduler.settings,
+            events=scheduler.events,
+        )
+        self.context = app.state.context
+        return app
+
+    async def _listen(self, application: Any, sock: socket.socket) -> None:
         from tickwell.api.server import serve
 
         try:
-            await serve(HealthApp(self.health, self.scheduler.store_url), sock)
+            await serve(application, sock)
         finally:
             self.stopping.set()  # a service that nobody can ask is no service
 
@@ -132,11 +159,26 @@ class Service:
         if sock is not None:
             address, port = sock.getsockname()[:2]
             self._tell(f"  http://{address}:{port}/health says how it is")
+            if "api" in self.roles:
+                self._tell(f"  http://{address}:{port}/api/v1 is the API")
         self._tell("  Ctrl-C drains and stops")
 
     def _tell(self, line: str) -> None:
         if not self.supervised:  # the supervisor speaks for all of them
             typer.echo(line, err=True)
+
+
+def _require_loopback(host: str) -> None:
+    """Whoever reaches the API may do everything: nobody but this machine may reach it."""
+    with contextlib.suppress(ValueError):
+        if ip_address(host).is_loopback:
+            return
+    if host != "localhost":
+        raise InvalidSetting(
+            f"{host} is not this machine alone, and the API asks nobody who they are",
+            field="host",
+            hint="Listen on 127.0.0.1, or leave the api role out",
+        )
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from tickwell.clock import Clock
+from tickwell.domain.job import Job
 from tickwell.ids import Random
 from tickwell.ports.store import Store
 from tickwell.services.executions import Executions
@@ -25,6 +27,8 @@ class Tools:
     wake: Callable[[], None]
     auditor: Auditor = field(default_factory=Unaudited)
     limiter: Limiter = field(default_factory=Unlimited)
+    #: Refuses a payload that the job's target could not be called with, where that is known.
+    check: Callable[[Job, Any], None] = lambda _job, _payload: None
     jobs: Jobs = field(init=False)
     executions: Executions = field(init=False)
     slots: Slots = field(init=False)
@@ -32,4 +36,5 @@ class Tools:
     def __post_init__(self) -> None:
         self.jobs = Jobs(self.store, self.clock, self.random, self.wake)
         self.executions = Executions(self.store, self.clock, self.random, self.wake)
+        self.jobs.check = self.executions.check = self.check
         self.slots = self.executions.slots
