@@ -14,7 +14,8 @@ from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import RETURN_BUDGET, Delivery
-from tickwell.errors import InvalidInput
+from tickwell.errors import InvalidInput, StoreError
+from tickwell.executors.http.breaker import Breakers
 from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.oauth import Refusal, Tokens
 from tickwell.executors.http.places import Places
@@ -23,7 +24,7 @@ from tickwell.executors.http.request import build
 from tickwell.executors.http.resolver import Resolver, SystemResolver
 from tickwell.executors.http.secrets import NoSecrets, Secrets, hider
 from tickwell.executors.http.values import Unsendable, Values
-from tickwell.executors.http.verdict import judge
+from tickwell.executors.http.verdict import judge, says_of_host
 from tickwell.ids import spread
 from tickwell.ports.executor import Sort
 
@@ -46,6 +47,8 @@ class HttpExecutor:
         guard: Guard,
         *,
         per_host: int = 20,
+        breaker_failures: int = 20,
+        breaker_rest: float = 30.0,
         resolver: Resolver | None = None,
         secrets: Secrets | None = None,
         make_context: Callable[[], ssl.SSLContext] = ssl.create_default_context,
@@ -56,6 +59,7 @@ class HttpExecutor:
         self._secrets = secrets or NoSecrets()
         self._make_context = make_context
         self._places = Places(per_host, clock.monotonic)
+        self._breakers = Breakers(breaker_failures, breaker_rest, clock.monotonic)
         self._tokens = Tokens(guard, clock.monotonic)
         self._plans: dict[tuple[str, int], Plan] = {}
         self._client: Client | None = None
@@ -71,19 +75,43 @@ class HttpExecutor:
             return Outcome(kind=OutcomeKind.FAILED, error=str(error), retry=False)
         host = plan.url.host
         client = self._client or await self._open()
-        may_return = claim.returned < RETURN_BUDGET and claim.job.delivery is Delivery.AT_LEAST_ONCE
-        if not await self._places.enter(host, patient=not may_return):
-            return _come_again(claim, host)
+        again = claim.job.delivery is Delivery.AT_LEAST_ONCE
+        may_return = claim.returned < RETURN_BUDGET and again
+        line = claim.job.project, plan.url.authority
+        # What is sent once at most is not sent again and again: nothing to protect a host from.
+        if again and (rest := self._breakers.wait(line)):
+            return _stay_away(claim, host, rest, may_return=may_return)
+        outcome = None
+        try:
+            if not await self._places.enter(host, patient=not may_return):
+                return _come_again(claim, host)
+            try:
+                outcome = await self._timed(client, plan, claim)
+            finally:
+                self._places.leave(host)
+            return outcome
+        finally:
+            self._note(line, outcome)
+
+    async def _timed(self, client: Client, plan: Plan, claim: Claim) -> Outcome:
         try:
             async with asyncio.timeout(plan.target.timeout / 1000):
                 return await self._attempt(client, plan, claim)
         except TimeoutError:
+            limit = f"{plan.target.timeout / 1000:g} s"
             return Outcome(
                 kind=OutcomeKind.TIMED_OUT,
-                error=f"{host} did not answer in full within {plan.target.timeout / 1000:g} s",
+                error=f"{plan.url.host} did not answer in full within {limit}",
             )
-        finally:
-            self._places.leave(host)
+
+    def _note(self, line: tuple[str, str], outcome: Outcome | None) -> None:
+        match says_of_host(outcome):
+            case True:
+                self._breakers.succeeded(line)
+            case False:
+                self._breakers.failed(line)
+            case None:
+                self._breakers.gave_up(line)
 
     async def close(self) -> None:
         """Hang up."""
@@ -110,6 +138,10 @@ class HttpExecutor:
             answer = await client.send(request)
         except (Unsendable, Refused) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)), retry=False)
+        except StoreError as error:
+            return Outcome(
+                kind=OutcomeKind.SNOOZED, delay=RETURN_AFTER, error=f"its secrets: {error}"
+            )
         except (client.failure, Refusal) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)))
         outcome = judge(answer, plan.target, self._clock.now(), hide)
@@ -148,6 +180,16 @@ class HttpExecutor:
                 context = await asyncio.to_thread(self._make_context)
                 self._client = Client(self.guard, self.resolver, context, self._make_context)
         return self._client
+
+
+def _stay_away(claim: Claim, host: str, rest: float, *, may_return: bool) -> Outcome:
+    """The host only failed for a while: what is not sent costs the execution nothing."""
+    wait = int(rest * 1000)
+    return Outcome(
+        kind=OutcomeKind.SNOOZED if may_return else OutcomeKind.FAILED,
+        delay=wait + spread(f"{claim.id}:{claim.attempt}", wait // 4 + 1),
+        error=f"{host} failed too often in a row and is left in peace for {rest:.0f} s",
+    )
 
 
 def _come_again(claim: Claim, host: str) -> Outcome:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 from urllib.parse import quote
 
@@ -32,12 +33,30 @@ def hider(values: Iterable[str]) -> Callable[[str], str]:
     long = {value for value in values if len(value) >= _SHORTEST}
     if not long:
         return str
-    # As they stand in a URL, too; the longest first, since one may hold another.
-    hidden = sorted(long | {quote(value, safe="") for value in long}, key=len, reverse=True)
+    # As they stand in a URL and in JSON, too; the longest first, since one may hold another.
+    forms = {form for value in long for form in _forms(value)}
+    hidden = sorted(forms, key=len, reverse=True)
 
     def hide(text: str) -> str:
         for value in hidden:
             text = text.replace(value, HIDDEN)
+        # What was cut may end in the beginning of one.
+        for value in hidden:
+            text = _without_beginning(text, value)
         return text
 
     return hide
+
+
+def _forms(value: str) -> Iterator[str]:
+    yield value
+    yield quote(value, safe="")
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+
+
+def _without_beginning(text: str, value: str) -> str:
+    for length in range(min(len(value) - 1, len(text)), _SHORTEST - 1, -1):
+        if text.endswith(value[:length]):
+            return text[:-length] + HIDDEN
+    return text

@@ -42,6 +42,17 @@ def judge(answer: Answer, target: Http, now: int, redact: Callable[[str], str]) 
     )
 
 
+def says_of_host(outcome: Outcome | None) -> bool | None:
+    """Whether the attempt found the host well, or not; None: it never got there."""
+    if outcome is None:
+        return None
+    if isinstance(outcome.result, dict):
+        status = int(outcome.result["status"])
+        return status < 500 and status != HTTPStatus.TOO_MANY_REQUESTS
+    tried = outcome.kind is OutcomeKind.FAILED and outcome.retry
+    return False if tried or outcome.kind is OutcomeKind.TIMED_OUT else None
+
+
 def is_worth_another(status: int, target: Http) -> bool:
     """Whether the same request may be answered otherwise later."""
     return status >= 500 or status < 200 or status in target.retry_on
