@@ -23,6 +23,7 @@ TickwellError
  |    +-- StoreRefused         it answers, and will not: rights, read-only, foreign file
  |    +-- SchemaTooNew         written by a newer Tickwell
  |    +-- StoreCorrupt         its content contradicts itself
+ |    +-- StoreLost            it is not the store that it was: flushed, or exchanged
  +-- NotRunning                the scheduler is stopped, or was never started
 
 A message says what is wrong, where, and what to do next.
@@ -180,6 +181,13 @@ class SchemaTooNew(StoreError):
 
 class StoreCorrupt(StoreError):
     """The store's content contradicts itself; restore a backup."""
+
+
+class StoreLost(StoreError):
+    """What was in the store is gone: it was flushed, or exchanged for another, while we worked.
+
+    Nothing is done until a person restores a backup, or restarts to begin with what is there.
+    """
 
 
 class NotRunning(TickwellError):

@@ -1,0 +1,83 @@
+"""Jobs on Redis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from tickwell.domain.change import Changed, Changer
+from tickwell.domain.job import Entry
+from tickwell.errors import JobExists
+from tickwell.ports.records import JobFilter, Page
+from tickwell.stores.redis.base import RedisBase
+from tickwell.stores.redis.changing import change_job
+from tickwell.stores.redis.listing import job_walk, job_wanted, matches, turn
+from tickwell.stores.redis.rows import cursor_given, document, dumps, entry_of, facts, present
+from tickwell.stores.sql.entries import own, position
+from tickwell.stores.sql.text import clean
+
+#: Jobs that one script looks at for a list.
+STRETCH = 500
+
+
+class RedisCatalog(RedisBase):
+    """`ports.store.CatalogStore`."""
+
+    async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
+        given = [
+            present(
+                (
+                    entry.job.id,
+                    clean(entry.job.dedupe_key) or None,
+                    cursor_given(entry.cursor),
+                    facts(entry.job),
+                    document(entry.job),
+                )
+            )
+            for entry in entries
+        ]
+        answers = await self.answer("add_jobs", dumps(given))
+        if isinstance(answers, int):
+            raise JobExists(entries[answers].job.name)
+        for entry, known in zip(entries, answers, strict=True):
+            if known is None:
+                self.cache.put(own(entry).job)
+        self.bell.ring()
+        return [
+            own(entry if known is None else entry_of(self.cache, known))
+            for entry, known in zip(entries, answers, strict=True)
+        ]
+
+    async def change_jobs(
+        self, project: str, ids: Sequence[str], change: Changer, now: int
+    ) -> list[Changed]:
+        changed = []
+        try:
+            for id in ids:
+                changed.append(await change_job(self, project, id, change, now))  # noqa: PERF401 - those before an error stay changed
+        finally:
+            self.bell.ring()
+        return changed
+
+    async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
+        wanted = dumps([clean(key) for key in keys])
+        rows = await self.answer("get_jobs", clean(project) or "", wanted)
+        return [own(entry_of(self.cache, row)) for row in rows]
+
+    async def list_jobs(
+        self, where: JobFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Entry]:
+        walk, wanted, found = job_walk(where, cursor), job_wanted(where), list[Entry]()
+        while len(found) <= limit:
+            end, rows = await self.client.call("list_jobs", *walk.bounds(), STRETCH, wanted)
+            entries = (entry_of(self.cache, row) for row in json.loads(rows))
+            found += [entry for entry in entries if matches(entry.job, where)]
+            if end is None:
+                break
+            walk.go_on(end)
+        items = [own(entry) for entry in found[:limit]]
+        if len(found) <= limit:
+            return Page(items=items)
+        last = items[-1]
+        by_time = where.fires_before is not None
+        return Page(items=items, cursor=turn(last) if by_time else position(last.job))

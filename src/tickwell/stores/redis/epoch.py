@@ -1,0 +1,57 @@
+"""The epoch: which store this is. It tells a flushed database from one that was always empty."""
+
+from __future__ import annotations
+
+from random import SystemRandom
+from threading import Lock
+
+from tickwell.errors import SchemaTooNew, StoreRefused
+from tickwell.stores.redis.client import Client
+from tickwell.stores.redis.errors import lost
+
+#: The layout of keys that this Tickwell writes; it stands before the colon of the epoch.
+SCHEMA = 1
+
+_lock = Lock()
+#: Of every store that this process has open, by name: its epoch, and how often it is open.
+_seen: dict[str, tuple[str, int]] = {}
+
+
+async def enter(client: Client) -> None:
+    """Take up the epoch that is there; an empty database gets one, unless we know a former one."""
+    name = client.location.name
+    with _lock:
+        known, _ = _seen.get(name, ("", 0))
+    if known and await client.command("GET", client.location.key("epoch")) != known.encode():
+        raise lost(name)
+    new = f"{SCHEMA}:{SystemRandom().getrandbits(128):032x}"
+    client.epoch = new
+    client.epoch = _checked(await client.call("open"), name)
+    with _lock:
+        epoch, count = _seen.get(name, (client.epoch, 0))
+        if epoch != client.epoch:
+            raise lost(name)
+        _seen[name] = epoch, count + 1
+
+
+def leave(client: Client) -> None:
+    """Forget it with the last store of this process that has it open."""
+    name = client.location.name
+    with _lock:
+        epoch, count = _seen.get(name, ("", 0))
+        if count > 1:
+            _seen[name] = epoch, count - 1
+        else:
+            _seen.pop(name, None)
+
+
+def _checked(found: bytes, name: str) -> str:
+    epoch = found.decode("utf-8", "replace")
+    schema = epoch.partition(":")[0]
+    if not schema.isdecimal() or ":" not in epoch:
+        raise StoreRefused(
+            f"{name} holds a key of somebody else's under our name; set another ?prefix="
+        )
+    if int(schema) > SCHEMA:
+        raise SchemaTooNew(name, int(schema), SCHEMA)
+    return epoch

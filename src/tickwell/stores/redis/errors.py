@@ -1,0 +1,104 @@
+"""Errors of Redis in our words: what is wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+from redis import exceptions
+
+from tickwell.errors import (
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreLost,
+    StoreRefused,
+    StoreUnavailable,
+)
+
+#: What a driver call may raise when something is wrong with the server or the way to it.
+DRIVER = (exceptions.RedisError, OSError, TimeoutError)
+
+#: By the word that the server's answer begins with, or the driver's class.
+_REFUSED = {
+    "NOAUTH": "wants a password; put it into the URL: redis://:password@host:6379/0",
+    "WRONGPASS": "does not accept the password; check user and password in the URL",
+    "NOPERM": "refuses: {said}; grant this user the commands and keys of Tickwell",
+    "READONLY": "is a read-only replica; name the primary server",
+    "MOVED": "is a node of a cluster; name a server that is none: all keys are in one slot",
+    "WRONGTYPE": "holds a key of somebody else's under our name; set another ?prefix=",
+    "DENIED": "refuses: {said}",
+    "DB": "has no database of this number; name another in the URL",
+}
+_UNAVAILABLE = {
+    "LOADING": "is reading its data after a start; try again",
+    "BUSY": "is busy with a script; try again",
+    "MASTERDOWN": "has lost its primary; try again",
+    "MISCONF": "cannot write to its disk and so takes nothing; free some space there ({said})",
+    "NOREPLICAS": "has too few replicas to write; try again ({said})",
+    "UNKILLABLE": "is busy with a script; try again",
+}
+_FULL = (
+    "has reached its maxmemory; raise it, or let history be pruned sooner: what is on record runs"
+    " on, nothing new is recorded until then"
+)
+_KNOWN: dict[str, tuple[type[StoreError], str]] = {
+    **{word: (StoreRefused, words) for word, words in _REFUSED.items()},
+    **{word: (StoreUnavailable, words) for word, words in _UNAVAILABLE.items()},
+    "OOM": (StoreFull, _FULL),
+}
+
+
+def said(error: BaseException) -> str:
+    """The server's own words, in one line."""
+    return " ".join(str(error).split())
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether a script did not find the epoch that it was given."""
+    return str(error).startswith("TICKWELL_LOST")
+
+
+def _word(error: BaseException) -> str:
+    """What kind of error the server says it is; the driver cuts that word off where it knows it."""
+    text = str(error)
+    word = text.split(" ", 1)[0].rstrip(":")
+    if isinstance(error, exceptions.ReadOnlyError):
+        return "READONLY"
+    if isinstance(error, exceptions.BusyLoadingError):
+        return "LOADING"
+    if isinstance(error, exceptions.OutOfMemoryError) or "OOM command not allowed" in text:
+        return "OOM"
+    if isinstance(error, exceptions.NoPermissionError):
+        return "NOPERM"
+    if isinstance(error, exceptions.AuthenticationError):
+        return "NOAUTH" if "required" in text else "WRONGPASS"
+    return word
+
+
+def translate(error: BaseException, where: str) -> StoreError:
+    """The same in our tree of errors; the caller keeps the cause."""
+    word = _word(error)
+    if is_lost(error):
+        return lost(where)
+    if word in _KNOWN:
+        kind, words = _KNOWN[word]
+        return kind(f"{where} {words.format(said=said(error))}")
+    if isinstance(error, exceptions.ConnectionError | exceptions.TimeoutError | OSError):
+        return _away(error, where)
+    if "Bad data format" in str(error):
+        return StoreCorrupt(f"a row of {where} is damaged; restore a backup ({said(error)})")
+    return StoreError(f"{where} did not do what was asked: {said(error)}")
+
+
+def lost(where: str) -> StoreLost:
+    """The database was emptied, or replaced by another, while we were at work."""
+    return StoreLost(
+        f"{where} is not the store that it was: its epoch is gone, so it was flushed, restored or"
+        " exchanged; restore a backup, or restart all processes to begin with what is there"
+    )
+
+
+def _away(error: BaseException, where: str) -> StoreUnavailable:
+    if isinstance(error, exceptions.TimeoutError | TimeoutError):
+        return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
+    return StoreUnavailable(
+        f"{where} does not answer ({said(error)}); check that it runs and can be reached"
+    )

@@ -1,0 +1,78 @@
+"""Executions on Redis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
+from tickwell.errors import NotFound
+from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.stores.redis.base import RedisBase
+from tickwell.stores.redis.listing import execution_source, execution_wanted
+from tickwell.stores.redis.rows import dumps, execution_given, skip_of
+from tickwell.stores.sql.codec import STATES
+from tickwell.stores.sql.executions import attempt_of, execution_of
+from tickwell.stores.sql.text import clean
+
+#: Executions that one script looks at for a list, beside those that are asked for.
+STRETCH = 500
+
+
+class RedisHistory(RedisBase):
+    """`ports.store.HistoryStore`, but for workers."""
+
+    async def add_executions(
+        self, new: Sequence[NewExecution], now: int, horizon: int
+    ) -> list[str]:
+        given = dumps([execution_given(one) for one in new])
+        answers = await self.answer("add_executions", now, horizon, given)
+        if isinstance(answers, int):
+            raise NotFound("job", new[answers].job.name)
+        self.bell.ring()
+        return list(answers)
+
+    async def get_execution(self, project: str, id: str) -> Execution | None:
+        found = await self.client.call("get_execution", clean(project) or "", clean(id) or "")
+        if found is None:
+            return None
+        execution = execution_of(json.loads(found[0]))
+        execution.attempts = [attempt_of(row) for row in json.loads(found[1])]
+        return execution
+
+    async def list_executions(
+        self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Execution]:
+        source, wanted = execution_source(where), execution_wanted(where)
+        begin, found = "+" if cursor is None else f"({clean(cursor)}", list[Execution]()
+        looks = min(limit + 1, STRETCH)
+        while len(found) <= limit:
+            end, rows = await self.client.call("list_executions", source, begin, looks, wanted)
+            found += [execution_of(row) for row in json.loads(rows)]
+            if end is None:
+                break
+            begin, looks = f"({end.decode()}", STRETCH
+        items = found[:limit]
+        return Page(items=items, cursor=items[-1].id if len(found) > limit else None)
+
+    async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
+        rows = await self.client.call("list_skips", clean(job_id) or "", until)
+        skips = (skip_of(job_id, json.loads(row)) for row in rows)
+        touching = [skip for skip in skips if skip.last >= since]
+        return sorted(touching, key=lambda skip: (skip.first, skip.last))
+
+    async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        return await self._moved("request_cancel", project, ids, now)
+
+    async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        return await self._moved("revive", project, ids, now)
+
+    async def _moved(self, name: str, project: str, ids: Sequence[str], now: int) -> list[str]:
+        asked = dumps([clean(id) for id in dict.fromkeys(ids)])
+        moved: list[str] = await self.answer(name, now, clean(project) or "", asked)
+        self.bell.ring()
+        return moved
+
+    async def stats(self, project: str | None = None) -> dict[State, int]:
+        counts = await self.client.call("stats", clean(project) or "")
+        return dict(zip(STATES, counts, strict=True))

@@ -1,0 +1,66 @@
+"""The service's documents on Redis."""
+
+from __future__ import annotations
+
+import json
+
+from tickwell.ports.records import Record
+from tickwell.stores.redis.base import RedisBase
+from tickwell.stores.redis.rows import dumps
+from tickwell.stores.sql.text import clean
+
+
+class RedisRecords(RedisBase):
+    """`ports.store.RecordStore`."""
+
+    async def put_record(
+        self, record: Record, now: int, expected_version: int | None = None
+    ) -> bool:
+        written = await self.client.call(
+            "put_record",
+            _field(record.kind, record.project, record.key),
+            now,
+            "" if expected_version is None else expected_version,
+            dumps(record.document),
+            "" if record.expires_at is None else record.expires_at,
+        )
+        return bool(written)
+
+    async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
+        found = await self.client.call("get_record", _field(kind, project, key))
+        if found is None:
+            return None
+        record = _record(kind, project, key, found)
+        expired = record.expires_at is not None and record.expires_at <= now
+        return None if expired else record
+
+    async def list_records(
+        self, kind: str, project: str, prefix: str, now: int, limit: int = 1000
+    ) -> list[Record]:
+        first = _field(kind, project, prefix).encode()
+        found = await self.client.call(
+            "list_records", b"[" + first, b"(" + first + b"\xff", now, limit
+        )
+        return [
+            _record(kind, project, field.decode().split("\0", 2)[2], value)
+            for field, value in zip(found[::2], found[1::2], strict=True)
+        ]
+
+    async def delete_record(self, kind: str, project: str, key: str) -> bool:
+        return bool(await self.client.call("delete_record", _field(kind, project, key)))
+
+
+def _field(kind: str, project: str, key: str) -> str:
+    return "\0".join(clean(part) or "" for part in (kind, project, key))
+
+
+def _record(kind: str, project: str, key: str, value: bytes) -> Record:
+    version, expires_at, document = json.loads(value)
+    return Record(
+        kind=kind,
+        project=project,
+        key=key,
+        document=document,
+        version=version,
+        expires_at=expires_at,
+    )

@@ -1,0 +1,142 @@
+"""Records as scripts take and answer them: JSON, with false for what is absent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tickwell.domain.document import job_to_document
+from tickwell.domain.execution import NewExecution, RangeSkip
+from tickwell.domain.job import Cursor, Entry, Job
+from tickwell.domain.outcome import Report
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.codec import (
+    KIND_CODE,
+    OUTCOME_CODE,
+    OVERLAP_CODE,
+    REASON_CODE,
+    REASONS,
+    STATE_CODE,
+    cursor_from_row,
+    cursor_to_row,
+    to_json,
+)
+from tickwell.stores.sql.text import clean
+
+
+def dumps(value: Any) -> str:
+    """JSON for a script."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def present(values: Iterable[Any]) -> list[Any]:
+    """With false for none, which a script could not tell from the end of a list."""
+    return [False if value is None else value for value in values]
+
+
+def cursor_given(cursor: Cursor) -> list[Any]:
+    """A cursor for a script."""
+    return present(cursor_to_row(cursor))
+
+
+def cursor_of(row: Sequence[Any]) -> Cursor:
+    """The cursor of an entry's row: moves, the cursor, the version."""
+    return cursor_from_row(tuple(row[1:9]))
+
+
+def entry_of(cache: JobCache, row: Sequence[Any]) -> Entry:
+    """The job of an entry: id, its row, its document."""
+    id, cursor, document = row
+    return Entry(cache.parse(id, cursor[9], document), cursor_of(cursor))
+
+
+def facts(job: Job) -> list[Any]:
+    """What scripts have to know of a definition."""
+    trigger, retention = job.trigger, job.retention
+    return present(
+        (
+            job.version,
+            job.project,
+            job.name,
+            job.priority,
+            job.queue,
+            job.target.ability,
+            job.timeout.hard,
+            trigger.max_runs,
+            trigger.follows_finish,
+            job.auto_remove,
+            retention.age,
+            retention.count,
+            retention.dead,
+        )
+    )
+
+
+def document(job: Job) -> str:
+    """A definition as it is kept."""
+    return dumps(job_to_document(job))
+
+
+def execution_given(new: NewExecution) -> list[Any]:
+    """An execution to be recorded, for a script."""
+    job = new.job
+    return present(
+        (
+            new.id,
+            job.id,
+            job.version,
+            job.queue,
+            job.target.ability,
+            KIND_CODE[new.kind],
+            new.fire_time,
+            new.run_at,
+            new.rank,
+            OVERLAP_CODE[new.overlap],
+            to_json(new.payload),
+            new.gate,
+            new.limit,
+            clean(new.key),
+            new.backfill,
+            new.revived_from,
+            None if job.ttl is None else new.run_at + job.ttl,
+        )
+    )
+
+
+def skip_given(skip: RangeSkip) -> list[int]:
+    """A range skip for a script."""
+    return [skip.first, skip.last, skip.count, REASON_CODE[skip.reason]]
+
+
+def skip_of(job_id: str, row: Sequence[int]) -> RangeSkip:
+    """The range skip of a member: first, last, count, reason, number."""
+    first, last, count, reason = row[:4]
+    return RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])
+
+
+def report_given(report: Report, stamp: Any = None) -> list[Any]:
+    """A report for a script; the stamp says what the definition in force makes of it."""
+    claim = report.claim
+    return present(
+        (
+            claim.id,
+            claim.attempt,
+            OUTCOME_CODE[report.outcome],
+            STATE_CODE[report.state],
+            clean(report.reason),
+            report.run_at,
+            report.rank,
+            report.charged,
+            report.lost,
+            report.returned,
+            report.started_at,
+            report.ended_at,
+            clean(report.error),
+            to_json(report.result),
+            claim.job.pause_after is not None,
+            claim.charged,
+            claim.job.id,
+            stamp,
+        )
+    )

@@ -1,0 +1,39 @@
+"""Scripts by name, from .lua files: what they share is put before them once, at load."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha1
+from importlib.resources import files
+
+_HEAD = re.compile(r"^-- (flags|needs): (.*)\n", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One operation, as the server runs it."""
+
+    name: str
+    text: str
+    #: What the server knows it by.
+    digest: str
+
+
+@cache
+def script(name: str) -> Script:
+    """The script of an operation. Its first lines say which flags and which shared parts it needs.
+
+    Flags are the server's: without any, nothing runs once memory is full; `allow-oom` is for what
+    ends or frees something, `no-writes` for what only reads.
+    """
+    folder = files("tickwell.stores.redis").joinpath("scripts")
+    body = folder.joinpath(f"{name}.lua").read_text("utf-8")
+    head = dict(_HEAD.findall(body))
+    parts = [] if name == "open" else ["start", *head.get("needs", "").split()]
+    shared = [folder.joinpath("shared", f"{part}.lua").read_text("utf-8") for part in parts]
+    code = _COMMENT.sub("", "\n".join([*shared, body]))
+    text = f"#!lua flags={head.get('flags', '')}\n{code}"
+    return Script(name, text, sha1(text.encode(), usedforsecurity=False).hexdigest())

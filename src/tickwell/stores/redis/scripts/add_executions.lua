@@ -1,0 +1,31 @@
+-- needs: words json rows places flow record
+-- ARGV: now, horizon, executions. All or none: answers the place of the first whose job is gone,
+-- or the ids, those that exist already included.
+local now, horizon, given = tonumber(ARGV[2]), tonumber(ARGV[3]), cjson.decode(ARGV[4])
+local jobs, ids, answers = {}, {}, {}
+for n, new in ipairs(given) do
+  ids[n], jobs[n] = new[1], new[2]
+end
+read('cursor', jobs, entries)
+fetch(ids)
+for n, job in ipairs(jobs) do
+  if not entries[job] or entries[job][J_STATE] == DELETED then
+    return text(n - 1)
+  end
+end
+for n, new in ipairs(given) do
+  local job, key = new[2], new[14]
+  answers[n] = key and redis.call('HGET', P .. 'keys', job .. '\0' .. key) or new[1]
+  if answers[n] == new[1] and is_new(new) then
+    if new[6] == FIRE and entries[job][J_MAX_RUNS] then
+      entries[job][J_RUNS] = entries[job][J_RUNS] + 1
+      moves(job)
+    end
+    record(new, now, horizon)
+  end
+end
+flush()
+for _, job in ipairs(jobs) do
+  count_kept(job)
+end
+return list(answers)

@@ -1,0 +1,63 @@
+-- flags: allow-oom
+-- needs: words json rows claims lanes left_out
+-- ARGV: worker, claim id, now, lead, limit, is repeated, queues, abilities, ids or false,
+-- jobs to leave out.
+local worker, claim_id, now = ARGV[2], ARGV[3], tonumber(ARGV[4])
+local due, limit = now + tonumber(ARGV[5]), tonumber(ARGV[6])
+if not is_alive(worker) then
+  return '[]'
+end
+if ARGV[7] == '1' then
+  local mine, held = redis.call('ZRANGE', P .. 'own:' .. worker, 0, -1), {}
+  fetch(mine)
+  table.sort(mine)
+  for _, id in ipairs(mine) do
+    if rows[id][CLAIM] == claim_id then
+      held[#held + 1] = id
+    end
+  end
+  if #held > 0 then
+    return claims_of(held)
+  end
+end
+
+local queues, abilities = cjson.decode(ARGV[8]), set_of(cjson.decode(ARGV[9]))
+local ids, left_out = cjson.decode(ARGV[10]), set_of(cjson.decode(ARGV[11]))
+
+local function lane_key(row)
+  return 'lane:' .. row[QUEUE] .. '\0' .. row[ABILITY] .. '\0'
+    .. string.format('%.0f', row[RUN_AT] - row[RANK])
+end
+
+local function hand_over(id, row)
+  mark(lane_key(row), id, false)
+  mark('state:2:' .. row[PROJECT], id, false)
+  mark('state:3:' .. row[PROJECT], id, 0)
+  if row[EXPIRES] then
+    mark('ttl', id, false)
+  end
+  row[STATE], row[ATTEMPT], row[CHARGED] = RUNNING, row[ATTEMPT] + 1, row[CHARGED] + 1
+  row[WORKER], row[CLAIM] = worker, claim_id
+  row[DEADLINE] = math.max(now, row[RUN_AT]) + row[HARD] + MINUTE
+  mark('own:' .. worker, id, row[DEADLINE])
+  touch(id)
+  return claim_of(id, row, row[DEFINITION])
+end
+
+local claims = {}
+local pick = ids and picker_of_ids(ids, queues, abilities, due) or picker(queues, abilities, due)
+while #claims < limit do
+  local picked = pick(limit - #claims)
+  if #picked == 0 then
+    break
+  end
+  fetch(picked)
+  for _, id in ipairs(picked) do
+    local row = rows[id]
+    if (not row[EXPIRES] or row[EXPIRES] > now) and not left_out[row[JOB]] then
+      claims[#claims + 1] = hand_over(id, row)
+    end
+  end
+end
+flush()
+return array(claims)

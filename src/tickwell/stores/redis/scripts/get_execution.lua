@@ -1,0 +1,12 @@
+-- flags: no-writes
+-- needs: words json rows history
+-- ARGV: project, id. The execution and its attempts.
+local row = row_of(ARGV[3])
+if not row or row[PROJECT] ~= ARGV[2] then
+  return false
+end
+local attempts = {}
+for n, attempt in ipairs(row[ATTEMPTS] or {}) do
+  attempts[n] = list(attempt)
+end
+return { execution_text(ARGV[3], row), array(attempts) }

@@ -1,0 +1,2 @@
+-- flags: no-writes
+return redis.call('HVALS', P .. 'worker')

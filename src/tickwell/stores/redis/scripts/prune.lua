@@ -1,0 +1,183 @@
+-- flags: allow-oom
+-- needs: words json rows places catalog
+-- ARGV: now, limit. Deletes up to so many of each kind: ended executions past their retention,
+-- expired records, lost workers; then deleted jobs without history. Answers how many.
+local now, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
+local pruned, looked = 0, 0
+-- Rows that one call looks at, and how often a job is looked at while its history ages once: what
+-- is old is found late by a thousandth of its age, and nobody waits long for this script.
+local MOST_LOOKED, LOOKS = 20000, 1000
+
+local function drop(ids)
+  for _, id in ipairs(ids) do
+    local row = rows[id]
+    lift(id, row)
+    mark('project:' .. row[PROJECT], id, false)
+    mark('job:' .. row[JOB], id, false)
+    if row[KEY] then
+      redis.call('HDEL', P .. 'keys', row[JOB] .. '\0' .. row[KEY])
+    end
+  end
+  variadic('HDEL', 'x', ids)
+  flush()
+  pruned = pruned + #ids
+end
+
+local function age_of(row, entry)
+  return row[ENDED] + (row[STATE] == DEAD and entry[J_DEAD] or entry[J_AGE])
+end
+
+-- All that is past its age or its count, and when to look again: the memory store's rule.
+local function old_by_age(job, entry)
+  local ids, old, kept = redis.call('ZRANGE', P .. 'job:' .. job, 0, -1, 'REV'), {}, 0
+  local age = math.min(entry[J_AGE], entry[J_DEAD])
+  local again = #ids > 0 and now + age or false
+  looked = looked + #ids
+  fetch(ids)
+  for _, id in ipairs(ids) do
+    local row = rows[id]
+    local dead = row[STATE] == DEAD
+    if row[STATE] > PARKED then
+      if age_of(row, entry) <= now or (not dead and kept >= entry[J_COUNT]) then
+        old[#old + 1] = id
+      else
+        kept = kept + (dead and 0 or 1)
+        again = math.min(again, age_of(row, entry))
+      end
+    end
+  end
+  return old, again and math.max(again, now + math.floor(age / LOOKS))
+end
+
+-- The oldest of those that are too many, when none is past its age.
+local function old_by_count(job, entry)
+  local key, old, offset = P .. 'job:' .. job, {}, 0
+  local excess = redis.call('ZCARD', key) - entry[J_COUNT]
+  for _, index in ipairs({ 'live', 'deaths' }) do
+    excess = excess - redis.call('ZLEXCOUNT', P .. index, '[' .. job .. '\0', '[' .. job .. '\1')
+  end
+  while #old < excess do
+    local ids = redis.call('ZRANGE', key, offset, offset + 499)
+    if #ids == 0 then
+      break
+    end
+    offset = offset + #ids
+    fetch(ids)
+    for _, id in ipairs(ids) do
+      local state = rows[id][STATE]
+      if #old < excess and state > PARKED and state ~= DEAD then
+        old[#old + 1] = id
+      end
+    end
+  end
+  return old
+end
+
+local function cut(ids)
+  for n = #ids, limit - pruned + 1, -1 do
+    ids[n] = nil
+  end
+  return ids
+end
+
+local function prune_by_age()
+  local due = redis.call('ZRANGE', P .. 'prune', '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)
+  for _, job in ipairs(due) do
+    local entry = entry_of(job)
+    if pruned >= limit or looked >= MOST_LOOKED then
+      return
+    elseif entry then
+      local old, again = old_by_age(job, entry)
+      local found = #old
+      drop(cut(old))
+      if found == #old then
+        if again then
+          redis.call('ZADD', P .. 'prune', again, job)
+        else
+          redis.call('ZREM', P .. 'prune', job)
+        end
+      end
+    else
+      redis.call('ZREM', P .. 'prune', job)
+    end
+  end
+end
+
+local function prune_by_count()
+  for _, job in ipairs(redis.call('SMEMBERS', P .. 'over')) do
+    local entry = entry_of(job)
+    if pruned >= limit then
+      return
+    end
+    if entry then
+      drop(cut(old_by_count(job, entry)))
+    end
+    if not entry or redis.call('ZCARD', P .. 'job:' .. job) <= entry[J_COUNT] then
+      redis.call('SREM', P .. 'over', job)
+    end
+  end
+end
+
+local function prune_records()
+  local fields = redis.call('ZRANGE', P .. 'expiring', '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)
+  variadic('HDEL', 'record', fields)
+  variadic('ZREM', 'records', fields)
+  variadic('ZREM', 'expiring', fields)
+  return #fields
+end
+
+local function prune_workers()
+  local gone = {}
+  for _, worker in ipairs(redis.call('HKEYS', P .. 'worker')) do
+    local noted = redis.call('HGET', P .. 'worker', worker)
+    local seen, lost = string.match(noted, '^%[%d+,(%d+),(%d),')
+    if #gone < limit and lost == '1' and seen + DAY <= now
+      and redis.call('EXISTS', P .. 'own:' .. worker) == 0 then
+      gone[#gone + 1] = worker
+    end
+  end
+  variadic('HDEL', 'worker', gone)
+  return #gone
+end
+
+local function forget(job, entry)
+  local versions = 'job_version\0' .. entry[J_PROJECT] .. '\0' .. job .. '/'
+  local fields = redis.call('ZRANGE', P .. 'records', '[' .. versions, '(' .. versions .. '\255',
+    'BYLEX')
+  variadic('HDEL', 'record', fields)
+  variadic('ZREM', 'records', fields)
+  local key = redis.call('HGET', P .. 'deduped', job)
+  if key then
+    redis.call('HDEL', P .. 'dedupe', entry[J_PROJECT] .. '\0' .. key)
+    redis.call('HDEL', P .. 'deduped', job)
+  end
+  mark('jobs', listed(job, entry), false)
+  mark('fire', job, false)
+  redis.call('HDEL', P .. 'job', job)
+  redis.call('HDEL', P .. 'cursor', job)
+  redis.call('UNLINK', P .. 'skips:' .. job)
+  redis.call('ZREM', P .. 'prune', job)
+  redis.call('SREM', P .. 'deleted', job)
+end
+
+local function prune_jobs()
+  local gone = 0
+  for _, job in ipairs(redis.call('SMEMBERS', P .. 'deleted')) do
+    if gone < limit and redis.call('EXISTS', P .. 'job:' .. job) == 0 then
+      gone = gone + 1
+      forget(job, entry_of(job))
+    end
+  end
+  flush()
+  return gone
+end
+
+prune_by_age()
+prune_by_count()
+local projects = redis.call('SMEMBERS', P .. 'projects')
+for _, project in ipairs(projects) do
+  if redis.call('EXISTS', P .. 'project:' .. project) == 0 then
+    redis.call('SREM', P .. 'projects', project)
+  end
+end
+return pruned + prune_records() + prune_workers() + prune_jobs()

@@ -1,0 +1,24 @@
+-- flags: allow-oom
+-- needs: words json rows places flow
+-- ARGV: now, ids, states, state to move to, reason. Answers the ids that were moved.
+local now, ids, states = tonumber(ARGV[2]), cjson.decode(ARGV[3]), {}
+local to, reason, answers = tonumber(ARGV[5]), ARGV[6], {}
+for _, state in ipairs(cjson.decode(ARGV[4])) do
+  states[state] = true
+end
+fetch(ids)
+for _, id in ipairs(ids) do
+  local row = rows[id]
+  if row and states[row[STATE]] then
+    answers[#answers + 1] = id
+    if to <= PARKED then
+      row[REASON] = to == PARKED and reason
+      move(id, row, to)
+      release_key(id, row)
+    else
+      conclude(id, row, to, reason, now)
+    end
+  end
+end
+flush()
+return list(answers)

@@ -1,0 +1,198 @@
+-- How executions move: admitted through the gates, ended, passed over. Needs places.
+-- The same steps as stores/memory/flow.py, which says why.
+local stirred = false
+local conclude
+
+local function moves(id)
+  moved[id] = true
+end
+
+local function nudge(id, entry, now)
+  local limit = entry[J_MAX_RUNS]
+  local rests = entry[J_STATE] ~= ACTIVE and entry[J_STATE] ~= FINISHED
+  if not rests and (not limit or entry[J_RUNS] < limit) then
+    entry[J_STATE], entry[J_NEXT], entry[J_NUDGED] = ACTIVE, now, 1
+    stirred = true
+  end
+  moves(id)
+end
+
+local function give_back(id, runs, now)
+  local entry = entry_of(id)
+  if entry[J_MAX_RUNS] and runs > 0 then
+    entry[J_RUNS] = entry[J_RUNS] - runs
+    nudge(id, entry, now)
+  end
+end
+
+local function go_on(row, now)
+  if row[KIND] ~= FIRE then
+    return
+  end
+  local entry = entry_of(row[JOB])
+  if entry[J_FOLLOWS] then
+    entry[J_AFTER] = math.max(entry[J_AFTER], now)
+    nudge(row[JOB], entry, now)
+  end
+  if row[STATE] == SKIPPED then
+    give_back(row[JOB], 1, now)
+  end
+end
+
+local function take_job_permit(id, row)
+  if row[OVERLAP] == ALLOW or row[HOLDS_JOB] then
+    return true
+  elseif holder_of(row[JOB]) then
+    return false
+  end
+  pass_to(row[JOB], id)
+  row[HOLDS_JOB] = true
+  return true
+end
+
+local function through_key_gate(id, row)
+  if row[GATE] and not row[HOLDS_KEY] then
+    local places_held = P .. 'holds:' .. row[GATE]
+    if redis.call('SCARD', places_held) >= row[LIMIT] then
+      move(id, row, BLOCKED, KEY_GATE)
+      return
+    end
+    redis.call('SADD', places_held, id)
+    row[HOLDS_KEY] = true
+  end
+  move(id, row, QUEUED)
+  stirred = true
+end
+
+local function best_before(gate)
+  return redis.call('ZRANGE', P .. gate, 0, 0)[1]
+end
+
+local function let_in(gate)
+  while true do
+    local following = best_before('before_key:' .. gate)
+    local row = following and row_of(following)
+    if not row or redis.call('SCARD', P .. 'holds:' .. gate) >= row[LIMIT] then
+      return
+    end
+    through_key_gate(following, row)
+  end
+end
+
+local function release_key(id, row)
+  if row[HOLDS_KEY] then
+    row[HOLDS_KEY] = false
+    redis.call('SREM', P .. 'holds:' .. row[GATE], id)
+    let_in(row[GATE])
+  end
+end
+
+local function release_job(id, row)
+  if not row[HOLDS_JOB] then
+    return
+  end
+  row[HOLDS_JOB] = false
+  pass_to(row[JOB], false)
+  local following = best_before('before_job:' .. row[JOB])
+  if following and take_job_permit(following, row_of(following)) then
+    through_key_gate(following, rows[following])
+  end
+end
+
+local function cancel(id, row, now)
+  if row[STATE] == RUNNING then
+    row[CANCEL], row[CALLED_OFF] = true, false
+    touch(id)
+  elseif row[STATE] <= PARKED then
+    conclude(id, row, CANCELLED, 'cancelled', now)
+  end
+end
+
+local function overlapped(id, row, now)
+  if row[OVERLAP] == SKIP then
+    conclude(id, row, SKIPPED, 'overlap', now)
+    return
+  end
+  local others = redis.call('ZRANGE', P .. 'before_job:' .. row[JOB], 0, -1)
+  move(id, row, BLOCKED, JOB_GATE)
+  if row[OVERLAP] == QUEUE_ONE or row[OVERLAP] == CANCEL_RUNNING then
+    table.sort(others)
+    fetch(others)
+    for _, other in ipairs(others) do
+      local its = rows[other]
+      if other ~= id and its[STATE] == BLOCKED and its[OVERLAP] ~= QUEUE_ALL then
+        conclude(other, its, SKIPPED, 'overlap', now)
+      end
+    end
+  end
+  if row[OVERLAP] == CANCEL_RUNNING then
+    local holder = holder_of(row[JOB])
+    cancel(holder, row_of(holder), now)
+  end
+end
+
+-- Take a waiting execution as far as its instant and its gates allow.
+local function admit(id, row, now, horizon)
+  local run_at = row[RUN_AT]
+  if run_at > now + horizon then
+    lift(id, row)
+    row[LOOK_AT] = run_at
+    move(id, row, WAITING)
+  elseif take_job_permit(id, row) then
+    through_key_gate(id, row)
+  elseif run_at > now then
+    lift(id, row)
+    row[LOOK_AT] = run_at + horizon
+    move(id, row, WAITING, JOB_GATE)
+  else
+    overlapped(id, row, now)
+  end
+end
+
+-- End an execution, pass its permits on, and let its job go on.
+conclude = function(id, row, state, reason, now)
+  lift(id, row)
+  row[REASON], row[ENDED] = reason, now
+  row[CANCEL], row[CALLED_OFF], row[CLAIM] = false, false, false
+  move(id, row, state)
+  go_on(row, now)
+  release_key(id, row)
+  release_job(id, row)
+end
+
+local function withdraw(id, row, now)
+  conclude(id, row, SKIPPED, 'withdrawn', now)
+end
+
+local function hold(id, row)
+  lift(id, row)
+  row[RUN_AT], row[LOOK_AT], row[REASON] = NEVER, NEVER, false
+  move(id, row, WAITING)
+  release_key(id, row)
+end
+
+-- By the definition in force; its gate stays the one it has, with the limit if that is given.
+local function restamp(id, row, entry, limit)
+  lift(id, row)
+  row[LIMIT] = limit or row[LIMIT]
+  row[VERSION], row[DEFINITION], row[HARD] = entry[J_VERSION], entry[J_VERSION], entry[J_HARD]
+  row[QUEUE], row[ABILITY] = entry[J_QUEUE], entry[J_ABILITY]
+  row[RANK] = row[RUN_AT] - entry[J_PRIORITY] * HEAD_START
+  move(id, row, row[STATE], row[WAITS])
+end
+
+-- Let what a pause held go on from this instant.
+local function release(job, at)
+  local priority = entry_of(job)[J_PRIORITY]
+  local held = of_job('live', job)
+  fetch(held)
+  for _, id in ipairs(held) do
+    local row = rows[id]
+    if row[STATE] == WAITING and row[RUN_AT] == NEVER then
+      lift(id, row)
+      row[RUN_AT] = math.max(at, row[FIRE_TIME])
+      row[LOOK_AT], row[RANK] = row[RUN_AT], row[RUN_AT] - priority * HEAD_START
+      move(id, row, WAITING)
+    end
+  end
+end

@@ -1,0 +1,103 @@
+-- What is claimable, best rank first, merged over lanes. Needs rows.
+local CHUNK = 100
+
+-- Each lane: its key, its head start, and what was read of it: id, rank, id, rank.
+local function lanes_of(queues, abilities)
+  local lanes, seen = {}, {}
+  for _, queue in ipairs(queues) do
+    if not seen[queue] then
+      seen[queue] = true
+      for _, name in ipairs(redis.call('SMEMBERS', P .. 'lanes:' .. queue)) do
+        local ability, head = string.match(name, '^(.*)%z(%-?%d+)$')
+        if not abilities or abilities[ability] then
+          lanes[#lanes + 1] = {
+            key = P .. 'lane:' .. queue .. '\0' .. name, head = tonumber(head), queue = queue,
+            name = name, offset = 0, place = 1, read = {},
+          }
+        end
+      end
+    end
+  end
+  return lanes
+end
+
+-- An empty lane is forgotten; whoever queues something opens it again.
+local function close_if_empty(lane)
+  if redis.call('EXISTS', lane.key) == 0 then
+    redis.call('SREM', P .. 'lanes:' .. lane.queue, lane.name)
+    if redis.call('EXISTS', P .. 'lanes:' .. lane.queue) == 0 then
+      redis.call('SREM', P .. 'queues', lane.queue)
+    end
+  end
+end
+
+local function refill(lane, due, chunk)
+  lane.read = redis.call('ZRANGE', lane.key, '-inf', due - lane.head, 'BYSCORE',
+    'LIMIT', lane.offset, chunk, 'WITHSCORES')
+  if #lane.read == 0 and lane.offset == 0 then
+    close_if_empty(lane)
+  end
+  lane.place, lane.offset = 1, lane.offset + #lane.read / 2
+  lane.rank = tonumber(lane.read[2])
+end
+
+local function is_better(lane, best)
+  if not best or lane.rank ~= best.rank then
+    return not best or lane.rank < best.rank
+  end
+  return lane.read[lane.place] < best.read[best.place]
+end
+
+-- A function that answers the next best ids, as many as it is asked for.
+local function picker(queues, abilities, due)
+  local lanes = lanes_of(queues, abilities)
+  return function(count)
+    local chunk, picked = #lanes > 1 and math.min(count, CHUNK) or count, {}
+    while #picked < count do
+      local best
+      for _, lane in ipairs(lanes) do
+        if not lane.read[lane.place] and not lane.done then
+          refill(lane, due, chunk)
+          lane.done = #lane.read == 0
+        end
+        if not lane.done and is_better(lane, best) then
+          best = lane
+        end
+      end
+      if not best then
+        break
+      end
+      picked[#picked + 1] = best.read[best.place]
+      best.place = best.place + 2
+      best.rank = tonumber(best.read[best.place + 1])
+    end
+    return picked
+  end
+end
+
+-- The same among given executions only.
+local function picker_of_ids(ids, queues, abilities, due)
+  local wanted, found = {}, {}
+  for _, queue in ipairs(queues) do
+    wanted[queue] = true
+  end
+  fetch(ids)
+  for _, id in ipairs(ids) do
+    local row = rows[id]
+    if row and row[STATE] == QUEUED and row[RUN_AT] <= due and wanted[row[QUEUE]]
+      and abilities[row[ABILITY]] then
+      found[#found + 1] = id
+    end
+  end
+  table.sort(found, function(one, other)
+    local rank, others = rows[one][RANK], rows[other][RANK]
+    return rank < others or (rank == others and one < other)
+  end)
+  return function(count)
+    local picked = {}
+    while #picked < count and #found > 0 do
+      picked[#picked + 1] = table.remove(found, 1)
+    end
+    return picked
+  end
+end

@@ -1,0 +1,72 @@
+-- Recording executions and skips. Needs flow.
+-- A new execution: id, job, version, queue, ability, kind, fire time, run_at, rank, overlap,
+-- payload, gate, limit, key, is a backfill, revived from, expires at.
+
+local function is_new(new)
+  local existing = row_of(new[1])
+  if not existing then
+    return true
+  elseif existing[STATE] ~= SKIPPED then
+    return false
+  end
+  return new[15] or existing[REASON] == 'withdrawn'
+end
+
+local function remember(id, row, entry, now)
+  local job = row[JOB]
+  mark('project:' .. row[PROJECT], id, 0)
+  mark('job:' .. job, id, 0)
+  if row[KEY] then
+    redis.call('HSET', P .. 'keys', job .. '\0' .. row[KEY], id)
+  end
+  redis.call('SADD', P .. 'projects', row[PROJECT])
+  redis.call('ZADD', P .. 'prune', 'LT', now + math.min(entry[J_AGE], entry[J_DEAD]), job)
+end
+
+local function record(new, now, horizon)
+  local id, entry, existing = new[1], entry_of(new[2]), row_of(new[1])
+  local row = {
+    entry[J_PROJECT], new[2], new[3], new[6], WAITING, new[7], new[8], new[4], new[5], now,
+    new[11], new[14], 0, 0, 0, 0, false, false, false, false, false, false, false, false,
+    new[16], new[9], new[10], new[12], new[13], new[8], new[17], false, false, false, false, false,
+    entry[J_VERSION], entry[J_HARD], false,
+  }
+  if existing then
+    lift(id, existing)
+    row[CREATED], row[ATTEMPT], row[ATTEMPTS] =
+      existing[CREATED], existing[ATTEMPT], existing[ATTEMPTS]
+  end
+  lifted[id], rows[id] = true, row
+  remember(id, row, entry, now)
+  admit(id, row, now, horizon)
+end
+
+-- More on record than is kept: the pruner has to look.
+local function count_kept(job)
+  if redis.call('ZCARD', P .. 'job:' .. job) > entry_of(job)[J_COUNT] then
+    redis.call('SADD', P .. 'over', job)
+  end
+end
+
+local function record_skips(job, skips)
+  local key = P .. 'skips:' .. job
+  for _, skip in ipairs(skips) do
+    -- Numbered, since the same range may be passed over twice.
+    local numbered = list({ skip[1], skip[2], skip[3], skip[4], redis.call('ZCARD', key) })
+    redis.call('ZADD', key, skip[1], numbered)
+  end
+end
+
+-- What a plan made, whose runs its cursor counts already; how many were new.
+local function record_plan(job, executions, skips, now, horizon)
+  record_skips(job, skips)
+  local recorded = 0
+  for _, new in ipairs(executions) do
+    if is_new(new) then
+      record(new, now, horizon)
+      recorded = recorded + 1
+    end
+  end
+  give_back(job, #executions - recorded, now)
+  return recorded
+end

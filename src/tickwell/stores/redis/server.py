@@ -1,0 +1,53 @@
+"""Whether a server can be ours, and what it lets us promise, before anything is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.domain.promises import REDIS_ALWAYS, REDIS_EVERYSEC, REDIS_VOLATILE, Promises
+from tickwell.errors import StoreRefused
+from tickwell.stores.redis.client import Client
+from tickwell.stores.redis.errors import DRIVER
+
+#: The oldest server that has what the scripts use: flags in their first line.
+OLDEST = 7
+
+
+async def check(client: Client) -> Promises:
+    """Raise `StoreRefused` for what cannot be used; else say what may be promised."""
+    where, facts = client.location.name, await _facts(client)
+    version = str(facts.get("redis_version", "0"))
+    if int(version.split(".", 1)[0]) < OLDEST:
+        raise StoreRefused(f"{where} is Redis {version}; 7.0 or newer is needed")
+    if int(facts.get("cluster_enabled", 0)):
+        raise StoreRefused(
+            f"{where} is a node of a cluster; name a server that is none: all keys are in one slot,"
+            " which a cluster cannot share out"
+        )
+    if facts.get("role") == "slave":
+        raise StoreRefused(f"{where} is a replica; name the primary server")
+    policy = str(facts.get("maxmemory_policy", "noeviction"))
+    if int(facts.get("maxmemory", 0)) and policy != "noeviction":
+        raise StoreRefused(
+            f"{where} throws keys away when memory runs out (maxmemory-policy {policy}), and jobs"
+            " with them; set it with CONFIG SET maxmemory-policy noeviction"
+        )
+    return await _promises(client, facts)
+
+
+async def _facts(client: Client) -> dict[str, Any]:
+    try:
+        facts: dict[str, Any] = await client.redis.info("everything")
+    except DRIVER as error:
+        raise client.translate(error) from error
+    return facts
+
+
+async def _promises(client: Client, facts: dict[str, Any]) -> Promises:
+    if not int(facts.get("aof_enabled", 0)):
+        return REDIS_VOLATILE
+    try:
+        answer = await client.redis.config_get("appendfsync")
+    except DRIVER:  # a hosted server often tells nothing: promise what its default does
+        answer = {}
+    return REDIS_ALWAYS if answer.get("appendfsync") == "always" else REDIS_EVERYSEC
