@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from importlib import import_module
 from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING, Protocol
@@ -32,7 +33,19 @@ if TYPE_CHECKING:
     from tickwell.services.operations import Tools
 
 #: Known store URLs, for messages.
-SCHEMES = ("memory://", "sqlite:///file.db", "postgresql://user@host/database")
+SCHEMES = (
+    "memory://",
+    "sqlite:///file.db",
+    "postgresql://user@host/database",
+    "redis://host:6379/0",
+)
+#: Stores that are servers, by scheme: the folder, which is the extra to install, and the class.
+SERVERS = {
+    "postgresql": ("postgres", "PostgresStore"),
+    "postgres": ("postgres", "PostgresStore"),
+    "redis": ("redis", "RedisStore"),
+    "rediss": ("redis", "RedisStore"),
+}
 
 
 class NotifyingStore(Store, Notifier, Protocol):
@@ -50,16 +63,18 @@ def make_store(url: str) -> NotifyingStore:
         from tickwell.stores.sqlite import SqliteStore
 
         return SqliteStore.from_url(url)
-    if scheme in {"postgresql", "postgres"}:
+    if scheme in SERVERS:
+        extra, name = SERVERS[scheme]
         try:
-            from tickwell.stores.postgres import PostgresStore
+            module = import_module(f"tickwell.stores.{extra}")
         except ModuleNotFoundError as error:
             raise InvalidSetting(
                 f"{error.name} is not installed",
                 field="store",
-                hint="Install it: pip install 'tickwell[postgres]'",
+                hint=f"Install it: pip install 'tickwell[{extra}]'",
             ) from error
-        return PostgresStore.from_url(url)
+        store: NotifyingStore = getattr(module, name).from_url(url)
+        return store
     raise InvalidSetting(
         f"{url!r} names no store that Tickwell knows",
         field="store",
