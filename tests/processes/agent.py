@@ -6,13 +6,17 @@ Ends by SIGTERM, after a drain, as `tickwell serve` does.
 """
 
 import asyncio
+import importlib
 import json
+import os
 import random
 import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.processes.faulty_store import (
     Counted,
@@ -145,7 +149,15 @@ def say(event: str, **details: Any) -> None:
     sys.stdout.flush()
 
 
+def break_if_asked() -> None:
+    """A test that hunts a broken variant has its processes broken as well."""
+    if "VARIANT" in os.environ:
+        plugin = importlib.import_module("tests.variants.plugin")
+        plugin.break_production(pytest.MonkeyPatch())
+
+
 def main() -> None:
+    break_if_asked()
     orders = Orders(**json.loads(sys.argv[1]))
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(Agent(orders).run())

@@ -20,9 +20,9 @@ async def run(statement):
         await connection.close()
 
 
-async def empty(schema="tickwell"):
+async def empty(schema="tickwell", database=None):
     """Delete all rows but those of meta, if the schema is there."""
-    connection = await asyncpg.connect(server().url)
+    connection = await asyncpg.connect(database or server().url)
     try:
         rows = await connection.fetch(
             "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename <> 'meta'", schema

@@ -1,7 +1,7 @@
 """Every broken variant. A test suite that lets one of them pass is no evidence."""
 
-from tests.variants import engines, stores
-from tests.variants.variant import Simulated, Tested, Variant
+from tests.variants import engines, postgres, stores
+from tests.variants.variant import CutOnPostgres, OnPostgres, Simulated, Tested, Variant
 from tickwell.testing.simulation import Fault
 
 VARIANTS = [
@@ -123,5 +123,61 @@ VARIANTS = [
         flaw="slots of tasks that never end are claimed for, and the claims given back in circles",
         patch=engines.busy_lanes_claim,
         prey=Tested(test="unit/engine/test_deadlines.py"),
+    ),
+    Variant(
+        name="move before record on PostgreSQL",
+        flaw="a connection lost between two transactions loses the fires that the cursor passed",
+        patch=postgres.move_before_record,
+        prey=CutOnPostgres(method="fire_due"),
+    ),
+    Variant(
+        name="no fence check on PostgreSQL",
+        flaw="a zombie overwrites the attempt that replaced its own",
+        patch=postgres.no_fence,
+        prey=OnPostgres(contract="test_a_report_with_another_attempt_number_is_refused"),
+    ),
+    Variant(
+        name="attempt given back on PostgreSQL",
+        flaw="two attempts share a number, which is the fencing token",
+        patch=postgres.attempt_given_back,
+        prey=OnPostgres(contract="test_a_failed_attempt_is_followed_by_another"),
+    ),
+    Variant(
+        name="claims without a lock on PostgreSQL",
+        flaw="two workers are handed the same execution",
+        patch=postgres.claim_without_lock,
+        prey=OnPostgres(contract="test_concurrent_claimers_take_every_execution_once"),
+    ),
+    Variant(
+        name="gates counted without a lock on PostgreSQL",
+        flaw="two count at the same moment and both take the last place",
+        patch=postgres.counted_without_lock,
+        prey=OnPostgres(contract="test_releasing_and_arriving_at_once_leave_no_gate_idle"),
+    ),
+    Variant(
+        name="lock-only dedupe on PostgreSQL",
+        flaw="planners that meet fire the same instant twice",
+        patch=postgres.lock_only,
+        prey=OnPostgres(contract="test_planners_with_different_clocks_make_one_record_per_fire"),
+    ),
+    Variant(
+        name="overlap decided ahead of its instant on PostgreSQL",
+        flaw="a fire is skipped for a run that has ended by its instant",
+        patch=postgres.overlap_ahead,
+        prey=OnPostgres(contract="test_fired_ahead_its_instant_decides_and_not_before"),
+    ),
+    Variant(
+        name="lost claims never found on PostgreSQL",
+        flaw="what a lost reply held waits for the end of its lease",
+        patch=postgres.forgets_who_asked,
+        prey=OnPostgres(contract="test_a_repeated_request_gets_the_same_claims"),
+    ),
+    Variant(
+        name="beats without a bound on PostgreSQL",
+        flaw="a connection that died without a word costs the lease",
+        patch=postgres.endless_beat,
+        prey=Tested(
+            test="faults/postgres/test_dead_connections.py::test_connections_that_are_forgotten_cost_nobody_a_lease"
+        ),
     ),
 ]

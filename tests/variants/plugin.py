@@ -7,8 +7,13 @@ import pytest
 from tests.variants.catalog import VARIANTS
 
 
-def pytest_configure(config):
+def break_production(patches):
+    """Apply the variant that the environment names; processes under test do so too."""
     name = os.environ["VARIANT"]
+    next(variant for variant in VARIANTS if variant.name == name).patch(patches)
+
+
+def pytest_configure(config):
     patches = pytest.MonkeyPatch()
     config.add_cleanup(patches.undo)
-    next(variant for variant in VARIANTS if variant.name == name).patch(patches)
+    break_production(patches)

@@ -1,5 +1,6 @@
 """A deliberately broken Tickwell, and what must catch it."""
 
+import asyncio
 import os
 import re
 import subprocess
@@ -7,10 +8,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.faults.postgres.statements import cut_everywhere
 from tests.simulation.seeds import ALONE, SWARM
+from tests.variants.contract import keeps_contract
 from tickwell.testing.simulation import Fault, Scenario, scenario_of, simulate
 
 ROOT = Path(__file__).parent.parent.parent
@@ -64,13 +68,45 @@ class Tested:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnPostgres:
+    """A test of the store contract, on PostgreSQL."""
+
+    contract: str
+
+    def hunt(self, variant: "Variant") -> str | None:
+        with pytest.MonkeyPatch.context() as patches:
+            variant.patch(patches)
+            try:
+                asyncio.run(keeps_contract(self.contract))
+            except AssertionError:
+                return f"contract/test_postgres.py::TestPostgres::{self.contract}"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutOnPostgres:
+    """A connection to PostgreSQL that is lost after each statement of a call."""
+
+    method: str
+
+    def hunt(self, variant: "Variant") -> str | None:
+        with pytest.MonkeyPatch.context() as patches, TemporaryDirectory() as folder:
+            variant.patch(patches)
+            try:
+                asyncio.run(cut_everywhere(Path(folder), {self.method}))
+            except AssertionError:
+                return "faults/postgres/test_statements.py"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Variant:
     name: str
     #: What comes of it, in a sentence.
     flaw: str
     #: Patches production code.
     patch: Callable[[pytest.MonkeyPatch], None]
-    prey: Simulated | Tested
+    prey: Simulated | Tested | OnPostgres | CutOnPostgres
 
     def hunt(self) -> str | None:
         """Set what must catch it on the broken code; answer what did."""

@@ -32,6 +32,7 @@ def test_connections_that_are_forgotten_cost_nobody_a_lease(site, processes, pro
     # The pulse gives its connection up first, and beats on.
     worker.wait_for("StepFailed", after=position, service="pulse")
     worker.wait_for("StepRecovered", after=position, service="pulse")
+    assert not bystander.heard("WorkerLost")
     # What else hangs is named while it does, and not only when it has failed.
     until(lambda: hung(worker), what="a step that hangs")
     worker.wait_for("Report", after=len(worker.lines), ok=True)

@@ -165,13 +165,14 @@ class Concurrency(Topic):
     async def test_releasing_and_arriving_at_once_leave_no_gate_idle(
         self, scene: Scene, other: Scene
     ) -> None:
-        job = await scene.job(trigger=OnDemand(), concurrency=Limit("k", 1))
-        await scene.run(a_request(job, T0))
+        # Two jobs, so that nothing but the gate keeps them apart.
+        jobs = [await scene.job(trigger=OnDemand(), concurrency=Limit("k", 1)) for _ in range(2)]
+        await scene.run(a_request(jobs[0], T0))
         for number in range(1, 15):
             claim = await scene.claim_one(T0 + number)
             await _together(
                 scene.succeed(claim, T0 + number),
-                other.run(a_request(job, T0 + number), now=T0 + number),
+                other.run(a_request(jobs[number % 2], T0 + number), now=T0 + number),
             )
             stats = await scene.store.stats()
             assert (stats[State.QUEUED], stats[State.BLOCKED]) == (1, 0)

@@ -1,0 +1,127 @@
+"""PostgreSQL stores that break a promise."""
+
+from dataclasses import replace
+from random import Random
+
+from tickwell.engine.pulse import Pulse
+from tickwell.ids import new_id
+from tickwell.stores.postgres.queue import PostgresQueue
+from tickwell.stores.postgres.session import statements
+from tickwell.stores.sql.server import finishing
+from tickwell.stores.sql.server.firing import Firing
+from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.recording import Recorder
+from tickwell.stores.sql.server.standing import Standing
+
+#: The schemas of whatever hunts them.
+SCHEMAS = ("variants", "statements")
+
+
+def rewrite(patches, name, old, new):
+    """Replace a part of a statement."""
+    for schema in SCHEMAS:
+        sql = statements(schema)
+        assert old in sql[name], f"{name} has no {old!r}"
+        patches.setitem(sql, name, sql[name].replace(old, new))
+
+
+def move_before_record(patches):
+    """The cursor is moved by one transaction, and what it passed is recorded by another."""
+    moved, recorded = Firing._moved, Recorder.quickly
+
+    async def quickly(self, batches, *, careful):
+        firing = getattr(self.flow, "firing", None)
+        if firing is not None:
+            rows = [moved(firing, *one) for one in firing.planned]
+            await self.session.many("move_cursor", rows)
+            await self.session.connection.execute("COMMIT")
+            await self.session.connection.execute("BEGIN")
+        await recorded(self, batches, careful=careful)
+
+    sound = Firing._plan
+
+    def plan(self, rows, jobs, plan):
+        self.planned = sound(self, rows, jobs, plan)
+        self.flow.firing = self
+        return self.planned
+
+    patches.setattr(Firing, "_plan", plan)
+    patches.setattr(Recorder, "quickly", quickly)
+
+
+def no_fence(patches):
+    """Whoever reports an attempt of a running execution is believed."""
+
+    class Any(int):
+        __hash__ = int.__hash__
+
+        def __eq__(self, other):
+            return True
+
+    rewrite(patches, "finish", "AND running.attempt = report.attempt", "")
+    patches.setattr(
+        finishing, "Standing", lambda *row: Standing(*row)._replace(attempt=Any(row[2]))
+    )
+
+
+def attempt_given_back(patches):
+    """An attempt that another one follows frees its number."""
+    sound = Standing.again_row
+
+    def again_row(self, *args):
+        return sound(self._replace(attempt=self.attempt - 1), *args)
+
+    patches.setattr(Standing, "again_row", again_row)
+
+
+def claim_without_lock(patches):
+    """Claimers read the same rows; that one of them wrote first is nothing to the other."""
+    for name in ("claim_lane", "claim_ids"):
+        rewrite(patches, name, "FOR UPDATE SKIP LOCKED", "")
+        rewrite(patches, name, "picked.job\n)", "picked.job ON CONFLICT (id) DO NOTHING\n)")
+
+
+def counted_without_lock(patches):
+    """Places in a gate are counted and taken, and others may do so in between."""
+    rewrite(patches, "lock_gates", "ORDER BY name FOR UPDATE", "AND pg_sleep(0.01) IS NOT NULL")
+
+
+def lock_only(patches):
+    """Ids are random, and planners read what others have locked."""
+    random = Random(1)
+    rewrite(patches, "due", "FOR NO KEY UPDATE SKIP LOCKED", "")
+    patches.setattr("tickwell.domain.planning.execution_id", lambda _, at: new_id(at, random))
+
+
+def overlap_ahead(patches):
+    """What is planned ahead is skipped as soon as its gate is found busy."""
+    sound = Flow.admit
+
+    async def admit(self, row, now, horizon):
+        await sound(
+            self, row, max(now, row.run_at) if row.run_at <= now + horizon else now, horizon
+        )
+
+    patches.setattr(Flow, "admit", admit)
+    patches.setattr("tickwell.stores.sql.server.recording.place", lambda *_: None)
+
+
+def forgets_who_asked(patches):
+    """A repeated claim is taken for a new one, so what the lost answer held is never found."""
+    sound = PostgresQueue.claim
+
+    async def claim(self, request):
+        return await sound(self, replace(request, repeated=False))
+
+    patches.setattr(PostgresQueue, "claim", claim)
+
+
+def endless_beat(patches):
+    """A beat waits for its answer as long as the driver does."""
+    sound = Pulse.__init__
+
+    def init(self, *args):
+        sound(self, *args)
+        self.patience = 3600.0
+
+    patches.setattr(Pulse, "__init__", init)
