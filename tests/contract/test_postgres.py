@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.servers.schemas import empty, url
+from tests.servers.schemas import empty, run, url
 from tickwell.stores.postgres import PostgresStore
 from tickwell.testing.contract import StoreContract
 
@@ -25,6 +25,25 @@ async def another_store(store):
     await other.open()
     yield other
     await other.close()
+
+
+@pytest.fixture
+def corrupt():
+    async def put(document, job):
+        place = f"{SCHEMA}.job WHERE id = '{job.id}'"
+        [(before,)] = await run(f"SELECT document FROM {place}")
+        await run(f"UPDATE {SCHEMA}.job SET document = $${document}$$ WHERE id = '{job.id}'")
+        return before
+
+    async def corrupt(job):
+        before = await put('{"from": "a newer version"}', job)
+
+        async def mend():
+            await put(before, job)
+
+        return mend
+
+    return corrupt
 
 
 class TestPostgres(StoreContract):

@@ -1,5 +1,7 @@
 """The SQLite store keeps the contract, with two connections to one file."""
 
+import sqlite3
+
 import pytest
 
 from tickwell.stores.sqlite import SqliteStore
@@ -26,6 +28,26 @@ async def another_store(store, path):
     await other.open()
     yield other
     await other.close()
+
+
+@pytest.fixture
+def corrupt(path):
+    def put(document, job):
+        connection = sqlite3.connect(path, isolation_level=None)
+        [(before,)] = connection.execute("SELECT document FROM job WHERE id = ?", (job.id,))
+        connection.execute("UPDATE job SET document = ? WHERE id = ?", (document, job.id))
+        connection.close()
+        return before
+
+    async def corrupt(job):
+        before = put('{"from": "a newer version"}', job)
+
+        async def mend():
+            put(before, job)
+
+        return mend
+
+    return corrupt
 
 
 class TestSqlite(StoreContract):

@@ -38,6 +38,7 @@ def finished(kind, charged=1):
         (finished(OutcomeKind.FAILED), logging.INFO, "again in"),
         (finished(OutcomeKind.FAILED, 3), logging.WARNING, "died (3 of 3 attempts)"),
         (events.WorkerLost(worker="w1"), logging.WARNING, "w1 is lost"),
+        (events.JobUnreadable(job="j", why="no zone"), logging.ERROR, "job j is left out"),
         (events.Parked(ability="call:x", executions=2), logging.WARNING, "can run call:x"),
         (events.JobPaused(job="report", why="410"), logging.WARNING, "paused job report: 410"),
         (events.Stopped(released=3), logging.INFO, "3 attempts given back"),

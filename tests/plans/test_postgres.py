@@ -160,9 +160,11 @@ REPORTS = [
     *([NOW] * LIMIT for _ in range(2)),
     *([None] * LIMIT for _ in range(2)),
 ]
+#: Jobs that this process cannot read: never many.
+LEFT_OUT = jobs(1, 2)
 HOT = {
-    "due": (NOW, LIMIT),
-    "is_due": (NOW,),
+    "due": (NOW, LEFT_OUT, LIMIT),
+    "is_due": (NOW, LEFT_OUT),
     "documents": (jobs(*SOME),),
     "move_cursor": (
         [0] * LIMIT,
@@ -173,13 +175,14 @@ HOT = {
         [NOW] * LIMIT,
         jobs(*SOME),
     ),
-    "claim_lane": ("w1", "c", NOW - 2000, LIMIT, "default", "call:work", NOW * 2),
+    "claim_lane": ("w1", "c", NOW - 2000, LIMIT, "default", "call:work", NOW * 2, LEFT_OUT),
     "claim_ids": (
         *("w1", "c", NOW - 2000, LIMIT),
         runs("01", *range(WAITING + 1, WAITING + LIMIT)),
         ["default", "slow"],
         ["call:work", "call:other"],
         NOW * 2,
+        LEFT_OUT,
     ),
     "finish": ("f", *REPORTS),
     "lock_jobs": (jobs(*SOME),),
@@ -188,11 +191,11 @@ HOT = {
     "pass_job_on": (jobs(*SOME),),
     "gates_behind": (jobs(*SOME),),
     "existing": (runs("01", *SOME),),
-    "promote": (NOW, NEVER, LIMIT),
-    "expired": (NOW, LIMIT),
+    "promote": (NOW, NEVER, LEFT_OUT, LIMIT),
+    "expired": (NOW, LEFT_OUT, LIMIT),
     "still_waiting": (runs("01", *SOME), NOW),
     "owned": ("w1",),
-    "next_wakeup": (NEVER, NOW, ["default", "slow"]),
+    "next_wakeup": (NEVER, NOW, ["default", "slow"], LEFT_OUT, LEFT_OUT),
     "queues": (),
     "jobs_to_prune": (NOW, LIMIT, -1, jobs(0)[0]),
     "past_age": (jobs(7)[0], NOW, 1, 1, LIMIT),
@@ -213,13 +216,13 @@ async def test_a_hot_statement_looks_at_twice_its_limit_at_most(full, name):
 @pytest.mark.asyncio(loop_scope="module")
 async def test_several_lanes_are_looked_at_as_far_as_the_limit_goes(full):
     lanes = ["default", "slow"], ["call:work", "call:other"]
-    plan = await plan_of(full, "claimable", *lanes, NOW * 2, NOW - 2000, LIMIT)
+    plan = await plan_of(full, "claimable", *lanes, NOW * 2, NOW - 2000, LIMIT, LEFT_OUT)
     assert scanned(plan) == set()
     assert examined(plan) <= MORE["claimable"]
 
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_orphans_are_found_among_what_is_running(full):
-    plan = await plan_of(full, "orphans", NOW, LIMIT)
+    plan = await plan_of(full, "orphans", NOW, LEFT_OUT, LIMIT)
     assert scanned(plan) <= {"worker"}
     assert examined(plan) <= MORE["orphans"]

@@ -57,6 +57,15 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobUnreadable:
+    """This process cannot read a job, or cannot plan it; others go on. Once a minute at most."""
+
+    #: Its id.
+    job: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptsFinished:
     """Reports that the store took."""
 
@@ -125,6 +134,7 @@ Event = (
     | StepFailed
     | StepRecovered
     | Planned
+    | JobUnreadable
     | AttemptsFinished
     | AttemptsFenced
     | WorkerLost

@@ -48,6 +48,11 @@ class Report:
     result: Any = None
     pause: str | None = None
 
+    @property
+    def may_have_started(self) -> bool:
+        """A lost attempt may have started without anybody knowing, so it counts as started."""
+        return self.started_at is not None or self.outcome is OutcomeKind.LOST
+
 
 def decide(claim: Claim, outcome: Outcome, now: int) -> Report:
     """The report for an attempt that ended now. `attempt` itself never falls: it is the fence."""
@@ -112,9 +117,7 @@ def _settle(report: Report, outcome: Outcome, now: int) -> None:
 def _why_final(report: Report, outcome: Outcome) -> str | None:
     """Why no attempt follows, or None when one does."""
     claim, kind, retry = report.claim, outcome.kind, report.claim.job.retry
-    # A lost attempt may have started without anybody knowing, so it counts as started.
-    started = outcome.started_at is not None or kind is OutcomeKind.LOST
-    if claim.job.delivery is Delivery.AT_MOST_ONCE and started:
+    if claim.job.delivery is Delivery.AT_MOST_ONCE and report.may_have_started:
         return "at most once: the attempt had started"
     if kind is OutcomeKind.LOST and report.lost >= LOST_BUDGET:
         return f"lost {report.lost} times"

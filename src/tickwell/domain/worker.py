@@ -43,6 +43,8 @@ class Owned:
 class Pulse:
     """What a beat answers."""
 
+    #: Whose beat it was: the answer may come when that incarnation is over.
+    worker: str
     beat: int
     #: Declared lost: the worker must end this incarnation; what it held runs elsewhere.
     lost: bool

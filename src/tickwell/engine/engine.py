@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from tickwell import ids
 from tickwell.clock import Clock
 from tickwell.domain import worker as domain
-from tickwell.domain.event import Events, Idle, Started, Stopped
+from tickwell.domain.event import Events, Idle, JobUnreadable, Started, Stopped
 from tickwell.domain.health import Health
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import Loop, Service
@@ -104,6 +104,7 @@ class Engine:
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
         self.worker.on_idle = self._on_idle
+        self.worker.on_unreadable = self._on_unreadable
         self._heard_at = float("-inf")
         self._hearing: asyncio.TimerHandle | None = None
 
@@ -125,6 +126,9 @@ class Engine:
     def _on_idle(self) -> None:
         if self.events.wanted:
             self.events.emit(Idle(worker=self.worker.id))
+
+    def _on_unreadable(self, job: str, why: str) -> None:
+        self.events.emit(JobUnreadable(job=job, why=why))
 
     def _new_id(self) -> str:
         return ids.new_id(self.clock.now(), self.random)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tickwell.clock import Clock
-from tickwell.domain.event import Events, Planned
+from tickwell.domain.event import Events, JobUnreadable, Planned
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan, plan
 from tickwell.errors import StoreUnavailable
@@ -59,7 +59,10 @@ class Planner:
             self.events.emit(Planned(executions=fired.executions, skipped=fired.skipped))
         if fired.more or promoted.more:
             return 0.0
-        return self._rest(await self.store.next_wakeup(now))
+        wakeup = await self.store.next_wakeup(now)
+        for one in wakeup.unreadable:
+            self.events.emit(JobUnreadable(job=one.job, why=one.why))
+        return self._rest(wakeup)
 
     def _rest(self, wakeup: Wakeup) -> float:
         """A fire has slack until a part of the horizon is gone, so that fires gather into batches.

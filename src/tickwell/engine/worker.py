@@ -42,6 +42,8 @@ class Worker:
         self.draining = False
         #: Called when there is nothing in hand and nothing to claim, once per rest.
         self.on_idle: Callable[[], None] = lambda: None
+        #: Called with the id of each job that this process cannot read, and why.
+        self.on_unreadable: Callable[[str, str], None] = lambda _job, _why: None
         self._rests = False
         self._unanswered: dict[Lane, ClaimRequest] = {}
         self._unknown: set[tuple[str, int]] = set()
@@ -105,6 +107,8 @@ class Worker:
         lead = int(self.settings.lead * 1000)
         # What is due within the lead was offered to us just now: look for what comes after.
         wakeup = await self.store.next_wakeup(now + lead, self.settings.queues)
+        for one in wakeup.unreadable:
+            self.on_unreadable(one.job, one.why)
         rests = [self.settings.poll]
         if wakeup.run is not None:
             # Half the lead is slack, so that claims gather into batches.
@@ -115,6 +119,8 @@ class Worker:
 
     def on_pulse(self, pulse: Pulse, sent: float) -> None:
         """Heed a beat's answer: trust, cancel requests, loss, and claims that never arrived."""
+        if pulse.worker != self.id:
+            return  # that incarnation is over
         if pulse.lost:
             self._reincarnate()
             return

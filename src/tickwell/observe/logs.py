@@ -27,6 +27,10 @@ _WORDS: dict[type, tuple[int, Callable[[Any], str]]] = {
         logging.INFO,
         lambda e: f"{e.service} works again after {e.failures} failures",
     ),
+    events.JobUnreadable: (
+        logging.ERROR,
+        lambda e: f"job {e.job} is left out for a minute, this process cannot read it: {e.why}",
+    ),
     events.AttemptsFenced: (
         logging.WARNING,
         lambda e: f"{len(e.reports)} stale reports refused: their attempts were taken over",

@@ -64,6 +64,15 @@ class Finished:
     failures: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A job whose definition or cursor this process cannot read, or whose plan fails."""
+
+    #: Its id.
+    job: str
+    why: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Wakeup:
     """The earliest instants at which somebody has to act; None: nothing to come."""
@@ -76,6 +85,8 @@ class Wakeup:
     expire: int | None = None
     #: The first queued execution in the given queues to come due.
     run: int | None = None
+    #: Jobs that calls through this handle had to leave out, each told once a minute at most.
+    unreadable: list[Unreadable] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,6 +110,8 @@ class JobFilter:
     #: A part of the name.
     search: str | None = None
     auto_remove: bool | None = None
+    #: Only jobs that are to be looked at by this instant, the soonest first instead of by name.
+    fires_before: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

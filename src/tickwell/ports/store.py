@@ -6,6 +6,9 @@ Rules for every method:
 - Repeating a call after a lost reply has no second effect.
 - Errors of drivers are translated into `tickwell.errors.StoreError` and its kin, cause kept.
 - What is returned is the caller's: changing it changes nothing in the store.
+- A job that this process cannot read (a zone that it does not know, a field of a newer version) is
+  left out of `fire_due`, `promote`, `claim`, `orphans` and `prune` for a minute, and `next_wakeup`
+  names it. Nothing is written about it: it stays due, and claimable for whoever can read it.
 """
 
 from __future__ import annotations
@@ -48,8 +51,8 @@ class QueueStore(Protocol):
         withdrawn one is armed again: same id, attempt numbers go on. What gets its permits and is
         due within the horizon becomes `queued`, the rest `waiting`; what is due and finds its
         job's gate busy meets its overlap rule at once. `more`: call again at once, because the
-        limit was reached or a plan left something over. When a plan fails, its error is raised,
-        with the jobs before it fired and its own job still due.
+        limit was reached or a plan left something over. A job whose plan fails is left out for a
+        minute, still due, and named by `next_wakeup`; the others are fired.
         """
         ...
 
@@ -117,7 +120,10 @@ class QueueStore(Protocol):
         ...
 
     async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
-        """When a loop has to act next; `run` looks at these queues only, and only after now."""
+        """When a loop has to act next; `run` looks at these queues only, and only after now.
+
+        What is left out as unreadable wakes nobody.
+        """
         ...
 
 

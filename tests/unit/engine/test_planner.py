@@ -1,8 +1,10 @@
 import pytest
 
+from tickwell.domain.event import JobUnreadable
 from tickwell.domain.execution import State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.trigger import Every
+from tickwell.engine import planner as module
 from tickwell.engine.planner import GATHER
 from tickwell.errors import StoreUnavailable
 
@@ -64,3 +66,26 @@ async def test_without_a_recent_sample_of_the_stores_time_it_stands_still(rig, p
     with pytest.raises(StoreUnavailable):
         await planner.step()
     assert await rig.states() == []
+
+
+async def test_a_job_that_cannot_be_planned_is_named_once_and_the_others_fire(
+    rig, planner, monkeypatch
+):
+    bad = await rig.add("bad", trigger=Every(1000))
+    await rig.add("good", trigger=Every(1000))
+    sound = module.plan
+
+    def plan(job, *rest):
+        if job.name == "bad":
+            raise ZeroDivisionError("no plan")
+        return sound(job, *rest)
+
+    monkeypatch.setattr(module, "plan", plan)
+    heard = []
+    rig.engine.events.subscribe(heard.append)
+    rests = [await planner.step() for _ in range(3)]
+    assert min(rests) > 0
+    assert [event for event in heard if isinstance(event, JobUnreadable)] == [
+        JobUnreadable(job=bad.id, why="ZeroDivisionError: no plan")
+    ]
+    assert len(await rig.states()) == 2  # of the good one, within the horizon

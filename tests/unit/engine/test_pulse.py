@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tickwell.domain.worker import Pulse as Answer
 from tickwell.engine.pulse import Pulse
 from tickwell.errors import StoreUnavailable
 from tickwell.settings import Settings
@@ -30,3 +31,11 @@ async def test_a_beat_that_is_not_answered_fails_and_says_so():
     pulse = Pulse(Silent(), ManualClock(), settings, lambda: None, lambda *_: None)
     with pytest.raises(StoreUnavailable, match=r"not answered a beat for 0\.2 s"):
         await pulse.step()
+
+
+async def test_the_answer_to_a_former_incarnation_is_not_heeded(rig):
+    await rig.beat()
+    worker = rig.engine.worker
+    before = worker.id
+    worker.on_pulse(Answer(worker="one before", beat=1, lost=True), rig.clock.monotonic())
+    assert worker.id == before

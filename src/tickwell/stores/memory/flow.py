@@ -96,15 +96,16 @@ class Flow:
         row.holds_key = False
         self.tables.key_gate[row.gate].discard(row.execution.id)
         self.let_in(row.gate)
+        self.tables.forget_gate(row.gate)
 
     def let_in(self, gate: str) -> None:
         """Let the best of those before a concurrency gate through, as many as there is room for.
 
         More than one only where limits differ: each execution brings its own.
         """
-        holders = self.tables.key_gate.setdefault(gate, set())
-        before = self.tables.before_key.get(gate, set())
-        while (following := self._best(before)) and len(holders) < following.limit:
+        while following := self._best(self.tables.before_key.get(gate, set())):
+            if len(self.tables.key_gate.get(gate, ())) >= following.limit:
+                return
             self._through_key_gate(following)
 
     def withdraw(self, row: Row, now: int) -> None:
@@ -168,11 +169,10 @@ class Flow:
 
     def _through_key_gate(self, row: Row) -> None:
         if row.gate is not None and not row.holds_key:
-            holders = self.tables.key_gate.setdefault(row.gate, set())
-            if len(holders) >= row.limit:
+            if len(self.tables.key_gate.get(row.gate, ())) >= row.limit:
                 self.tables.move(row, State.BLOCKED, Waits.KEY)
                 return
-            holders.add(row.execution.id)
+            self.tables.key_gate.setdefault(row.gate, set()).add(row.execution.id)
             row.holds_key = True
         self.tables.move(row, State.QUEUED)
 

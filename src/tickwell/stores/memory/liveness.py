@@ -7,12 +7,14 @@ from copy import copy
 from tickwell.domain.execution import Claim
 from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
 from tickwell.stores.memory.tables import Row, Tables, own
+from tickwell.stores.unreadable import UnreadableJobs
 
 
 class MemoryLiveness:
     """The part of `ports.store.QueueStore` that is about workers."""
 
     tables: Tables
+    unreadable: UnreadableJobs[str]
 
     async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
         known = self.tables.workers.get(worker.id)
@@ -31,7 +33,7 @@ class MemoryLiveness:
         ]
         if leaving and not owned:
             del self.tables.workers[worker.id]
-        return Pulse(beat=beat, lost=lost, owned=owned)
+        return Pulse(worker=worker.id, beat=beat, lost=lost, owned=owned)
 
     async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
         liveness = self.tables.workers.get(worker_id)
@@ -48,7 +50,9 @@ class MemoryLiveness:
             for row in self.running()
             if row.execution.worker not in alive or (row.execution.deadline or 0) < now
         ]
-        return [self.claim_of(row) for row in rows[:limit]]
+        left_out = self.unreadable.keys(now)
+        rows = [row for row in rows if row.execution.job_id not in left_out]
+        return self.claims_of(rows[:limit], now)
 
     async def list_workers(self) -> list[Liveness]:
         return [copy(self.tables.workers[id]) for id in sorted(self.tables.workers)]
@@ -56,6 +60,19 @@ class MemoryLiveness:
     def running(self) -> list[Row]:
         """What is running, by id."""
         return [self.tables.rows[id] for id in sorted(self.tables.running)]
+
+    def claims_of(self, rows: list[Row], now: int) -> list[Claim]:
+        """Those whose jobs can be read."""
+        readable = (row for row in rows if self.can_be_read(row.execution.job_id, now))
+        return [self.claim_of(row) for row in readable]
+
+    def can_be_read(self, job_id: str, now: int) -> bool:
+        """Whether a job may be worked on; here that fails only by a definition that is broken."""
+        try:
+            return self.tables.jobs[job_id].job.trigger is not None
+        except Exception as error:  # noqa: BLE001 - whatever it is, it concerns this job alone
+            self.unreadable.add(job_id, job_id, error, now)
+            return False
 
     def claim_of(self, row: Row) -> Claim:
         """A running execution as its worker knows it."""

@@ -23,12 +23,19 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
     """`ports.store.QueueStore`. No method awaits anything, so each is atomic in its event loop."""
 
     async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
-        fired = Fired()
-        for entry in self._due_jobs(now + horizon, limit):
-            planned = plan(entry.job, entry.cursor)
+        left_out = self.unreadable.keys(now, planning=True)
+        due, fired = self._due_jobs(now + horizon, limit, left_out), Fired()
+        fired.more = len(due) == limit
+        for entry in due:
+            if not self.can_be_read(entry.job.id, now):
+                continue
+            try:
+                planned = plan(entry.job, entry.cursor)
+            except Exception as error:  # noqa: BLE001 - the other jobs are fired all the same
+                self.unreadable.add(entry.job.id, entry.job.id, error, now, planning=True)
+                continue
             self._fire(entry.job, planned, fired, now, horizon)
             fired.more = fired.more or planned.more
-        fired.more = fired.more or fired.jobs == limit
         return fired
 
     def _fire(self, job: Job, planned: Plan, fired: Fired, now: int, horizon: int) -> None:
@@ -40,21 +47,21 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
         fired.executions += recorded
         fired.skipped += sum(skip.count for skip in planned.skips)
 
-    def _due_jobs(self, end: int, limit: int) -> list[Entry]:
-        heap, due = self.tables.due_jobs, dict[str, int]()
+    def _due_jobs(self, end: int, limit: int, left_out: Collection[str] = ()) -> list[Entry]:
+        heap, due, passed = self.tables.due_jobs, dict[str, int](), dict[str, int]()
         while heap and heap[0][0] <= end and len(due) < limit:
             at, id = heapq.heappop(heap)
             if self._is_due_job(at, id):
-                due[id] = at
-        for id, at in due.items():  # should a plan fail, the job is still due
+                (passed if id in left_out else due)[id] = at
+        for id, at in (due | passed).items():  # should a plan fail, the job is still due
             heapq.heappush(heap, (at, id))
         return [self.tables.jobs[id] for id in due]
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
-        expired = self._expired(now, limit)
+        expired = self._gather(self.tables.expiring, self._is_expiring, (now, now), limit)
         for row in expired:
             self.flow.end(row, State.SKIPPED, Reason.TTL, now)
-        waiting = self._waiting(now + horizon, limit)
+        waiting = self._gather(self.tables.due_rows, self._is_waiting, (now, now + horizon), limit)
         for row in waiting:
             # One that is looked at earlier may have cancelled it, or passed its permit on to it.
             if row.execution.state is State.WAITING:
@@ -67,21 +74,28 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
             more=limit in {len(expired), len(waiting)},
         )
 
-    def _expired(self, now: int, limit: int) -> list[Row]:
-        heap, expired = self.tables.expiring, dict[str, Row]()
-        while heap and heap[0][0] <= now and len(expired) < limit:
+    def _gather(
+        self,
+        heap: list[tuple[int, str]],
+        is_valid: Callable[[int, str], bool],
+        span: tuple[int, int],
+        limit: int,
+    ) -> list[Row]:
+        """Take the first rows off a heap; those of jobs that cannot be read stay on it."""
+        now, end = span
+        found, passed = dict[str, Row](), list[tuple[int, str]]()
+        while heap and heap[0][0] <= end and len(found) < limit:
             at, id = heapq.heappop(heap)
-            if self._is_expiring(at, id):
-                expired[id] = self.tables.rows[id]
-        return list(expired.values())
-
-    def _waiting(self, end: int, limit: int) -> list[Row]:
-        heap, due = self.tables.due_rows, dict[str, Row]()
-        while heap and heap[0][0] <= end and len(due) < limit:
-            at, id = heapq.heappop(heap)
-            if self._is_waiting(at, id):
-                due[id] = self.tables.rows[id]
-        return list(due.values())
+            if not is_valid(at, id):
+                continue
+            row = self.tables.rows[id]
+            if self.can_be_read(row.execution.job_id, now):
+                found[id] = row
+            else:
+                passed.append((at, id))
+        for entry in passed:
+            heapq.heappush(heap, entry)
+        return list(found.values())
 
     async def claim(self, request: ClaimRequest) -> list[Claim]:
         liveness = self.tables.workers.get(request.worker)
@@ -91,7 +105,7 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
             mine = (row for row in self.running() if row.execution.worker == request.worker)
             held = [row for row in mine if row.claim_id == request.claim_id]
             if held:
-                return [self.claim_of(row) for row in held]
+                return self.claims_of(held, request.now)
         rows = heapq.nsmallest(
             request.limit,
             self._claimable(request),
@@ -111,7 +125,9 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
                 if row is None or entry in seen:
                     continue
                 seen[entry] = None
-                if _is_claimable(row, request):
+                if _is_claimable(row, request) and self.can_be_read(
+                    row.execution.job_id, request.now
+                ):
                     found += 1
                     yield row
             for entry in seen:
@@ -130,7 +146,7 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
         execution.charged += 1
         execution.worker = request.worker
         execution.deadline = max(request.now, execution.run_at) + job.timeout.hard + MINUTE
-        row.claim_id, row.expires_at = request.claim_id, None
+        row.claim_id = request.claim_id
         self.tables.move(row, State.RUNNING)
         return self.claim_of(row)
 
@@ -154,11 +170,15 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
         return moved
 
     async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
+        left_out = self.unreadable.keys(now)
+        not_planned = self.unreadable.keys(now, planning=True)
+        rows = {id for job in left_out for id in self.tables.by_job.get(job, ())}
         return Wakeup(
-            fire=self._top(self.tables.due_jobs, self._is_due_job),
-            promote=self._top(self.tables.due_rows, self._is_waiting),
-            expire=self._top(self.tables.expiring, self._is_expiring),
+            fire=self._top(self.tables.due_jobs, self._is_due_job, not_planned),
+            promote=self._top(self.tables.due_rows, self._is_waiting, rows),
+            expire=self._top(self.tables.expiring, self._is_expiring, rows),
             run=min(self._run_times(now, queues), default=None),
+            unreadable=self.unreadable.news(),
         )
 
     def _run_times(self, now: int, queues: Collection[str] | None) -> Iterator[int]:
@@ -170,10 +190,18 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
                 if row is not None and row.execution.run_at > now:
                     yield row.execution.run_at
 
-    def _top(self, heap: list[tuple[int, str]], is_valid: Callable[[int, str], bool]) -> int | None:
+    def _top(
+        self,
+        heap: list[tuple[int, str]],
+        is_valid: Callable[[int, str], bool],
+        left_out: Collection[str],
+    ) -> int | None:
         while heap and not is_valid(*heap[0]):
             heapq.heappop(heap)
-        return heap[0][0] if heap else None
+        if not left_out:
+            return heap[0][0] if heap else None
+        valid = (at for at, id in heap if id not in left_out and is_valid(at, id))
+        return min(valid, default=None)
 
     def _is_due_job(self, at: int, id: str) -> bool:
         entry = self.tables.jobs.get(id)

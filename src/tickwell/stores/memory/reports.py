@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -50,6 +51,8 @@ class MemoryReports:
         execution.returned = report.returned
         execution.started_at, execution.error = report.started_at, report.error
         execution.result, execution.deadline = own(report.result), None
+        if report.may_have_started:
+            row.expires_at = None
         gave_up = report.state in {State.WAITING, State.CANCELLED}
         if gave_up and row.called_off and report.started_at is None:
             self._call_off(row, report, now)
@@ -79,6 +82,8 @@ class MemoryReports:
         execution.worker, execution.cancel_requested = None, False
         execution.run_at = row.look_at = run_at
         row.rank, row.called_off = rank, False
+        if row.expires_at is not None:
+            heapq.heappush(self.tables.expiring, (row.expires_at, execution.id))
         self.tables.move(row, State.WAITING)
         if execution.job_version != entry.job.version:
             self.flow.restamp(row, entry.job)

@@ -16,6 +16,7 @@ from tickwell.stores.memory.history import MemoryHistory
 from tickwell.stores.memory.queue import MemoryQueue
 from tickwell.stores.memory.records import MemoryRecords
 from tickwell.stores.memory.tables import Tables
+from tickwell.stores.unreadable import UnreadableJobs
 
 
 class MemoryStore(MemoryQueue, MemoryCatalog, MemoryHistory, MemoryRecords):
@@ -27,6 +28,7 @@ class MemoryStore(MemoryQueue, MemoryCatalog, MemoryHistory, MemoryRecords):
     def __init__(self, wall: Callable[[], int] = wall_millis) -> None:
         self.tables = Tables()
         self.flow = Flow(self.tables)
+        self.unreadable = UnreadableJobs[str]()
         self._wall = wall
 
     async def open(self) -> None:

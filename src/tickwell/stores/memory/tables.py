@@ -100,10 +100,12 @@ class Tables:
     def move(self, row: Row, state: State, waits: Waits | None = None) -> None:
         """Change the state of an execution and keep all that is derived from it."""
         execution = row.execution
-        self._before(row).discard(execution.id)
+        self._stand_aside(row)
         execution.state, row.waits = state, waits
-        if waits is not None:
-            self._before(row).add(execution.id)
+        if waits is Waits.JOB:
+            self.before_job.setdefault(execution.job_id, set()).add(execution.id)
+        elif waits is Waits.KEY and row.gate is not None:
+            self.before_key.setdefault(row.gate, set()).add(execution.id)
         if state is State.RUNNING:
             self.running.add(execution.id)
         else:
@@ -114,12 +116,22 @@ class Tables:
             heap = self.queues.setdefault(execution.queue, [])
             heapq.heappush(heap, (row.rank, execution.id))
 
-    def _before(self, row: Row) -> set[str]:
-        if row.waits is Waits.JOB:
-            return self.before_job.setdefault(row.execution.job_id, set())
-        if row.waits is Waits.KEY and row.gate is not None:
-            return self.before_key.setdefault(row.gate, set())
-        return set()
+    def _stand_aside(self, row: Row) -> None:
+        """It stands before no gate any more; a place where nobody stands is forgotten."""
+        if row.waits is None:
+            return
+        places, name = self.before_job, row.execution.job_id
+        if row.waits is Waits.KEY:
+            places, name = self.before_key, row.gate or ""
+        if name in places:
+            places[name].discard(row.execution.id)
+            if not places[name]:
+                del places[name]
+
+    def forget_gate(self, gate: str) -> None:
+        """Keys are made of payloads, so there may be any number of gates that nobody is in."""
+        if not self.key_gate.get(gate):
+            self.key_gate.pop(gate, None)
 
     def drop_job(self, job_id: str) -> None:
         """Forget a job that has no executions, and all that belongs to it."""

@@ -18,30 +18,37 @@ LOOKS = 5
 
 async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> list[Claim]:
     """Hand over what the request asks for; each statement is a step that stands by itself."""
-    rows = await _take(session, request)
-    jobs = await definitions(session, cache, [(row[1], row[9]) for row in rows])
-    return [new_claim(row, jobs[row[1]], request) for row in rows]
+    for _ in range(LOOKS):
+        rows = await _take(session, cache, request)
+        jobs = await definitions(session, cache, [(row[1], row[9]) for row in rows], request.now)
+        unreadable = [row[0] for row in rows if row[1] not in jobs]
+        if unreadable:
+            await session.run("take_back", request.worker, request.claim_id, unreadable)
+        if len(unreadable) < len(rows) or not rows:
+            return [new_claim(row, jobs[row[1]], request) for row in rows if row[1] in jobs]
+    return []
 
 
-async def _take(session: Session, request: ClaimRequest) -> list[Any]:
+async def _take(session: Session, cache: JobCache, request: ClaimRequest) -> list[Any]:
     head = request.worker, request.claim_id, request.now, request.limit
-    until = request.now + request.lead
+    rest = request.now + request.lead, cache.unreadable.keys(request.now)
     queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
     if request.ids is not None:
         ids = ids_among(request.ids)
-        return await session.rows("claim_ids", *head, ids, queues, abilities, until)
+        return await session.rows("claim_ids", *head, ids, queues, abilities, *rest)
     if len(queues) == 1 and len(abilities) == 1:
-        return await session.rows("claim_lane", *head, queues[0], abilities[0], until)
+        return await session.rows("claim_lane", *head, queues[0], abilities[0], *rest)
     # Several lanes are merged before any row is locked: a lock on more than is taken would hide
     # rows from others, who would rest although there is work.
+    until, left_out = rest
     for _ in range(LOOKS):
         picked = await session.rows(
-            "claimable", queues, abilities, until, request.now, request.limit
+            "claimable", queues, abilities, until, request.now, request.limit, left_out
         )
         ids = [id for (id,) in picked]
         if not ids:
             return []
-        rows = await session.rows("claim_ids", *head, ids, queues, abilities, until)
+        rows = await session.rows("claim_ids", *head, ids, queues, abilities, *rest)
         if rows:
             return rows
     return []

@@ -26,7 +26,7 @@ class PostgresLiveness(PostgresBase):
             owned = [owned_of(row) for row in await session.rows("owned", clean(worker.id))]
             if leaving and not owned:
                 await session.run("forget_worker", clean(worker.id))
-            return Pulse(beat=beat, lost=lost, owned=owned)
+            return Pulse(worker=worker.id, beat=beat, lost=lost, owned=owned)
 
         return await self.database.write(work)
 
@@ -40,7 +40,9 @@ class PostgresLiveness(PostgresBase):
 
     async def orphans(self, now: int, limit: int) -> list[Claim]:
         async def work(session: Session) -> list[Claim]:
-            return await claims_of(session, self.cache, await session.rows("orphans", now, limit))
+            left_out = self.cache.unreadable.keys(now)
+            rows = await session.rows("orphans", now, left_out, limit)
+            return await claims_of(session, self.cache, rows, now)
 
         return await self.database.read(work)
 
@@ -52,8 +54,10 @@ class PostgresLiveness(PostgresBase):
         if queues is None:
             found = await self.database.single(lambda session: session.rows("queues"))
             queues = [name for (name,) in found]
-        names = list(queues)
+        names, unreadable = list(queues), self.cache.unreadable
+        left_out = unreadable.keys(now, planning=True), unreadable.keys(now)
         fire, promote, expire, run = await self.database.single(
-            lambda session: session.row("next_wakeup", NEVER, now, names)
+            lambda session: session.row("next_wakeup", NEVER, now, names, *left_out)
         )
-        return Wakeup(fire=fire, promote=promote, expire=expire, run=run)
+        news = unreadable.news()
+        return Wakeup(fire=fire, promote=promote, expire=expire, run=run, unreadable=news)

@@ -30,33 +30,33 @@ class PostgresQueue(PostgresLiveness):
     """`ports.store.QueueStore`."""
 
     async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
-        async def fire(*, careful: bool) -> tuple[Fired, Exception | None]:
-            async def work(session: Session) -> tuple[Fired, Exception | None]:
-                firing = Firing(session, self.cache, now, horizon)
-                return await firing.fire(limit, plan, careful=careful), firing.error
+        async def fire(*, careful: bool) -> Fired:
+            return await self.database.write(
+                lambda session: Firing(session, self.cache, now, horizon).fire(
+                    limit, plan, careful=careful
+                )
+            )
 
-            return await self.database.write(work)
-
-        if not await self.database.single(lambda session: session.row("is_due", now + horizon)):
+        due = now + horizon, self.cache.unreadable.keys(now, planning=True)
+        if not await self.database.single(lambda session: session.row("is_due", *due)):
             return Fired()
         try:
-            fired, error = await fire(careful=False)
+            fired = await fire(careful=False)
         except IdTaken:
-            fired, error = await fire(careful=True)
+            fired = await fire(careful=True)
         if fired.executions:
             self.bell.ring()
-        if error is not None:
-            raise error
         return fired
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
-        expired = await self._found("expired", now, limit)
+        left_out = self.cache.unreadable.keys(now)
+        expired = await self._found("expired", now, left_out, limit)
         skipped = 0
         if expired:
             skipped = await self.database.write(
                 lambda session: promoting.expire(session, self.cache, expired, now)
             )
-        rows = await self._found("promote", now + horizon, NEVER, limit)
+        rows = await self._found("promote", now + horizon, NEVER, left_out, limit)
         free = [id for id, _, is_free in rows if is_free]
         gated = [(id, job) for id, job, is_free in rows if not is_free]
         states = Counter({QUEUED: len(free)})
@@ -121,7 +121,7 @@ class PostgresQueue(PostgresLiveness):
             self.bell.ring()
         return moved
 
-    async def _found(self, name: str, *parameters: int) -> list[tuple[Any, ...]]:
+    async def _found(self, name: str, *parameters: Any) -> list[tuple[Any, ...]]:
         rows = await self.database.single(lambda session: session.rows(name, *parameters))
         return [tuple(row) for row in rows]
 

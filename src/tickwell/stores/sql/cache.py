@@ -7,9 +7,12 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
 from tickwell.domain.document import job_from_document
 from tickwell.domain.job import Job
+from tickwell.errors import StoreCorrupt
+from tickwell.stores.unreadable import UnreadableJobs
 
 #: A parsed job takes about 2 KB.
 MOST = 20_000
@@ -19,6 +22,8 @@ class JobCache:
     """The jobs used last; shared by the threads of a store."""
 
     def __init__(self, most: int = MOST) -> None:
+        #: What could not be read, by the keys of the store's rows.
+        self.unreadable: UnreadableJobs[Any] = UnreadableJobs()
         self._most = most
         self._jobs: OrderedDict[tuple[str, int], Job] = OrderedDict()
         self._lock = Lock()
@@ -43,13 +48,28 @@ class JobCache:
             return found
 
     def parse(self, id: str, version: int, document: str) -> Job:
-        """The job of a stored document."""
+        """The job of a stored document; raises `StoreCorrupt` when it cannot be read here."""
         known = self.get(id, version)
         if known is not None:
             return known
-        job = job_from_document(json.loads(document))
+        try:
+            job = job_from_document(json.loads(document))
+        except Exception as error:
+            raise StoreCorrupt(
+                f"the definition of job {id} cannot be read by this process"
+                f" ({type(error).__name__}: {error}); run the version of Tickwell and of tzdata"
+                " that wrote it, or mend its document"
+            ) from error
         self.put(job)
         return job
+
+    def read(self, key: int | str, row: tuple[str, int, str], now: int) -> Job | None:
+        """The job of an id, a version and a document; one that cannot be read is left out."""
+        try:
+            return self.parse(*row)
+        except StoreCorrupt as error:
+            self.unreadable.add(key, row[0], error, now)
+            return None
 
     @contextmanager
     def unless_rolled_back(self) -> Iterator[None]:

@@ -21,9 +21,9 @@ Found = tuple[Any, ...]
 Handed = tuple[list[Found], dict[int, Job]]
 
 
-def is_there_any(session: Session, request: ClaimRequest) -> bool:
+def is_there_any(session: Session, cache: JobCache, request: ClaimRequest) -> bool:
     """Whether a claim would find anything: looking takes no lock, so idle workers take none."""
-    return request.repeated or bool(_claimable(session, request, 1))
+    return request.repeated or bool(_claimable(session, cache, request, 1))
 
 
 def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Handed | list[Claim]:
@@ -33,14 +33,14 @@ def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Hande
     if request.repeated:
         held = session.rows("held_claims", request.worker, request.claim_id)
         if held:
-            return claims_of(session, cache, held)
-    found = _claimable(session, request, request.limit)
+            return claims_of(session, cache, held, request.now)
+    found, jobs = _readable(session, cache, request)
     if not found:
         return []
     keys = json.dumps([row[13] for row in found])
     session.run("start", request.worker, request.claim_id, request.now, keys)
     session.run("drop_claimed", keys)
-    return found, definitions(session, cache, [(row[2], row[14], row[10]) for row in found])
+    return found, jobs
 
 
 def claims(handed: Handed, request: ClaimRequest) -> list[Claim]:
@@ -49,20 +49,33 @@ def claims(handed: Handed, request: ClaimRequest) -> list[Claim]:
     return [new_claim(row[1:13], jobs[row[2]], request) for row in found]
 
 
-def claims_of(session: Session, cache: JobCache, rows: list[tuple[Any, ...]]) -> list[Claim]:
+def claims_of(
+    session: Session, cache: JobCache, rows: list[tuple[Any, ...]], now: int
+) -> list[Claim]:
     """Running executions, given as `held_claims` has them, as their workers know them."""
-    jobs = definitions(session, cache, [(row[1], row[13], row[14]) for row in rows])
-    return [held_claim(row, jobs[row[1]]) for row in rows]
+    jobs = definitions(session, cache, [(row[1], row[13], row[14]) for row in rows], now)
+    return [held_claim(row, jobs[row[1]]) for row in rows if row[1] in jobs]
 
 
-def _claimable(session: Session, request: ClaimRequest, limit: int) -> list[Found]:
-    until = request.now + request.lead
+def _readable(session: Session, cache: JobCache, request: ClaimRequest) -> Handed:
+    """What may be handed over; where all of it turns out to be unreadable, what comes after it."""
+    while found := _claimable(session, cache, request, request.limit):
+        wanted = [(row[2], row[14], row[10]) for row in found]
+        jobs = definitions(session, cache, wanted, request.now)
+        if jobs:
+            return [row for row in found if row[2] in jobs], jobs
+    return [], {}
+
+
+def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: int) -> list[Found]:
+    left_out = json.dumps(cache.unreadable.keys(request.now))
+    bounds = request.now + request.lead, request.now, left_out
     if request.ids is not None:
-        return _among(session, request, until)[:limit]
+        return _among(session, request, bounds)[:limit]
     lanes = _lanes(session, request)
     if len(lanes) == 1:
-        return session.rows("claimable", *lanes[0], until, request.now, limit)
-    found = [session.run("claimable", *lane, until, request.now, limit) for lane in lanes]
+        return session.rows("claimable", *lanes[0], *bounds, limit)
+    found = [session.run("claimable", *lane, *bounds, limit) for lane in lanes]
     # Lanes are read only as far as the merge needs them.
     merged = list(islice(heapq.merge(*found), limit))
     for cursor in found:
@@ -77,10 +90,10 @@ def _lanes(session: Session, request: ClaimRequest) -> list[tuple[str, str]]:
     return [lane for lane in session.rows("lanes", queues) if lane[1] in request.abilities]
 
 
-def _among(session: Session, request: ClaimRequest, until: int) -> list[Found]:
+def _among(session: Session, request: ClaimRequest, bounds: tuple[int, int, str]) -> list[Found]:
     ids = json.dumps(list(dict.fromkeys(request.ids or ())))
     return sorted(
         row[:15]
-        for row in session.rows("claimable_ids", ids, until, request.now)
+        for row in session.rows("claimable_ids", ids, *bounds)
         if row[15] in request.queues and row[16] in request.abilities
     )

@@ -26,6 +26,7 @@ class Endings:
         """The definition in force: that of the claim, unless the job was edited since."""
         if claimed.version == row.version:
             return claimed
+        self.flow.jobs.claimed[row.job] = claimed
         return self.flow.jobs.of(row.job, row.job_id, row.version)
 
     def apply(self, row: Standing, report: Report) -> None:

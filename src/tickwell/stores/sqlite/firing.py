@@ -31,33 +31,40 @@ class Planned:
 
 @dataclass(slots=True)
 class Draft:
-    """Plans to be written, and the error that ended the planning, if any."""
+    """Plans to be written."""
 
     plans: list[Planned]
     #: The limit was reached, or a plan said that it is not done.
     more: bool
-    error: Exception | None = None
 
 
-def draft(session: Session, cache: JobCache, end: int, limit: int, plan: Planner) -> Draft:
+def draft(
+    session: Session, cache: JobCache, span: tuple[int, int], limit: int, plan: Planner
+) -> Draft:
     """Read what is due and plan it. Nothing is locked meanwhile."""
-    rows = session.rows("due", end, limit)
-    jobs = definitions(session, cache, rows)
+    now, end = span
+    left_out = json.dumps(cache.unreadable.keys(now, planning=True))
+    rows = session.rows("due", end, left_out, limit)
+    jobs = definitions(session, cache, rows, now)
     made = Draft([], more=len(rows) == limit)
     for row in rows:
-        job = jobs[row[0]]
+        job = jobs.get(row[0])
+        if job is None:
+            continue
         try:
             planned = plan(job, cursor_from_row(row[3:11]))
-        except Exception as error:  # noqa: BLE001 - raised once those before it are written
-            made.error = error
-            break
+        except Exception as error:  # noqa: BLE001 - the other jobs are fired all the same
+            cache.unreadable.add(row[0], job.id, error, now, planning=True)
+            continue
         made.plans.append(Planned(row, job, planned))
         made.more = made.more or planned.more
     return made
 
 
-def definitions(session: Session, cache: JobCache, rows: list[tuple[Any, ...]]) -> dict[int, Job]:
-    """The definitions of jobs given as (key, id, version, …), by key."""
+def definitions(
+    session: Session, cache: JobCache, rows: list[tuple[Any, ...]], now: int
+) -> dict[int, Job]:
+    """The definitions of jobs given as (key, id, version, …), by key; none that is unreadable."""
     found = {
         row[0]: job
         for row, job in zip(rows, cache.many((row[1], row[2]) for row in rows), strict=True)
@@ -65,8 +72,10 @@ def definitions(session: Session, cache: JobCache, rows: list[tuple[Any, ...]]) 
     }
     if len(found) < len(rows):
         missing = [row[0] for row in rows if row[0] not in found]
-        for key, id, version, document in session.rows("documents", json.dumps(missing)):
-            found[key] = cache.parse(id, version, document)
+        for key, *row in session.rows("documents", json.dumps(missing)):
+            job = cache.read(key, tuple(row), now)
+            if job is not None:
+                found[key] = job
     return found
 
 

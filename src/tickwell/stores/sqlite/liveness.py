@@ -26,7 +26,7 @@ class SqliteLiveness(SqliteBase):
             owned = [owned_of(row) for row in session.rows("owned", worker.id)]
             if leaving and not owned:
                 session.run("forget_worker", worker.id)
-            return Pulse(beat=beat, lost=bool(lost), owned=owned)
+            return Pulse(worker=worker.id, beat=beat, lost=bool(lost), owned=owned)
 
         return await self.writer.call(work)
 
@@ -38,25 +38,34 @@ class SqliteLiveness(SqliteBase):
         return await self.writer.call(work)
 
     async def orphans(self, now: int, limit: int) -> list[Claim]:
-        return await self.reader.call(
-            lambda session: claims_of(session, self.cache, session.rows("orphans", now, limit))
-        )
+        left_out = json.dumps(self.cache.unreadable.keys(now))
+
+        def work(session: Session) -> list[Claim]:
+            rows = session.rows("orphans", now, left_out, limit)
+            return claims_of(session, self.cache, rows, now)
+
+        return await self.reader.call(work)
 
     async def list_workers(self) -> list[Liveness]:
         rows = await self.reader.call(lambda session: session.rows("list_workers"))
         return [liveness_of(row) for row in rows]
 
     async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
+        unreadable = self.cache.unreadable
+        left_out = json.dumps(unreadable.keys(now))
+        not_planned = json.dumps(unreadable.keys(now, planning=True))
+
         def work(session: Session) -> Wakeup:
             if queues is None:
                 run = session.value("next_run_anywhere", now)
             else:
                 run = session.value("next_run", now, json.dumps(list(queues)))
             return Wakeup(
-                fire=session.value("next_fire"),
-                promote=session.value("next_look", NEVER),
-                expire=session.value("next_expiry"),
+                fire=session.value("next_fire", not_planned),
+                promote=session.value("next_look", NEVER, left_out),
+                expire=session.value("next_expiry", left_out),
                 run=run,
+                unreadable=unreadable.news(),
             )
 
         return await self.reader.call(work)

@@ -18,15 +18,18 @@ from tickwell.stores.sqlite.session import Session
 def promote(session: Session, cache: JobCache, now: int, horizon: int, limit: int) -> Promoted:
     """One round of promotion, inside a transaction."""
     flow = Flow(session, cache)
-    expired = [key for (key,) in session.rows("expired", now, limit)]
-    for key in expired:
-        row = flow.gates.load(key)
+    left_out = json.dumps(cache.unreadable.keys(now))
+    expired = session.rows("expired", now, left_out, limit)
+    ended = 0
+    for key, job in expired:
+        row = flow.gates.load(key) if flow.jobs.can_be_read(job, now) else None
         if row is not None:
             flow.end(row, SKIPPED, Reason.TTL, now)
-    rows = session.rows("to_promote", now + horizon, NEVER, limit)
+            ended += 1
+    rows = session.rows("to_promote", now + horizon, NEVER, left_out, limit)
     slow = _quickly(session, rows, now, horizon)
-    for key in slow:
-        row = flow.gates.load(key)
+    for key, job in slow:
+        row = flow.gates.load(key) if flow.jobs.can_be_read(job, now) else None
         # One that is looked at earlier may have cancelled it, or passed its permit on to it.
         if row is not None and row.state == WAITING:
             flow.admit(row, now, horizon)
@@ -35,20 +38,20 @@ def promote(session: Session, cache: JobCache, now: int, horizon: int, limit: in
     return Promoted(
         queued=states[QUEUED],
         blocked=states[BLOCKED],
-        skipped=states[SKIPPED] + len(expired),
+        skipped=states[SKIPPED] + ended,
         more=limit in {len(expired), len(rows)},
     )
 
 
-def _quickly(session: Session, rows: list[Any], now: int, horizon: int) -> list[int]:
-    """Promote the executions of all jobs that need nothing else; the keys of the others."""
+def _quickly(session: Session, rows: list[Any], now: int, horizon: int) -> list[tuple[int, int]]:
+    """Promote the executions of all jobs that need nothing else; the others, with their jobs."""
     rivals = Counter(row[1] for row in rows)
     slow_jobs = {row[1] for row in rows if _is_slow(row, rivals, now, horizon)}
     holders: dict[int, int] = {}
     queued, waiting, slow = [], [], []
     for key, job, _, overlap, _, holds_job, _, holder in rows:
         if job in slow_jobs:
-            slow.append(key)
+            slow.append((key, job))
         elif overlap == ALLOW or holds_job:
             queued.append(key)
         elif holder is None and job not in holders:

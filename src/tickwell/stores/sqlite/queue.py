@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 
 from tickwell.clock import NEVER
@@ -28,20 +29,20 @@ class SqliteQueue(SqliteLiveness):
 
     async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
         draft = await self.reader.call(
-            lambda session: firing.draft(session, self.cache, now + horizon, limit, plan)
+            lambda session: firing.draft(session, self.cache, (now, now + horizon), limit, plan)
         )
-        fired = Fired()
-        if draft.plans:
-            fired = await self.writer.call(
-                lambda session: firing.write(session, self.cache, draft, now, horizon)
-            )
-        if draft.error is not None:
-            raise draft.error
-        return fired
+        if not draft.plans:
+            return Fired(more=draft.more)
+        return await self.writer.call(
+            lambda session: firing.write(session, self.cache, draft, now, horizon)
+        )
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
+        left_out = json.dumps(self.cache.unreadable.keys(now))
+
         def look(session: Session) -> Promoted | None:
-            if session.row("expired", now, 1) or session.row("to_promote", now + horizon, NEVER, 1):
+            waiting = now + horizon, NEVER, left_out, 1
+            if session.row("expired", now, left_out, 1) or session.row("to_promote", *waiting):
                 return None
             return Promoted()
 
@@ -51,7 +52,7 @@ class SqliteQueue(SqliteLiveness):
 
     async def claim(self, request: ClaimRequest) -> list[Claim]:
         def look(session: Session) -> list[Claim] | None:
-            return None if claiming.is_there_any(session, request) else []
+            return None if claiming.is_there_any(session, self.cache, request) else []
 
         handed = await self.writer.call(
             lambda session: claiming.hand_over(session, self.cache, request), look

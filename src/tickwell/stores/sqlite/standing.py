@@ -44,6 +44,7 @@ class Standing(NamedTuple):
     gate_limit: int = 0
     own_payload: int = 0
     job_state: int = 0
+    expires_at: int | None = None
 
     def end_row(self, report: Report, job: Job, state: int, reason: str | None) -> tuple[Any, ...]:
         """The parameters of `end_execution`."""
@@ -64,4 +65,5 @@ class Standing(NamedTuple):
         head = self.key, self.id, self.job, state, self.queue, self.ability, self.kind
         gates = self.overlap, self.gate, self.gate_limit, NO_GATE, self.holds_job, 0
         counts = self.attempt, report.charged, report.lost, report.returned, self.own_payload
-        return *head, self.fire_time, run_at, rank, run_at, None, *gates, *counts
+        expires_at = None if report.may_have_started else self.expires_at
+        return *head, self.fire_time, run_at, rank, run_at, expires_at, *gates, *counts

@@ -76,7 +76,7 @@ class SqliteStore(
         await self.writer.stop()
 
     async def ping(self) -> int:
-        await self.reader.call(lambda session: session.value("next_fire"))
+        await self.reader.call(lambda session: session.value("next_fire", "[]"))
         return self._wall()
 
     async def changed(self, seconds: float) -> bool:

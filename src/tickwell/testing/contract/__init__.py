@@ -12,6 +12,12 @@ A test file is a fixture and a class:
     @pytest.fixture
     async def another_store(store): ...  # a second handle on the same data
 
+    @pytest.fixture
+    def corrupt(store):
+        async def corrupt(job): ...  # no handle can read its definition from now on
+            return mend  # an async function that undoes it
+        return corrupt
+
     class TestMyStore(StoreContract):
         pass
 

@@ -9,10 +9,12 @@ from tickwell.testing.contract.scene import Scene
 
 
 class Topic:
-    """Tests about one part of the protocol. Subclasses in test files provide the two fixtures.
+    """Tests about one part of the protocol. Test files provide the three fixtures.
 
     `store`: opened and empty. `another_store`: a second handle on the same data, as another
-    process would have it; a store that lives in one process gives the same object.
+    process would have it; a store that lives in one process gives the same object. `corrupt`: an
+    async function that makes the stored definition of a job unreadable, and answers with one that
+    makes it readable again.
     """
 
     pytestmark = pytest.mark.asyncio

@@ -143,6 +143,8 @@ CREATE TABLE tickwell.running (
     job uuid NOT NULL,
     run_at bigint NOT NULL,
     rank bigint NOT NULL,
+    -- In force again if the attempt is given back before it started.
+    expires_at bigint,
     deadline bigint NOT NULL,
     attempt integer NOT NULL,
     charged integer NOT NULL,

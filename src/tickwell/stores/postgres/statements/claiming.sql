@@ -5,10 +5,10 @@
 -- Hand over the best of one lane: from the queue to running, in one statement. Rows that somebody
 -- else is taking are passed over, never waited for.
 WITH picked AS MATERIALIZED (
-    SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, own_payload,
-           holds_job, holds_key, gate
+    SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, expires_at,
+           own_payload, holds_job, holds_key, gate
     FROM tickwell.queue
-    WHERE state = 2 AND queue = $5 AND ability = $6 AND run_at <= $7
+    WHERE state = 2 AND queue = $5 AND ability = $6 AND run_at <= $7 AND job <> ALL ($8::uuid[])
       AND (expires_at IS NULL OR expires_at > $3)
       AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
     ORDER BY rank, id LIMIT $4 FOR UPDATE SKIP LOCKED
@@ -18,10 +18,10 @@ gone AS (
     DELETE FROM tickwell.queue WHERE id = ANY (ARRAY(SELECT picked.id FROM picked))
 ),
 started AS (
-    INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank, worker,
-                                  claim_id, deadline, holds_job, gate)
+    INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank,
+                                  expires_at, worker, claim_id, deadline, holds_job, gate)
     SELECT picked.id, picked.job, picked.attempt + 1, picked.charged + 1, picked.lost,
-           picked.returned, picked.run_at, picked.rank, $1, $2,
+           picked.returned, picked.run_at, picked.rank, picked.expires_at, $1, $2,
            greatest($3, picked.run_at) + cursor.hard + 60000, picked.holds_job,
            CASE WHEN picked.holds_key THEN picked.gate END
     FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
@@ -36,11 +36,11 @@ ORDER BY picked.rank, picked.id;
 -- name: claim_ids
 -- The same among given executions, whatever lane they are in.
 WITH picked AS MATERIALIZED (
-    SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, own_payload,
-           holds_job, holds_key, gate
+    SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, expires_at,
+           own_payload, holds_job, holds_key, gate
     FROM tickwell.queue
     WHERE id = ANY ($5::uuid[]) AND state = 2 AND queue = ANY ($6::text[])
-      AND ability = ANY ($7::text[]) AND run_at <= $8
+      AND ability = ANY ($7::text[]) AND run_at <= $8 AND job <> ALL ($9::uuid[])
       AND (expires_at IS NULL OR expires_at > $3)
       AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
     ORDER BY rank, id LIMIT $4 FOR UPDATE SKIP LOCKED
@@ -50,10 +50,10 @@ gone AS (
     DELETE FROM tickwell.queue WHERE id = ANY (ARRAY(SELECT picked.id FROM picked))
 ),
 started AS (
-    INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank, worker,
-                                  claim_id, deadline, holds_job, gate)
+    INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank,
+                                  expires_at, worker, claim_id, deadline, holds_job, gate)
     SELECT picked.id, picked.job, picked.attempt + 1, picked.charged + 1, picked.lost,
-           picked.returned, picked.run_at, picked.rank, $1, $2,
+           picked.returned, picked.run_at, picked.rank, picked.expires_at, $1, $2,
            greatest($3, picked.run_at) + cursor.hard + 60000, picked.holds_job,
            CASE WHEN picked.holds_key THEN picked.gate END
     FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
@@ -82,10 +82,28 @@ SELECT best.id::text FROM lane CROSS JOIN LATERAL (
     SELECT queue.id, queue.rank FROM tickwell.queue
     WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
       AND queue.run_at <= $3 AND (queue.expires_at IS NULL OR queue.expires_at > $4)
+      AND queue.job <> ALL ($6::uuid[])
     ORDER BY queue.rank, queue.id LIMIT $5
 ) AS best
 WHERE lane.ability = ANY ($2::text[])
 ORDER BY best.rank, best.id LIMIT $5;
+
+-- name: take_back
+-- What a claim took just now goes back to where it was: nobody knows of these attempts yet.
+WITH back AS (
+    DELETE FROM tickwell.running
+    WHERE id = ANY ($3::uuid[]) AND worker = $1 AND claim_id = $2 AND NOT cancel AND NOT called_off
+    RETURNING *
+)
+INSERT INTO tickwell.queue (id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
+                            expires_at, overlap, gate, gate_limit, holds_job, holds_key, attempt,
+                            charged, lost, returned, own_payload)
+SELECT back.id, back.job, 2, execution.queue, execution.ability, execution.kind,
+       execution.fire_time, back.run_at, back.rank, back.run_at, back.expires_at,
+       execution.overlap, execution.gate, execution.gate_limit, back.holds_job,
+       back.gate IS NOT NULL, back.attempt - 1, back.charged - 1, back.lost, back.returned,
+       execution.payload IS NOT NULL
+FROM back JOIN tickwell.execution ON execution.id = back.id;
 
 -- name: held_claims
 -- What a worker holds by a claim whose reply was lost, by id; a worker that is lost holds nothing.

@@ -33,7 +33,7 @@ SELECT running.id::text, running.job::text, running.attempt, running.worker, run
        running.gate, running.cancel, running.called_off, running.run_at, running.rank,
        execution.kind, execution.job_version, execution.fire_time, execution.overlap,
        execution.queue, execution.ability, execution.gate, execution.gate_limit,
-       execution.payload IS NOT NULL
+       execution.payload IS NOT NULL, running.expires_at
 FROM unnest($1::uuid[]) AS wanted (id)
 JOIN tickwell.running ON running.id = wanted.id
 JOIN tickwell.execution ON execution.id = wanted.id
@@ -87,14 +87,15 @@ FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[], $5::bigi
 WHERE execution.id = again.id;
 
 -- name: insert_again
--- Put executions back into the queue; they do not expire any more.
+-- Put executions back into the queue.
 INSERT INTO tickwell.queue (id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
-                            overlap, gate, gate_limit, holds_job, attempt, charged, lost, returned,
-                            own_payload)
+                            expires_at, overlap, gate, gate_limit, holds_job, attempt, charged,
+                            lost, returned, own_payload)
 SELECT * FROM unnest(
     $1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::text[], $6::smallint[], $7::bigint[],
-    $8::bigint[], $9::bigint[], $10::bigint[], $11::smallint[], $12::text[], $13::integer[],
-    $14::boolean[], $15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::boolean[]);
+    $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::smallint[], $13::text[],
+    $14::integer[], $15::boolean[], $16::integer[], $17::integer[], $18::integer[], $19::integer[],
+    $20::boolean[]);
 
 -- name: set_failures
 -- Dead executions in a row.

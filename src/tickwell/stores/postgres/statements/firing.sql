@@ -1,15 +1,17 @@
 -- The planner's statements.
 
 -- name: due
--- Jobs to be planned, oldest first, with their cursors; what somebody else works on is left alone.
+-- Jobs to be planned, oldest first, with their cursors; what somebody else works on is left alone,
+-- and so is what this process cannot read.
 SELECT job::text, version, state, next_fire_time, after, runs, failures, nudged, paused_through,
        pause, holder::text
-FROM tickwell.cursor WHERE next_fire_time <= $1 ORDER BY next_fire_time, job LIMIT $2
+FROM tickwell.cursor WHERE next_fire_time <= $1 AND job <> ALL ($2::uuid[])
+ORDER BY next_fire_time, job LIMIT $3
 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: is_due
 -- Whether there is anything to be planned.
-SELECT 1 FROM tickwell.cursor WHERE next_fire_time <= $1 LIMIT 1;
+SELECT 1 FROM tickwell.cursor WHERE next_fire_time <= $1 AND job <> ALL ($2::uuid[]) LIMIT 1;
 
 -- name: documents
 -- The definitions of several jobs.

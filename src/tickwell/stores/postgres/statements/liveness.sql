@@ -46,7 +46,8 @@ FROM orphan
 JOIN tickwell.running ON running.id = orphan.id
 JOIN tickwell.execution ON execution.id = running.id
 JOIN tickwell.cursor ON cursor.job = running.job
-ORDER BY execution.id LIMIT $2;
+WHERE running.job <> ALL ($2::uuid[])
+ORDER BY execution.id LIMIT $3;
 
 -- name: list_workers
 -- All workers that the store remembers, by id.
@@ -55,9 +56,12 @@ SELECT document, beat, seen_at, lost FROM tickwell.worker ORDER BY id;
 -- name: next_wakeup
 -- The first cursor to be looked at; the first waiting execution, but for what is held; the first
 -- pending one to pass its time to live; and the first queued one of these queues to come due.
-SELECT (SELECT min(next_fire_time) FROM tickwell.cursor WHERE next_fire_time IS NOT NULL),
-       (SELECT min(look_at) FROM tickwell.queue WHERE state = 0 AND look_at < $1),
-       (SELECT min(expires_at) FROM tickwell.queue WHERE expires_at IS NOT NULL),
+SELECT (SELECT min(next_fire_time) FROM tickwell.cursor
+        WHERE next_fire_time IS NOT NULL AND job <> ALL ($4::uuid[])),
+       (SELECT min(look_at) FROM tickwell.queue
+        WHERE state = 0 AND look_at < $1 AND job <> ALL ($5::uuid[])),
+       (SELECT min(expires_at) FROM tickwell.queue
+        WHERE expires_at IS NOT NULL AND job <> ALL ($5::uuid[])),
        (SELECT min((SELECT min(queue.run_at) FROM tickwell.queue
                     WHERE queue.state = 2 AND queue.queue = wanted.name AND queue.run_at > $2))
         FROM unnest($3::text[]) AS wanted (name));

@@ -2,8 +2,8 @@
 
 -- name: expired
 -- Pending executions past their time to live, earliest first.
-SELECT id::text, job::text FROM tickwell.queue WHERE expires_at <= $1
-ORDER BY expires_at, id LIMIT $2;
+SELECT id::text, job::text FROM tickwell.queue
+WHERE expires_at <= $1 AND job <> ALL ($2::uuid[]) ORDER BY expires_at, id LIMIT $3;
 
 -- name: promote
 -- Of the waiting executions to be looked at, earliest first: those that need no gate any more are
@@ -11,8 +11,9 @@ ORDER BY expires_at, id LIMIT $2;
 WITH looked_at AS MATERIALIZED (
     SELECT id, job, run_at <= $1 AND (overlap = 4 OR holds_job)
                    AND (gate IS NULL OR holds_key) AS is_free
-    FROM tickwell.queue WHERE state = 0 AND look_at <= $1 AND look_at < $2
-    ORDER BY look_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+    FROM tickwell.queue
+    WHERE state = 0 AND look_at <= $1 AND look_at < $2 AND job <> ALL ($3::uuid[])
+    ORDER BY look_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
 ),
 queued AS (
     UPDATE tickwell.queue SET state = 2, waits = 0

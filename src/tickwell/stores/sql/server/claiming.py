@@ -15,10 +15,10 @@ from tickwell.stores.sql.server.session import Session
 async def held(session: Session, cache: JobCache, request: ClaimRequest) -> list[Claim]:
     """What a claim whose reply was lost still holds."""
     rows = await session.rows("held_claims", request.worker, request.claim_id)
-    return await claims_of(session, cache, rows)
+    return await claims_of(session, cache, rows, request.now)
 
 
-async def claims_of(session: Session, cache: JobCache, rows: list[Any]) -> list[Claim]:
+async def claims_of(session: Session, cache: JobCache, rows: list[Any], now: int) -> list[Claim]:
     """Running executions, given as `held_claims` has them, as their workers know them."""
-    jobs = await definitions(session, cache, [(row[1], row[13]) for row in rows])
-    return [held_claim(row, jobs[row[1]]) for row in rows]
+    jobs = await definitions(session, cache, [(row[1], row[13]) for row in rows], now)
+    return [held_claim(row, jobs[row[1]]) for row in rows if row[1] in jobs]

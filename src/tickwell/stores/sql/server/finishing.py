@@ -97,6 +97,8 @@ class Finishing:
     def _sort(self, place: int, row: Standing, report: Report) -> None:
         """Put a report where it is written with others, or among those after them."""
         state, head = STATE_CODE[report.state], self.flow.locks.heads[row.job]
+        if head.version != report.claim.job.version:
+            self.flow.jobs.claimed[row.job] = report.claim.job
         if counts_failures(report):
             before = self.failures.get(row.job, head.failures)
             self.failures[row.job] = failures_after(report, before)

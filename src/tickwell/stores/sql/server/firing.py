@@ -28,15 +28,15 @@ class Firing:
         self.horizon = horizon
         self.flow = Flow(session, cache)
         self.recorder = Recorder(self.flow, now, horizon)
-        #: What ended the planning; raised once what was planned before is written.
-        self.error: Exception | None = None
 
     async def fire(self, limit: int, plan: Planner, *, careful: bool) -> Fired:
         """Plan and write what is due; cursors that somebody else holds are left to him."""
-        rows = await self.session.rows("due", self.now + self.horizon, limit)
+        left_out = self.cache.unreadable.keys(self.now, planning=True)
+        rows = await self.session.rows("due", self.now + self.horizon, left_out, limit)
         if not rows:
             return Fired()
-        jobs = await definitions(self.session, self.cache, [(row[0], row[1]) for row in rows])
+        wanted = [(row[0], row[1]) for row in rows]
+        jobs = await definitions(self.session, self.cache, wanted, self.now)
         planned = self._plan(rows, jobs, plan)
         more = len(rows) == limit or any(made.more for _, made, _ in planned)
         batches = [batch for _, _, batch in planned]
@@ -53,13 +53,15 @@ class Firing:
     ) -> list[tuple[Job, Plan, Batch[str]]]:
         planned = []
         for row in rows:
-            job, holder = jobs[row[0]], row[10]
+            job, holder = jobs.get(row[0]), row[10]
+            if job is None:
+                continue
             self.flow.locks.heads[job.id] = Head(row[1], row[2], row[6], holder)
             try:
                 made = plan(job, cursor_from_row(tuple(row[2:10])))
-            except Exception as error:  # noqa: BLE001 - raised once those before it are written
-                self.error = error
-                break
+            except Exception as error:  # noqa: BLE001 - the other jobs are fired all the same
+                self.cache.unreadable.add(job.id, job.id, error, self.now, planning=True)
+                continue
             planned.append((job, made, Batch(job.id, holder, made.executions)))
         return planned
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tickwell.domain.job import Job
+from tickwell.errors import StoreCorrupt
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.server.session import Session
 
 
 async def definitions(
-    session: Session, cache: JobCache, wanted: Iterable[tuple[str, int]]
+    session: Session, cache: JobCache, wanted: Iterable[tuple[str, int]], now: int
 ) -> dict[str, Job]:
-    """The definitions of jobs given by id and version in force, by id."""
+    """The definitions of jobs given by id and version in force, by id; none that is unreadable."""
     found, missing = dict[str, Job](), []
     for id, version in wanted:
         if id in found:
@@ -24,7 +25,9 @@ async def definitions(
             found[id] = job
     if missing:
         for id, version, document in await session.rows("documents", list(set(missing))):
-            found[id] = cache.parse(id, version, document)
+            job = cache.read(id, (id, version, document), now)
+            if job is not None:
+                found[id] = job
     return found
 
 
@@ -33,11 +36,19 @@ class Jobs:
 
     def __init__(self, session: Session, cache: JobCache) -> None:
         self._session = session
-        self._cache = cache
+        self.cache = cache
+        #: What an attempt was claimed by, for a job that cannot be read any more.
+        self.claimed: dict[str, Job] = {}
 
     async def of(self, id: str, version: int) -> Job:
         """The definition of a job whose version in force is known."""
-        known = self._cache.get(id, version)
+        known = self.cache.get(id, version)
         if known is not None:
             return known
-        return self._cache.parse(id, version, await self._session.value("job_document", id))
+        document = await self._session.value("job_document", id)
+        try:
+            return self.cache.parse(id, version, document)
+        except StoreCorrupt:
+            if id not in self.claimed:
+                raise
+            return self.claimed[id]

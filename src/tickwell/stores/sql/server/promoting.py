@@ -10,6 +10,7 @@ from tickwell.domain.execution import Reason
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import QUEUED, SKIPPED, WAITING
 from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.server.session import Session
 
 #: Executions and their jobs.
@@ -21,8 +22,9 @@ async def expire(session: Session, cache: JobCache, found: Found, now: int) -> i
     flow = Flow(session, cache)
     await flow.locks.jobs_with_gates([job for _, job in found])
     ended = 0
-    for id, _ in found:
-        row = await flow.gates.load(id)
+    readable = await _readable(flow, found, now)
+    for id, job in found:
+        row = await flow.gates.load(id) if job in readable else None
         if row is not None and row.expires_at is not None and row.expires_at <= now:
             await flow.end(row, SKIPPED, Reason.TTL, now)
             ended += 1
@@ -38,7 +40,8 @@ async def admit(
     flow = Flow(session, cache)
     await flow.locks.jobs_with_gates([job for _, job in found])
     # Another planner may have been faster; under the locks of their jobs nobody is any more.
-    asked = [id for id, _ in found]
+    readable = await _readable(flow, found, now)
+    asked = [id for id, job in found if job in readable]
     waiting = [id for (id,) in await session.rows("still_waiting", asked, now + horizon)]
     for id in waiting:
         row = await flow.gates.load(id)
@@ -51,3 +54,10 @@ async def admit(
     states.update(ended.values())
     states[QUEUED] += sum(id not in ended for id in free)
     return states
+
+
+async def _readable(flow: Flow, found: Found, now: int) -> set[str]:
+    """Of the jobs of these, which this process can read; the others are left out from now on."""
+    heads = flow.locks.heads
+    wanted = [(job, heads[job].version) for job in {job for _, job in found} if job in heads]
+    return set(await definitions(flow.session, flow.jobs.cache, wanted, now))

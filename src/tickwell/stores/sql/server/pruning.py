@@ -21,11 +21,13 @@ async def prune_history(
 ) -> tuple[int, Place | None]:
     """Delete what is past retention of a few jobs; how much, and where to go on."""
     rows = await session.rows("jobs_to_prune", now, JOBS, *place)
-    jobs = await definitions(session, cache, [(row[0], row[1]) for row in rows])
+    jobs = await definitions(session, cache, [(row[0], row[1]) for row in rows], now)
     pruned, done = 0, []
     for id, _, keep, _ in rows:
         if pruned >= limit:
             break
+        if id not in jobs:
+            continue
         retention = jobs[id].retention
         ages = retention.dead, retention.age
         old = [one for (one,) in await session.rows("past_age", id, now, *ages, limit - pruned)]

@@ -31,6 +31,7 @@ class Standing(NamedTuple):
     gate: str | None
     gate_limit: int
     own_payload: bool
+    expires_at: int | None
 
     def attempt_row(self, report: Report) -> tuple[Any, ...]:
         """The parameters of `insert_attempts`."""
@@ -45,7 +46,8 @@ class Standing(NamedTuple):
         head = self.id, self.job, state, self.queue, self.ability, self.kind
         gates = self.overlap, self.gate, self.gate_limit, self.holds_job
         counts = self.attempt, report.charged, report.lost, report.returned, self.own_payload
-        return *head, self.fire_time, run_at, rank, run_at, *gates, *counts
+        expires_at = None if report.may_have_started else self.expires_at
+        return *head, self.fire_time, run_at, rank, run_at, expires_at, *gates, *counts
 
 
 def end_row(report: Report, state: int, reason: str | None) -> tuple[Any, ...]:

@@ -145,6 +145,8 @@ CREATE TABLE running (
     returned INTEGER NOT NULL,
     run_at INTEGER NOT NULL,
     rank INTEGER NOT NULL,
+    -- In force again if the attempt is given back before it started.
+    expires_at INTEGER,
     worker TEXT NOT NULL,
     claim_id TEXT NOT NULL,
     deadline INTEGER NOT NULL,

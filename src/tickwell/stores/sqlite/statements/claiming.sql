@@ -27,6 +27,7 @@ SELECT queue.rank, queue.id, queue.job, queue.kind, queue.attempt, queue.charged
 FROM queue INDEXED BY queue_claim CROSS JOIN cursor ON cursor.job = queue.job
 WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at <= ?
   AND (queue.expires_at IS NULL OR queue.expires_at > ?)
+  AND queue.job NOT IN (SELECT value FROM json_each(?))
 ORDER BY queue.rank, queue.id LIMIT ?;
 
 -- name: claimable_ids
@@ -40,14 +41,15 @@ CROSS JOIN execution ON execution.id = wanted.value
 CROSS JOIN queue ON queue.key = execution.key
 CROSS JOIN cursor ON cursor.job = queue.job
 WHERE queue.state = 2 AND queue.run_at <= ?
-  AND (queue.expires_at IS NULL OR queue.expires_at > ?);
+  AND (queue.expires_at IS NULL OR queue.expires_at > ?)
+  AND queue.job NOT IN (SELECT value FROM json_each(?));
 
 -- name: start
 -- Hand executions over to a worker.
-INSERT INTO running (key, job, attempt, charged, lost, returned, run_at, rank, worker, claim_id,
-                     deadline, holds_job, gate)
+INSERT INTO running (key, job, attempt, charged, lost, returned, run_at, rank, expires_at, worker,
+                     claim_id, deadline, holds_job, gate)
 SELECT queue.key, queue.job, queue.attempt + 1, queue.charged + 1, queue.lost, queue.returned,
-       queue.run_at, queue.rank, ?, ?, max(?, queue.run_at) + cursor.hard + 60000,
+       queue.run_at, queue.rank, queue.expires_at, ?, ?, max(?, queue.run_at) + cursor.hard + 60000,
        queue.holds_job, iif(queue.holds_key, queue.gate, NULL)
 FROM json_each(?) AS wanted
 CROSS JOIN queue ON queue.key = wanted.value

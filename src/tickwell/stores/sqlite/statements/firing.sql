@@ -1,10 +1,11 @@
 -- The planner's statements.
 
 -- name: due
--- Jobs to be planned, oldest first, with their cursors.
+-- Jobs to be planned, oldest first, with their cursors, but for those that are left out.
 SELECT job, id, version, state, next_fire_time, after, runs, failures, nudged, paused_through,
        pause
-FROM cursor WHERE next_fire_time <= ? ORDER BY next_fire_time, id LIMIT ?;
+FROM cursor WHERE next_fire_time <= ? AND job NOT IN (SELECT value FROM json_each(?))
+ORDER BY next_fire_time, id LIMIT ?;
 
 -- name: documents
 -- The definitions of several jobs.

@@ -48,6 +48,7 @@ FROM orphan
 CROSS JOIN running ON running.key = orphan.key
 CROSS JOIN execution ON execution.key = running.key
 CROSS JOIN cursor ON cursor.job = running.job
+WHERE running.job NOT IN (SELECT value FROM json_each(?))
 ORDER BY execution.id LIMIT ?;
 
 -- name: list_workers
@@ -56,15 +57,18 @@ SELECT document, beat, seen_at, lost FROM worker ORDER BY id;
 
 -- name: next_fire
 -- The first cursor to be looked at.
-SELECT min(next_fire_time) FROM cursor WHERE next_fire_time IS NOT NULL;
+SELECT min(next_fire_time) FROM cursor
+WHERE next_fire_time IS NOT NULL AND job NOT IN (SELECT value FROM json_each(?));
 
 -- name: next_look
 -- The first waiting execution to be looked at; what is held is not.
-SELECT min(look_at) FROM queue INDEXED BY queue_look WHERE state = 0 AND look_at < ?;
+SELECT min(look_at) FROM queue INDEXED BY queue_look
+WHERE state = 0 AND look_at < ? AND job NOT IN (SELECT value FROM json_each(?));
 
 -- name: next_expiry
 -- The first pending execution to pass its time to live.
-SELECT min(expires_at) FROM queue INDEXED BY queue_expire WHERE expires_at IS NOT NULL;
+SELECT min(expires_at) FROM queue INDEXED BY queue_expire
+WHERE expires_at IS NOT NULL AND job NOT IN (SELECT value FROM json_each(?));
 
 -- name: next_run
 -- The first queued execution of these queues to come due.

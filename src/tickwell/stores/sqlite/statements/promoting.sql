@@ -2,7 +2,9 @@
 
 -- name: expired
 -- Pending executions past their time to live, earliest first.
-SELECT key FROM queue WHERE expires_at <= ? ORDER BY expires_at, id LIMIT ?;
+SELECT key, job FROM queue
+WHERE expires_at <= ? AND job NOT IN (SELECT value FROM json_each(?))
+ORDER BY expires_at, id LIMIT ?;
 
 -- name: to_promote
 -- Waiting executions to be looked at, earliest first, and who holds the gates of their jobs.
@@ -10,6 +12,7 @@ SELECT queue.key, queue.job, queue.run_at, queue.overlap, queue.gate, queue.hold
        queue.holds_key, cursor.holder
 FROM queue INDEXED BY queue_look CROSS JOIN cursor ON cursor.job = queue.job
 WHERE queue.state = 0 AND queue.look_at <= ? AND queue.look_at < ?
+  AND queue.job NOT IN (SELECT value FROM json_each(?))
 ORDER BY queue.look_at, queue.id LIMIT ?;
 
 -- name: promote

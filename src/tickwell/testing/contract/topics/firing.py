@@ -7,8 +7,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from tickwell.clock import to_datetime
 from tickwell.domain.change import delete, pause, resume
 from tickwell.domain.execution import Kind, Reason, State
@@ -118,24 +116,6 @@ class Firing(Topic):
         await scene.store.fire_due(minute(2), 0, 10, _fires_again(minute(1), minute(3)))
         cursor = await scene.cursor(job)
         assert (cursor.state, cursor.runs) == (JobState.ACTIVE, 1)
-
-    async def test_a_failing_plan_leaves_its_job_due_and_the_jobs_before_it_fired(
-        self, scene: Scene
-    ) -> None:
-        good = await scene.job(trigger=Every("1m"))
-        bad = await scene.job(trigger=Every("2m"))
-
-        def plan(job: Job, cursor: Cursor) -> Plan:
-            if job.id == bad.id:
-                raise ZeroDivisionError
-            return planner(minute(2))(job, cursor)
-
-        with pytest.raises(ZeroDivisionError):
-            await scene.store.fire_due(minute(2), 0, 10, plan)
-        assert await scene.fire_times(good) == [minute(2)]
-        assert await scene.fire_times(bad) == []
-        assert (await scene.fire(minute(2))).jobs == 1
-        assert await scene.fire_times(bad) == [minute(2)]
 
     async def test_what_a_plan_leaves_over_is_said(self, scene: Scene) -> None:
         await scene.job()

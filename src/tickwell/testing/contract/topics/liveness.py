@@ -22,6 +22,9 @@ class Beating(Topic):
         assert (liveness.worker, liveness.beat) == (a_worker("w1"), 3)
         assert (liveness.seen_at, liveness.lost) == (T0 + 2, False)
 
+    async def test_a_beat_names_its_worker(self, scene: Scene) -> None:
+        assert [(await scene.beat(id)).worker for id in ("w2", "w1")] == ["w2", "w1"]
+
     async def test_workers_are_listed_by_id(self, scene: Scene) -> None:
         for id in ("b", "a", "c"):
             await scene.beat(id)

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tickwell.domain.change import pause
 from tickwell.domain.execution import OutcomeKind, Reason, State
-from tickwell.domain.policy import MINUTE, SECOND
+from tickwell.domain.policy import DAY, MINUTE, SECOND
 from tickwell.domain.trigger import OnDemand
 from tickwell.ports.records import Promoted
 from tickwell.testing.contract.builders import T0, a_request, minute
@@ -54,6 +56,32 @@ class Promoting(Topic):
         promoted = await scene.promote(minute(1), limit=2)
         assert (promoted.skipped, promoted.more) == (2, True)
         assert await scene.promote(minute(1), limit=2) == Promoted(skipped=1)
+
+    async def test_given_back_unstarted_it_still_expires(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), ttl=10 * SECOND)
+        [id] = await scene.run(a_request(job, T0))
+        for now in (T0, T0 + 1):
+            claim = await scene.claim_one(now)
+            await scene.finish(claim, OutcomeKind.RELEASED, now, started=False)
+        assert (await scene.store.next_wakeup(T0 + 2)).expire == T0 + 10 * SECOND
+        assert await scene.claim(T0 + 10 * SECOND) == []
+        assert await scene.promote(T0 + 10 * SECOND) == Promoted(skipped=1)
+        skipped = await scene.execution(id)
+        assert (skipped.state, skipped.reason, skipped.attempt) == (State.SKIPPED, Reason.TTL, 2)
+
+    @pytest.mark.parametrize("kind", [OutcomeKind.FAILED, OutcomeKind.RELEASED, OutcomeKind.LOST])
+    async def test_once_an_attempt_may_have_started_nothing_expires(
+        self, scene: Scene, kind: OutcomeKind
+    ) -> None:
+        job = await scene.job(trigger=OnDemand(), ttl=SECOND)
+        await scene.run(a_request(job, T0))
+        started = kind is not OutcomeKind.LOST
+        await scene.finish(await scene.claim_one(T0), kind, T0, started=started)
+        assert (await scene.store.next_wakeup(T0)).expire is None
+        await scene.promote(T0 + DAY)
+        released = await scene.claim_one(T0 + DAY)
+        await scene.finish(released, OutcomeKind.RELEASED, T0 + DAY, started=False)
+        assert (await scene.claim_one(T0 + DAY)).attempt == 3
 
     async def test_once_claimed_it_does_not_expire(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand(), ttl=SECOND)
