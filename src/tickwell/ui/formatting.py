@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tickwell.clock import to_datetime
+from tickwell.domain.execution import Execution, Kind
 from tickwell.domain.http import Http
 from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
@@ -104,6 +105,15 @@ def next_fire(entry: Entry) -> int | None:
     return next(iter(upcoming(entry, entry.cursor.after, 1)), None)
 
 
+def what(execution: Execution) -> str:
+    """Why it ended as it did, in one line: of a traceback the last one."""
+    text = execution.error or execution.reason or ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return "requested" if execution.kind is Kind.REQUEST else ""
+    return lines[-1] if lines[0].startswith("Traceback") else lines[0]
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "exact": exact,
@@ -115,4 +125,5 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "short": short,
     "target": target_text,
     "next_fire": next_fire,
+    "what": what,
 }

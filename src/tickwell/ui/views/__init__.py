@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from tickwell.ui import files, live
-from tickwell.ui.views import job, jobs, overview, preferences
+from tickwell.ui.views import dead, executions, job, jobs, overview, preferences, workers
 
-ROUTERS = (files.router, live.router, overview.router, jobs.router, job.router, preferences.router)
+ROUTERS = (
+    files.router,
+    live.router,
+    overview.router,
+    jobs.router,
+    job.router,
+    executions.router,
+    dead.router,
+    workers.router,
+    preferences.router,
+)

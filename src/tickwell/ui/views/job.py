@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Form, Request, Response
@@ -12,10 +11,10 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.document import job_to_document
 from tickwell.domain.trigger import Trigger
 from tickwell.domain.trigger.duration import parse_duration
-from tickwell.errors import InvalidInput
 from tickwell.services.access.permission import Permission
 from tickwell.services.insights.history import LATEST
 from tickwell.ui.answers import done
+from tickwell.ui.forms import json_of
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.strip import history_strip
 from tickwell.ui.visitor import Visitor, visit
@@ -81,7 +80,7 @@ async def trigger(
 ) -> Response:
     """Run it now, with its own payload or another one."""
     found = await visitor.operations.executions.trigger(
-        visitor.actor, id, payload=_json(payload, "payload")
+        visitor.actor, id, payload=json_of(payload, "payload")
     )
     return done(request, "Requested", f"/executions/{found.id}")
 
@@ -91,15 +90,6 @@ async def delete(request: Request, id: str, visitor: Visitor = visit(Permission.
     """Take it away; its history stays until it is pruned."""
     changed = await visitor.operations.jobs.delete(visitor.actor, id)
     return done(request, f"{changed.entry.job.name} is deleted", "/jobs")
-
-
-def _json(text: str, field: str) -> Any:
-    if not text.strip():
-        return None
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise InvalidInput(f"is no JSON: {error}", field=field, hint='Use {"a": 1}') from None
 
 
 def _zone(trigger: Trigger) -> ZoneInfo | None:

@@ -1,0 +1,67 @@
+"""Dead letters by what they died of, and how to bring them back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from tickwell.services.access.permission import Permission
+from tickwell.services.dead import DeadFilter
+from tickwell.ui.answers import done
+from tickwell.ui.rendering import page
+from tickwell.ui.visitor import Visitor, visit
+
+#: Revived a second, unless somebody says otherwise.
+RATE = 10.0
+
+router = APIRouter(include_in_schema=False)
+
+Text = Annotated[str, Query(max_length=500)]
+
+
+@router.get("/dead")
+async def dead(
+    request: Request,
+    *,
+    q: Text = "",
+    job: Text = "",
+    revival: Text = "",
+    visitor: Visitor = visit(Permission.READ),
+) -> HTMLResponse:
+    """The groups, the largest first, and how far a revival is that was begun here."""
+    operations, actor = visitor.operations, visitor.actor
+    where = DeadFilter(job_id=job or None, search=q or None)
+    groups = await operations.dead_letters.groups(actor, where)
+    names = await operations.executions.names(actor, [group.newest for group in groups])
+    return page(
+        request,
+        visitor,
+        "dead.html",
+        groups=groups,
+        total=sum(group.count for group in groups),
+        names=names,
+        rate=RATE,
+        view={"q": q, "job": job},
+        query=urlencode({name: value for name, value in (("q", q), ("job", job)) if value}),
+        revival=await operations.dead_letters.revival(actor, revival) if revival else None,
+    )
+
+
+@router.post("/dead/revive")
+async def revive(
+    request: Request,
+    *,
+    signature: Annotated[str, Form(max_length=500)] = "",
+    q: Annotated[str, Form(max_length=500)] = "",
+    job: Annotated[str, Form(max_length=255)] = "",
+    rate: Annotated[float, Form()] = RATE,
+    visitor: Visitor = visit(Permission.OPERATE),
+) -> Response:
+    """Bring a group back, or all that match, at a limited rate."""
+    where = DeadFilter(job_id=job or None, signature=signature or None, search=q or None)
+    begun = await visitor.operations.dead_letters.revive(visitor.actor, where, rate=rate)
+    said = f"Reviving {begun.matched:,} at {rate:g} a second"
+    return done(request, said, f"/dead?revival={begun.id}")

@@ -1,0 +1,136 @@
+"""Executions: the list, and one of them with all its attempts."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from tickwell.api.paging import opened, sealed
+from tickwell.domain.execution import LIVE, Execution, State
+from tickwell.domain.http import Http
+from tickwell.domain.job import Job
+from tickwell.errors import InvalidInput, NotFound
+from tickwell.ports.records import ExecutionFilter
+from tickwell.services.access.permission import Permission
+from tickwell.ui.answers import done
+from tickwell.ui.forms import json_of
+from tickwell.ui.rendering import page
+from tickwell.ui.svg.attempts import attempts_chart
+from tickwell.ui.visitor import Visitor, visit
+
+PAGE = 50
+
+router = APIRouter(include_in_schema=False)
+
+Text = Annotated[str, Query(max_length=255)]
+
+
+@router.get("/executions")
+async def executions(
+    request: Request,
+    *,
+    state: Text = "",
+    job: Text = "",
+    queue: Text = "",
+    cursor: str | None = None,
+    visitor: Visitor = visit(Permission.READ),
+) -> HTMLResponse:
+    """Newest first, of all jobs or of one."""
+    operations, actor = visitor.operations.executions, visitor.actor
+    entry = await operations.job_of(actor, job) if job else None
+    where = ExecutionFilter(
+        job_id=entry.job.id if entry else None,
+        states=frozenset({_state(state)}) if state else None,
+        queue=queue or None,
+    )
+    scope = actor.project, "executions", where
+    found = await operations.list(actor, where, opened(cursor, *scope), PAGE)
+    view = {"state": state, "job": job, "queue": queue}
+    return page(
+        request,
+        visitor,
+        "executions.html",
+        executions=found.items,
+        names=await operations.names(actor, found.items),
+        job=entry.job if entry else None,
+        view=view,
+        states=tuple(State),
+        query=urlencode({name: value for name, value in view.items() if value}),
+        next=sealed(found.cursor, *scope),
+    )
+
+
+@router.get("/executions/{id}")
+async def execution(
+    request: Request, id: str, visitor: Visitor = visit(Permission.READ)
+) -> HTMLResponse:
+    """What happened, attempt by attempt."""
+    operations, actor = visitor.operations.executions, visitor.actor
+    found = await operations.get(actor, id)
+    try:
+        job = (await operations.job_of(actor, found.job_id)).job
+    except NotFound:  # pruned meanwhile
+        job = None
+    return page(
+        request,
+        visitor,
+        "execution.html",
+        execution=found,
+        job=job,
+        live=found.state in LIVE,
+        chart=attempts_chart(found, visitor.now),
+        curl=_curl(found, job),
+    )
+
+
+@router.post("/executions/{id}/cancel")
+async def cancel(
+    request: Request, id: str, visitor: Visitor = visit(Permission.OPERATE)
+) -> Response:
+    """End it if it is pending; ask its worker to stop if it is running."""
+    found = await visitor.operations.executions.cancel(visitor.actor, id)
+    ended = found.state is State.CANCELLED
+    return done(request, "Cancelled" if ended else "Its worker is asked to stop", _path(id))
+
+
+@router.post("/executions/{id}/revive")
+async def revive(
+    request: Request,
+    id: str,
+    payload: Annotated[str, Form(max_length=65_536)] = "",
+    visitor: Visitor = visit(Permission.OPERATE),
+) -> Response:
+    """Run a dead one again under its id; with another payload, as a new one."""
+    operations, other = visitor.operations.executions, json_of(payload, "payload")
+    if other is None:
+        found = await operations.revive(visitor.actor, id)
+    else:
+        found = await operations.revive_edited(visitor.actor, id, other)
+    return done(request, "Revived", _path(found.id))
+
+
+def _state(text: str) -> State:
+    try:
+        return State(text)
+    except ValueError:
+        raise InvalidInput(f"{text[:20]!r} is no state", field="state") from None
+
+
+def _path(id: str) -> str:
+    return f"/executions/{id}"
+
+
+def _curl(execution: Execution, job: Job | None) -> str | None:
+    """The same request from a terminal, without what is secret or signed."""
+    if job is None or not isinstance(job.target, Http):
+        return None
+    words = ["curl", "-X", job.target.method, job.target.url]
+    payload = job.payload if execution.payload is None else execution.payload
+    if payload is not None:
+        words += ["-H", "content-type: application/json", "-d", json.dumps(payload)]
+    return shlex.join(words)
