@@ -45,6 +45,26 @@ class Settings:
     host: str = "127.0.0.1"
     #: The port of the HTTP listener.
     port: int = 8080
+    #: Whether API and dashboard ask who one is; without it they listen to this machine only.
+    auth: bool = True
+    #: The file with the server keys; empty: beside the store's file, else tickwell.key.
+    secret_key_file: str = ""
+    #: Issuers whose tokens are believed: "name issuer=… audience=… jwks=https://…".
+    jwt_issuers: tuple[str, ...] = ()
+    #: Requests in 15 minutes from an address that shows no key; 0: no limit.
+    requests_without_key: int = 100
+    #: Requests in a minute with one key or of one user; 0: no limit.
+    requests_with_key: int = 60_000
+    #: Jobs of a project; 0: no limit. A platform admin can give a project limits of its own.
+    max_jobs: int = 0
+    #: Fires that the triggers of a project can have on their busiest day; 0: no limit.
+    max_fires_per_day: int = 0
+    #: Fires that the triggers of a project can have in their busiest minute; 0: no limit.
+    max_fires_per_minute: int = 0
+    #: Runs of a project that may be requested in a minute; 0: no limit.
+    max_runs_per_minute: int = 0
+    #: Bytes of a payload; 0: no limit but the one for all, 1 MiB.
+    max_payload: int = 0
     #: Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
     trusted_proxies: tuple[str, ...] = ()
     #: Whether webhooks may go to http://, where anybody on the way can read them.
@@ -59,6 +79,10 @@ class Settings:
     allow_own: bool = False
     #: Webhooks that one worker has under way to one host at once.
     per_host: int = 20
+    #: Failures in a row after which a worker leaves a host in peace; 0: never.
+    breaker_failures: int = 20
+    #: How long it leaves it in peace; doubled with each try that fails, up to 16 times.
+    breaker_rest: float = 30.0
 
     def __post_init__(self) -> None:
         _check_numbers(self)
@@ -82,11 +106,20 @@ class Settings:
             _check_ports(ports)
 
 
+_COUNTS = (
+    *("requests_without_key", "requests_with_key", "breaker_failures", "max_jobs"),
+    *("max_fires_per_day", "max_fires_per_minute", "max_runs_per_minute", "max_payload"),
+)
+
+
 def _check_numbers(settings: Settings) -> None:
     for name in ("slots", "threads", "batch", "per_host"):
         if getattr(settings, name) < 1:
             raise InvalidSetting("1 or more is needed", field=name)
-    for name in ("horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
+    for name in _COUNTS:
+        if getattr(settings, name) < 0:
+            raise InvalidSetting("0 or more is needed", field=name, hint="0 is no limit")
+    for name in ("breaker_rest", "horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
         if getattr(settings, name) <= 0:
             raise InvalidSetting("a positive number of seconds is needed", field=name)
     if settings.rest < 0:

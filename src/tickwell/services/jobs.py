@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,8 @@ class Jobs:
         self.wake = wake
         #: Refuses a payload that the job's target could not be called with, where that is known.
         self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
+        #: Refuses jobs that may not be saved, before anything is written.
+        self.admit: Callable[[Sequence[Job]], Awaitable[None]] = _all
 
     async def add(self, definition: Job) -> Entry:
         """Add a job; an empty id gets one. A known `dedupe_key` answers with its job."""
@@ -46,6 +48,7 @@ class Jobs:
         """Add jobs, all or none, in the order given; paused, if somebody asks for that."""
         now = self.clock.now()
         entries = [self._entry(definition, now) for definition in definitions]
+        await self.admit([entry.job for entry in entries])
         if paused_by is not None:
             entries = [_paused(entry, paused_by, now) for entry in entries]
         added = await self.store.add_jobs(entries, now)
@@ -69,6 +72,8 @@ class Jobs:
         self._check_fires(job)
         if job.trigger != entry.job.trigger:
             _require_fires(job, now)
+        if job.target != entry.job.target:
+            await self.admit([job])
         changer = change.edit(job, expected_version)
         return (await self._change(project, [entry], changer, now))[0]
 
@@ -149,6 +154,10 @@ class Jobs:
         finally:
             # Even if one was refused, those before it were changed.
             self.wake()
+
+
+async def _all(_jobs: Sequence[Job]) -> None:
+    """Nothing is refused."""
 
 
 def _bound(job: Job) -> Job:

@@ -1,0 +1,47 @@
+"""Which jobs may be saved: webhooks only where the guard would let them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from tickwell.domain.http import Http, OAuth
+from tickwell.domain.http.url import parse_url
+from tickwell.domain.job import Job
+from tickwell.executors.http.guard import Guard, check_url
+from tickwell.executors.http.resolver import Resolver
+from tickwell.services.recall import Recall
+from tickwell.services.time import Time
+
+#: A scheme, a host and a port.
+_Origin = tuple[str, str, int]
+
+
+class Admission:
+    """Refuses what no attempt could send, before anything is written; every dial asks again."""
+
+    def __init__(self, guard: Guard, resolver: Resolver, clock: Time) -> None:
+        self._guard = guard
+        self._resolver = resolver
+        #: Origins that were found good a moment ago: a thousand jobs for one host ask once.
+        self._good: Recall[_Origin, bool] = Recall(clock)
+
+    async def __call__(self, jobs: Sequence[Job]) -> None:
+        """Raise `InvalidJob` for the first address that may not be called."""
+        for job in jobs:
+            for text, field in _addresses(job):
+                url = parse_url(text, field)
+                origin = url.scheme, url.host, url.port
+                await self._good.get(origin, partial(self._check, text, field))
+
+    async def _check(self, text: str, field: str) -> bool:
+        await check_url(text, self._guard, self._resolver, field=field)
+        return True
+
+
+def _addresses(job: Job) -> Iterator[tuple[str, str]]:
+    target = job.target
+    if isinstance(target, Http):
+        yield target.url, "target.http.url"
+        if isinstance(target.auth, OAuth):
+            yield target.auth.token_url, "target.http.auth.oauth.token_url"
