@@ -24,8 +24,7 @@ async def order(scheduler, dsn, number):
         async with connection.transaction():
             await connection.execute(INSERT, number)
             key = f"order-{number}"
-            id = await scheduler.transactions.trigger_async(connection, "email", key=key)
-        return id
+            return await scheduler.transactions.trigger_async(connection, "email", key=key)
     finally:
         connection.terminate()
 
