@@ -20,6 +20,7 @@ from tickwell.executors.call import CallExecutor
 from tickwell.executors.handlers import Handlers
 from tickwell.executors.http.executor import HttpExecutor
 from tickwell.executors.http.guard import Guard
+from tickwell.executors.notes import StoreNotes
 from tickwell.executors.registry import Registry
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
@@ -105,10 +106,10 @@ def backup_store(url: str, target: Path, progress: Callable[[int, int], None]) -
     return backup(path, target, progress)
 
 
-def make_executor(handlers: Handlers, clock: Clock, settings: Settings) -> Registry:
+def make_executor(store: Store, handlers: Handlers, clock: Clock, settings: Settings) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
     http = HttpExecutor(clock, Guard.of(settings), per_host=settings.per_host)
-    return Registry({Call: CallExecutor(handlers), Http: http})
+    return Registry({Call: CallExecutor(handlers, StoreNotes(store, clock)), Http: http})
 
 
 def make_engine(
@@ -124,7 +125,7 @@ def make_engine(
     shared = store.name.startswith("memory:")  # no second handle can see its data
     return Engine(
         store,
-        make_executor(handlers, clock, settings),
+        make_executor(store, handlers, clock, settings),
         clock,
         settings,
         random=SystemRandom(),

@@ -62,8 +62,9 @@ class JobFunction(Generic[P, T, R]):
         functools.update_wrapper(self, function)
         #: The name of the job and of its handler.
         self.name = handler.name
+        #: What runs it.
+        self.handler = handler
         self._function = function
-        self._handler = handler
         self._requests = requests
         self._blocking = blocking
         self._key = key
@@ -74,27 +75,27 @@ class JobFunction(Generic[P, T, R]):
 
     async def trigger(self, *args: T.args, **kwargs: T.kwargs) -> Execution:
         """Run it as a job, now, with these arguments."""
-        payload = self._handler.payload(*args, **kwargs)
+        payload = self.handler.payload(*args, **kwargs)
         return await self._requests.trigger(self.name, payload, key=self._key)
 
     async def trigger_at(self, when: datetime, *args: T.args, **kwargs: T.kwargs) -> Execution:
         """Run it at an instant: a datetime that says its time zone."""
-        payload = self._handler.payload(*args, **kwargs)
+        payload = self.handler.payload(*args, **kwargs)
         return await self._requests.trigger_at(when, self.name, payload, key=self._key)
 
     async def trigger_in(self, delay: Duration, *args: T.args, **kwargs: T.kwargs) -> Execution:
         """Run it after a while: "10m", or a timedelta."""
-        payload = self._handler.payload(*args, **kwargs)
+        payload = self.handler.payload(*args, **kwargs)
         return await self._requests.trigger_in(delay, self.name, payload, key=self._key)
 
     def keyed(self, key: str) -> JobFunction[P, T, R]:
         """The same function, whose requests with this key are one run, however often they come."""
-        return JobFunction(self._function, self._handler, self._requests, self._blocking, key)
+        return JobFunction(self._function, self.handler, self._requests, self._blocking, key)
 
     @property
     def blocking(self) -> BlockingFunction[T]:
         """The same requests from code without an event loop."""
-        return BlockingFunction(self._handler, self._blocking, self._key)
+        return BlockingFunction(self.handler, self._blocking, self._key)
 
     def __repr__(self) -> str:
         return f"<job {self.name!r}: {self._function!r}>"

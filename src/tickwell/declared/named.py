@@ -12,6 +12,7 @@ from tickwell.declared.policies import Policies, check_policies
 from tickwell.domain.change import Changed
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Entry, Job, JobState
+from tickwell.domain.note import Output, Progress
 from tickwell.domain.target import Target
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.domain.trigger.duration import Duration, parse_duration
@@ -132,6 +133,16 @@ class Named:
         """One execution with its attempts."""
         await self.open()
         return await self.executions.get(self.project, id)
+
+    async def progress(self, id: str) -> Progress | None:
+        """How far the attempt under way is, by its own account."""
+        await self.open()
+        return await self.executions.progress(self.project, id)
+
+    async def output(self, id: str) -> Sequence[Output]:
+        """What the attempts of an execution printed and logged, oldest attempt first."""
+        await self.open()
+        return await self.executions.output(self.project, id)
 
     async def history(self, name: str, limit: int = 100) -> Sequence[Execution]:
         """The newest executions of a job, newest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 
 from tickwell.clock import Clock
@@ -12,7 +13,7 @@ from tickwell.engine.attempt import Attempt
 from tickwell.engine.deadlines import Deadlines
 from tickwell.engine.lane import Lane
 from tickwell.engine.reporter import Reporter
-from tickwell.ports.executor import Executor
+from tickwell.ports.executor import Executor, Sort
 from tickwell.settings import Settings
 
 
@@ -153,8 +154,16 @@ class Runner:
                 started_at=attempt.started_at,
                 error=_in_words(error),
             )
+        if self.settings.rest:
+            await self._rest(attempt, outcome)
         self._leave(attempt)
         self._tell(attempt, outcome)
+
+    async def _rest(self, attempt: Attempt, outcome: Outcome) -> None:
+        """Keep the slot for a while after the attempt has ended: what it calls is spared."""
+        self._tell(attempt, outcome)
+        with contextlib.suppress(asyncio.CancelledError):  # given back while it rests: go on
+            await self.clock.wait(asyncio.Event(), self.settings.rest)
 
     def _leave(self, attempt: Attempt) -> None:
         lane = attempt.lane
@@ -199,6 +208,8 @@ class Runner:
         if outcome.kind is OutcomeKind.TIMED_OUT:
             hard = attempt.claim.job.timeout.hard / 1000
             outcome.error = f"timed out: it did not stop within {hard:g} s"
+            if attempt.lane.name == Sort.THREAD:
+                outcome.error += ", and takes its slot until it ends"
         self._tell(attempt, outcome)
 
     def cancel(self, id: str, number: int) -> None:

@@ -1,14 +1,11 @@
-"""The executor of `Call`: async handlers in the event loop, sync ones in threads."""
+"""The executor of `Call`: async handlers in the event loop, sync ones in threads or processes."""
 
 from __future__ import annotations
 
 import asyncio
-import contextvars
+import functools
 import inspect
-import json
-import threading
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from tickwell.domain.execution import Claim, OutcomeKind
@@ -16,128 +13,146 @@ from tickwell.domain.outcome import Outcome
 from tickwell.domain.target import Call
 from tickwell.errors import InvalidPayload, UnknownHandler
 from tickwell.executors.handlers import Handler, Handlers
-from tickwell.executors.run import Run
+from tickwell.executors.isolated import Children
+from tickwell.executors.notes import NoNotes, StoreNotes
+from tickwell.executors.output import CURRENT, LISTENING, Output
+from tickwell.executors.run import Run, Snoozed
+from tickwell.executors.thread import start_thread
+from tickwell.executors.words import raised, succeeded
 from tickwell.ports.executor import Sort
 
-#: Characters kept of an error or a result.
-ERROR_LIMIT = 4_000
-RESULT_LIMIT = 64_000
+_STILL_RUNS = (
+    "an earlier attempt is still running: a thread cannot be stopped, and this process does not"
+    " run the same execution twice at once. Give the job a longer timeout, look at run.cancelled,"
+    ' or declare it with isolation="process"'
+)
 
 
 class CallExecutor:
     """Runs registered handlers."""
 
-    def __init__(self, handlers: Handlers) -> None:
+    def __init__(self, handlers: Handlers, notes: StoreNotes | NoNotes | None = None) -> None:
         self.handlers = handlers
+        self.notes = notes or NoNotes()
+        self.children = Children(self.notes)
+        self._begun = False
         self._closed = False
+        #: Executions whose thread is running, among them those that ended on record.
+        self._threads: dict[str, asyncio.Future[Any]] = {}
 
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         by_sort: dict[Sort, set[str]] = {Sort.TASK: set(), Sort.THREAD: set()}
         for handler in self.handlers.all():
-            sort = Sort.TASK if handler.is_async else Sort.THREAD
-            by_sort[sort].add(Call(handler.name).ability)
+            in_loop = handler.is_async and handler.isolation == "none"
+            by_sort[Sort.TASK if in_loop else Sort.THREAD].add(Call(handler.name).ability)
         return {sort: frozenset(names) for sort, names in by_sort.items()}
 
     async def run(self, claim: Claim) -> Outcome:
+        if not self._begun:
+            self._begin()
         try:
             handler = self.handlers.get(claim.job.target.ability.removeprefix("call:"))
             arguments = handler.arguments(claim.payload)
         except (UnknownHandler, InvalidPayload) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=str(error), retry=False)
-        run = None
-        if handler.run_parameter:
-            run = arguments[handler.run_parameter] = Run(claim)
+        output = Output()
+        CURRENT.set(output)
+        outcome = None
         try:
+            outcome = await self._call(handler, arguments, claim, output)
+        finally:
+            lines = output.close()
+            if lines is not None:
+                failed = outcome is None or outcome.kind is not OutcomeKind.SUCCEEDED
+                self.notes.keep_output(claim, lines, failed=failed)
+        return outcome
+
+    async def _call(
+        self, handler: Handler, arguments: dict[str, Any], claim: Claim, output: Output
+    ) -> Outcome:
+        try:
+            if handler.isolation == "process":
+                return await self.children.run(handler, claim, output)
             if handler.is_async:
+                if handler.run_parameter:
+                    task = asyncio.current_task()
+                    arguments[handler.run_parameter] = Run(claim, self.notes, task=task)
                 result = await handler.function(**arguments)
+            elif claim.id in self._threads:
+                delay = claim.job.timeout.hard
+                return Outcome(kind=OutcomeKind.SNOOZED, error=_STILL_RUNS, delay=delay)
             else:
-                result = await self._in_thread(handler, arguments, run)
-            if inspect.isawaitable(result):
+                result = await self._in_thread(handler, arguments, claim, output)
+            if result is not None and inspect.isawaitable(result):
                 result = await result  # an async function behind a plain decorator
         except (asyncio.CancelledError, KeyboardInterrupt):
             raise
         # Whatever a handler raises is a failed attempt; its exit is not the process's.
         except BaseException as error:  # noqa: BLE001
-            return Outcome(kind=OutcomeKind.FAILED, error=describe(error))
-        return Outcome(
-            kind=OutcomeKind.SUCCEEDED, result=None if result is None else keepable(result)
-        )
+            return raised(error)
+        return succeeded(result)
+
+    def _begin(self) -> None:
+        self._begun = True
+        self.notes.attach()
+        LISTENING.start()
 
     async def close(self) -> None:
-        """Wait no longer for threads: they end with the process."""
+        """Wait no longer for threads: they end with the process. Kill processes."""
         self._closed = True
+        self.children.close()
+        await self.notes.close()
+        if self._begun:
+            self._begun = False
+            LISTENING.stop()
 
-    async def _in_thread(self, handler: Handler, arguments: dict[str, Any], run: Run | None) -> Any:
+    async def _in_thread(
+        self, handler: Handler, arguments: dict[str, Any], claim: Claim, output: Output
+    ) -> Any:
         """Wait for a sync handler in a thread, which cannot be stopped.
 
         A cancellation is passed on as `run.cancelled`, and the slot stays taken until the thread
         ends; only when the process stops is it left alone.
         """
-        done = _start_thread(handler, arguments)
+        run = None
+        if handler.run_parameter:
+            run = Run(claim, self.notes, block=_block_on(asyncio.get_running_loop()))
+            arguments[handler.run_parameter] = run
+        done = start_thread(handler.name, functools.partial(_outcome, handler, arguments))
+        self._threads[claim.id] = done
+        done.add_done_callback(lambda _: self._threads.pop(claim.id, None))
         while True:
             try:
-                return await asyncio.shield(done)
+                result = await asyncio.shield(done)
             except asyncio.CancelledError:
                 if done.cancelled() or self._closed:
                     raise
                 if run is not None:
                     run.cancel()
+                if output.lines is not None:  # it may end on record before it ends
+                    self.notes.keep_output(claim, list(output.lines), failed=True)
+            else:
+                if isinstance(result, _Nap):
+                    raise Snoozed(result.delay)
+                return result
 
 
-def _start_thread(handler: Handler, arguments: dict[str, Any]) -> asyncio.Future[Any]:
-    """Call a handler in a daemon thread, so that one that hangs cannot keep the process."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-    context = contextvars.copy_context()
+class _Nap:
+    """A snooze on its way out of a thread: no future takes what is no Exception."""
 
-    def call() -> None:
-        try:
-            result = context.run(handler.function, **arguments)
-        except BaseException as error:  # noqa: BLE001 - SystemExit in a thread is a failure too
-            # A future takes no StopIteration, and what is no Exception would end the loop.
-            fit = isinstance(error, Exception) and not isinstance(error, StopIteration)
-            failure = error if fit else RuntimeError(_in_words(error))
-            _hand_over(loop, done, done.set_exception, failure)
-        else:
-            _hand_over(loop, done, done.set_result, result)
-
-    threading.Thread(target=call, name=f"tickwell-{handler.name}", daemon=True).start()
-    return done
+    def __init__(self, delay: int) -> None:
+        self.delay = delay
 
 
-def _hand_over(
-    loop: asyncio.AbstractEventLoop,
-    done: asyncio.Future[Any],
-    setter: Callable[[Any], None],
-    value: Any,
-) -> None:
-    def resolve() -> None:
-        if not done.done():
-            setter(value)
-
+def _outcome(handler: Handler, arguments: dict[str, Any]) -> Any:
     try:
-        loop.call_soon_threadsafe(resolve)
-    except RuntimeError:
-        return  # the loop is closed: the process stopped without waiting for this thread
+        return handler.function(**arguments)
+    except Snoozed as snoozed:
+        return _Nap(snoozed.delay)
 
 
-def describe(error: BaseException) -> str:
-    """The end of a traceback, where the cause stands."""
-    text = "".join(traceback.format_exception(error)).rstrip()
-    return text if len(text) <= ERROR_LIMIT else "…" + text[-ERROR_LIMIT:]
+def _block_on(loop: asyncio.AbstractEventLoop) -> Any:
+    def block(work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, loop).result()
 
-
-def keepable(result: Any) -> Any:
-    """A result as JSON, or its beginning as text when it is none or too large."""
-    try:
-        text = json.dumps(result, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return _in_words(result)[:RESULT_LIMIT]
-    return json.loads(text) if len(text) <= RESULT_LIMIT else text[:RESULT_LIMIT]
-
-
-def _in_words(result: Any) -> str:
-    try:
-        return repr(result)
-    except Exception:  # noqa: BLE001 - what a handler returns must not turn success into failure
-        return f"<{type(result).__name__}>"
+    return block

@@ -26,8 +26,12 @@ class Handler:
         self.name = name
         self.function = function
         self.is_async = inspect.iscoroutinefunction(function)
-        #: Where it runs: in this process, or in a child process of its own.
-        self.isolation = isolation
+        #: Where it runs: in this process ("none"), or in a process of its own ("process").
+        self.isolation = _isolation(isolation)
+        #: Where that process finds it.
+        self.module, self.qualname = ("", "")
+        if isolation == "process":
+            self.module, self.qualname = _importable(function)
         self.signature = inspect.signature(function)
         hints = _hints(function, self.signature)
         self.run_parameter = _run_parameter(function, self.signature, hints)
@@ -127,6 +131,27 @@ class Handlers:
     def all(self) -> list[Handler]:
         """Every handler."""
         return list(self._by_name.values())
+
+
+def _isolation(given: str) -> str:
+    if given not in {"none", "process"}:
+        raise InvalidJob(
+            f"{given!r} is no isolation", field="isolation", hint='Use "process", or leave it out'
+        )
+    return given
+
+
+def _importable(function: Callable[..., Any]) -> tuple[str, str]:
+    """Where a child process finds the function: its module and its name there."""
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__qualname__", None)
+    if not module or not name or "<" in name:
+        raise InvalidJob(
+            f"{function!r} cannot be imported by a process of its own",
+            field="isolation",
+            hint="Define it with def or async def at the top of a module",
+        )
+    return module, name
 
 
 def _is_generator(function: Callable[..., Any]) -> bool:

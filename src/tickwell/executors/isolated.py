@@ -1,3 +1,197 @@
-"""Names that both sides of an isolated handler know."""
+"""Handlers in processes of their own: they can be killed, and take nobody along when they die."""
 
+from __future__ import annotations
+
+import asyncio
+import atexit
+import functools
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.outcome import Outcome
+from tickwell.executors import child
+from tickwell.executors.handlers import Handler
+from tickwell.executors.notes import NoNotes, StoreNotes
+from tickwell.executors.output import Output
+from tickwell.executors.thread import start_thread
+
+#: What the name of every such process begins with.
 CHILD_NAME = "tickwell-child"
+
+
+class Child:
+    """A process that runs one handler after the other."""
+
+    def __init__(self) -> None:
+        # Spawned, not forked: a fork of a process with threads may hang on any of their locks.
+        context = multiprocessing.get_context("spawn")
+        self.line, theirs = context.Pipe()
+        self.process = context.Process(
+            target=child.main, args=(theirs,), name=CHILD_NAME, daemon=True
+        )
+        self.process.start()
+        theirs.close()
+
+    def kill(self) -> None:
+        """End it, whatever it does."""
+        self.process.kill()
+
+    def why_it_ended(self) -> str:
+        """Of a process that is gone."""
+        self.process.join()
+        code = self.process.exitcode or 0
+        if code >= 0:
+            return f"its process ended with exit code {code}"
+        try:
+            return f"its process was killed by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"its process was killed by signal {-code}"
+
+
+class Children:
+    """Processes of one worker: as many as attempts at once, used again while they live."""
+
+    def __init__(self, notes: StoreNotes | NoNotes) -> None:
+        self.notes = notes
+        self._idle: list[Child] = []
+        self._all: set[Child] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    async def run(self, handler: Handler, claim: Claim, output: Output) -> Outcome:
+        """Run one attempt; asked to stop it asks the handler, asked again it kills the process."""
+        loop, timeout = asyncio.get_running_loop(), claim.job.timeout
+        grace = (timeout.hard - timeout.soft) / 1000
+        attempt = _Attempt(self, handler, claim, output, loop)
+        done = start_thread(handler.name, attempt.converse)
+        asked = False
+        while True:
+            try:
+                outcome: Outcome | None = await asyncio.shield(done)
+            except asyncio.CancelledError:
+                if done.cancelled():
+                    raise
+                if asked or self._closed:
+                    attempt.kill()
+                else:
+                    asked = True
+                    attempt.ask_to_stop()
+                    loop.call_later(grace, attempt.kill)
+            else:
+                if outcome is None:
+                    raise asyncio.CancelledError
+                return outcome
+
+    def take(self) -> Child:
+        """A process that has nothing to do; in a thread, since starting one takes its time."""
+        with self._lock:
+            while self._idle:
+                idle = self._idle.pop()
+                if idle.process.is_alive():
+                    return idle
+                self._all.discard(idle)
+        started = Child()
+        with self._lock:
+            if not self._all:
+                atexit.register(self.close)
+            self._all.add(started)
+            if self._closed:
+                started.kill()
+        return started
+
+    def give_back(self, one: Child) -> None:
+        """It is free for the next attempt, unless it is gone."""
+        with self._lock:
+            if one.process.is_alive() and not self._closed:
+                self._idle.append(one)
+            else:
+                self._all.discard(one)
+
+    def close(self) -> None:
+        """Kill them all."""
+        with self._lock:
+            self._closed = True
+            for one in self._all:
+                one.kill()
+            if self._all:
+                atexit.unregister(self.close)
+
+
+class _Attempt:
+    """A conversation with a child about one attempt, held in a thread."""
+
+    def __init__(
+        self,
+        children: Children,
+        handler: Handler,
+        claim: Claim,
+        output: Output,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self.children = children
+        self.handler = handler
+        self.claim = claim
+        self.output = output
+        self.loop = loop
+        self._child: Child | None = None
+        self._asked = False
+        self._killed = False
+
+    def ask_to_stop(self) -> None:
+        """Tell the handler."""
+        self._asked = True
+        self._say("cancel")
+
+    def kill(self) -> None:
+        """End the process, if the attempt is still its own."""
+        self._killed = True
+        if self._child is not None:
+            self._child.kill()
+
+    def converse(self) -> Outcome | None:
+        """Hand the attempt over and heed what comes back; None: it was made to stop."""
+        one = self._child = self.children.take()
+        if self._killed:
+            one.kill()
+        try:
+            one.line.send(("run", self.handler.module, self.handler.qualname, self.claim))
+            if self._asked:
+                self._say("cancel")
+            return self._heed(one)
+        except (EOFError, OSError):
+            why = one.why_it_ended()
+            if self._killed:
+                return None
+            return Outcome(kind=OutcomeKind.FAILED, error=f"{why} during the attempt")
+        finally:
+            self._child = None
+            self.children.give_back(one)
+
+    def _heed(self, one: Child) -> Outcome | None:
+        answers: dict[str, Callable[..., None]] = {
+            "line": self.output.add,
+            "progress": functools.partial(self.children.notes.progress, self.claim),
+            "last_result": self._tell_last_result,
+        }
+        while True:
+            kind, *said = one.line.recv()
+            if kind == "ended":
+                outcome: Outcome | None = said[0]
+                return outcome
+            answers[kind](*said)
+
+    def _tell_last_result(self) -> None:
+        reading = self.children.notes.last_result(self.claim)
+        result = asyncio.run_coroutine_threadsafe(reading, self.loop).result()
+        self._say("last_result", result)
+
+    def _say(self, *words: Any) -> None:
+        if self._child is not None:
+            try:
+                self._child.line.send(words)
+            except OSError:
+                return  # it is gone, which whoever listens notices

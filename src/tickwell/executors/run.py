@@ -1,23 +1,119 @@
-"""What a handler may know about its own attempt."""
+"""What a handler may know about its own attempt, and tell about it."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import threading
+from collections.abc import Callable, Coroutine, Generator
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn, Protocol
 
 from tickwell.clock import to_datetime
 from tickwell.domain.execution import Claim
+from tickwell.domain.trigger.duration import Duration, parse_duration
+from tickwell.errors import InvalidInput, NotRunning
+
+#: What a handler logs is kept with its attempt from INFO on, and goes wherever logs go.
+logger = logging.getLogger("tickwell.run")
+logger.setLevel(logging.INFO)
+
+#: Waits for a coroutine in a plain function.
+Block = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+class Snoozed(BaseException):
+    """Ends an attempt that wants to be made again later; no `except Exception` stops it."""
+
+    def __init__(self, delay: int) -> None:
+        super().__init__(delay)
+        self.delay = delay
+
+
+class Notes(Protocol):
+    """Where an attempt writes its progress, and reads what went before."""
+
+    def progress(self, claim: Claim, fraction: float, message: str) -> None:
+        """Let others see how far it is."""
+        ...
+
+    async def last_result(self, claim: Claim) -> Any:
+        """What the job's newest success before this execution returned."""
+        ...
+
+
+class Cancellation:
+    """Whether the attempt was asked to stop: a flag, and something to wait for."""
+
+    __slots__ = ("_asked", "_event", "_task")
+
+    def __init__(self, task: asyncio.Task[Any] | None = None) -> None:
+        self._asked = False
+        #: An async handler is asked by cancelling its task.
+        self._task = task
+        self._event: threading.Event | None = None
+
+    def __bool__(self) -> bool:
+        return self._asked or (self._task is not None and self._task.cancelling() > 0)
+
+    def set(self) -> None:
+        """Ask the handler to stop."""
+        self._asked = True
+        if self._event is not None:
+            self._event.set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """In a plain function: sleep until asked to stop, or for so many seconds; say which."""
+        if self._event is None:
+            self._event = threading.Event()
+        if self._asked:  # since before there was an event to set
+            self._event.set()
+        return self._event.wait(timeout)
+
+    def __await__(self) -> Generator[Any, None, None]:
+        """In an async one: wait until asked to stop, which raises CancelledError as anywhere."""
+        yield from asyncio.Event().wait().__await__()
+
+
+class LastResult:
+    """A result to be read from the store: `await` it, or `get()` it in a plain function."""
+
+    __slots__ = ("_block", "_read")
+
+    def __init__(self, read: Callable[[], Coroutine[Any, Any, Any]], block: Block | None) -> None:
+        self._read = read
+        self._block = block
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._read().__await__()
+
+    def get(self) -> Any:
+        """Wait for it in a thread."""
+        if self._block is None:
+            raise NotRunning("an async handler awaits it: await run.last_result")
+        return self._block(self._read())
 
 
 class Run:
     """The attempt under way. A handler gets it by a parameter that is annotated with `Run`."""
 
-    __slots__ = ("_cancelled", "_claim")
+    __slots__ = ("_block", "_claim", "_notes", "cancelled")
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(
+        self,
+        claim: Claim,
+        notes: Notes,
+        *,
+        task: asyncio.Task[Any] | None = None,
+        block: Block | None = None,
+    ) -> None:
         self._claim = claim
-        self._cancelled = threading.Event()
+        self._notes = notes
+        #: How a plain function, in its thread, waits for what is awaited elsewhere.
+        self._block = block
+        #: Whether the attempt was asked to stop: cancelled, or past its soft timeout. A plain
+        #: function looks at it now and then, or sleeps by `run.cancelled.wait(5)`.
+        self.cancelled = Cancellation(task)
 
     @property
     def id(self) -> str:
@@ -45,10 +141,27 @@ class Run:
         return self._claim.payload
 
     @property
-    def cancelled(self) -> bool:
-        """Whether the attempt was asked to stop; a sync handler looks at it now and then."""
-        return self._cancelled.is_set()
+    def log(self) -> logging.Logger:
+        """A logger whose lines are kept with the attempt."""
+        return logger
+
+    @property
+    def last_result(self) -> LastResult:
+        """What the job's newest success returned: `await run.last_result`, or `.get()` it."""
+        return LastResult(lambda: self._notes.last_result(self._claim), self._block)
+
+    def progress(self, fraction: float, message: str = "") -> None:
+        """Let others see how far it is: from 0 to 1, written once a second at most."""
+        if not isinstance(fraction, int | float) or not 0 <= fraction <= 1:
+            raise InvalidInput(
+                f"{fraction!r} is not between 0 and 1", field="progress", hint="0.4 is two fifths"
+            )
+        self._notes.progress(self._claim, float(fraction), str(message))
+
+    def snooze(self, delay: Duration) -> NoReturn:
+        """End this attempt here and make another after the delay; ten times it costs nothing."""
+        raise Snoozed(parse_duration(delay, field="snooze"))
 
     def cancel(self) -> None:
         """Ask the handler to stop."""
-        self._cancelled.set()
+        self.cancelled.set()

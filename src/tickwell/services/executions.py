@@ -9,10 +9,12 @@ from typing import Any
 from tickwell.domain.execution import ENDED, Execution, Kind, NewExecution, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job, JobState, rank
+from tickwell.domain.note import Output, Progress
 from tickwell.domain.planning import new_execution
 from tickwell.errors import InvalidInput, NotFound, WrongState
 from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.services.notes import read_output, read_progress
 from tickwell.services.payload import checked
 from tickwell.services.slot import Answer, Slot
 from tickwell.services.slots import Slots, SlotStore
@@ -140,6 +142,14 @@ class Executions:
         if execution is None:
             raise NotFound("execution", id)
         return execution
+
+    async def progress(self, project: str, id: str) -> Progress | None:
+        """How far an attempt under way is, by its own account."""
+        return await read_progress(self.store, project, id, self.clock.now())
+
+    async def output(self, project: str, id: str) -> Sequence[Output]:
+        """What the attempts of an execution printed and logged."""
+        return await read_output(self.store, project, id, self.clock.now())
 
     async def list(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100

@@ -1,0 +1,143 @@
+"""The other side of an isolated handler: what runs in its process."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import os
+import queue
+import signal
+import threading
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from tickwell.domain.execution import Claim
+from tickwell.domain.outcome import Outcome
+from tickwell.executors.handlers import Handler
+from tickwell.executors.output import CURRENT, LISTENING, Output
+from tickwell.executors.run import Run
+from tickwell.executors.words import raised, succeeded
+
+
+def main(line: Connection) -> None:
+    """Run attempts as they are handed over, until the parent hangs up."""
+    # A terminal and a service manager signal the whole group; the parent decides what ends here.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    LISTENING.start()
+    ear = Ear(line)
+    threading.Thread(target=ear.listen, name="tickwell-ear", daemon=True).start()
+    threading.Thread(target=_end_with_parent, name="tickwell-parent", daemon=True).start()
+    while True:
+        attempt = ear.attempts.get()
+        outcome = _perform(attempt, ear)
+        ear.say("ended", outcome)
+
+
+def _end_with_parent() -> None:
+    """An orphan's attempt was lost with its worker, and runs again elsewhere."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+class Ear:
+    """Hears the parent while the handler runs, and speaks to it."""
+
+    def __init__(self, line: Connection) -> None:
+        self._line = line
+        self._speaking = threading.Lock()
+        self.attempts: queue.Queue[_Attempt] = queue.Queue()
+        self.results: queue.Queue[Any] = queue.Queue()
+        self._attempt: _Attempt | None = None
+
+    def listen(self) -> None:
+        """Heed the parent until it hangs up."""
+        try:
+            while True:
+                kind, *said = self._line.recv()
+                if kind == "run":
+                    self._attempt = _Attempt(*said)
+                    self.attempts.put(self._attempt)
+                elif kind == "last_result":
+                    self.results.put(said[0])
+                elif self._attempt is not None:
+                    self._attempt.cancel()
+        except (EOFError, OSError):
+            os._exit(0)
+
+    def say(self, *words: Any) -> None:
+        """Tell the parent; from any thread."""
+        with self._speaking:
+            self._line.send(words)
+
+    def progress(self, claim: Claim, fraction: float, message: str) -> None:
+        self.say("progress", fraction, message)
+
+    async def last_result(self, claim: Claim) -> Any:
+        self.say("last_result")
+        return self.results.get()
+
+
+class _Attempt:
+    """What a request to stop does: a task is cancelled, a plain function looks for itself."""
+
+    def __init__(self, module: str, name: str, claim: Claim) -> None:
+        self.module = module
+        self.name = name
+        self.claim = claim
+        #: It may come before the handler is even imported.
+        self.asked = False
+        self.run: Run | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Any] | None = None
+
+    def cancel(self) -> None:
+        self.asked = True
+        if self.run is not None:
+            self.run.cancel()
+        if self._loop is not None and self._task is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+    async def awaited(self, result: Any) -> Any:
+        """Wait for an async handler, and stop it when asked."""
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        if self.asked and self._task is not None:
+            self._task.cancel()
+        return await result
+
+
+def _perform(attempt: _Attempt, ear: Ear) -> Outcome | None:
+    """None: it was asked to stop, and did."""
+    output = Output(sink=lambda line: ear.say("line", line))
+    CURRENT.set(output)
+    claim = attempt.claim
+    try:
+        handler = _find(attempt.module, attempt.name)
+        arguments = handler.arguments(claim.payload)
+        run = attempt.run = Run(claim, ear, block=None if handler.is_async else asyncio.run)
+        if attempt.asked:
+            run.cancel()
+        if handler.run_parameter:
+            arguments[handler.run_parameter] = run
+        result = handler.function(**arguments)
+        if inspect.isawaitable(result):
+            result = asyncio.run(attempt.awaited(result))
+        return succeeded(result)
+    except asyncio.CancelledError:
+        return None
+    except BaseException as error:  # noqa: BLE001 - whatever a handler raises is a failed attempt
+        return raised(error)
+    finally:
+        output.close()
+
+
+def _find(module: str, name: str) -> Handler:
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    known = getattr(found, "handler", None)  # decorated: the name holds the declared job
+    return known if isinstance(known, Handler) else Handler(name, found)

@@ -1,0 +1,158 @@
+"""What handlers print and log, attempt by attempt.
+
+Nothing is installed for an attempt but a context variable: a print or a log record looks it up,
+so whoever prints nothing pays nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+#: What is kept of one attempt: the last lines, and no more characters of them.
+MOST_LINES = 200
+MOST_CHARACTERS = 16_384
+
+
+class Output:
+    """The last lines of one attempt."""
+
+    __slots__ = ("_characters", "_partial", "closed", "dropped", "lines", "sink")
+
+    def __init__(self, sink: Callable[[str], None] | None = None) -> None:
+        #: Made by the first line: most attempts print nothing.
+        self.lines: deque[str] | None = None
+        self.dropped = 0
+        #: The attempt has ended: whoever still prints in its name is not heard.
+        self.closed = False
+        #: In a child process, lines go to the parent instead.
+        self.sink = sink
+        self._characters = 0
+        self._partial = ""
+
+    def write(self, text: str) -> None:
+        """Take what was printed; a line is kept when it ends."""
+        if self.closed:
+            return
+        *whole, self._partial = (self._partial + text).split("\n")
+        for line in whole:
+            self.add(line)
+        if len(self._partial) > MOST_CHARACTERS:
+            self.flush()
+
+    def add(self, line: str) -> None:
+        """Keep a line; the oldest make room."""
+        if self.closed:
+            return
+        if self.sink is not None:
+            self.sink(line[:MOST_CHARACTERS])
+            return
+        if self.lines is None:
+            self.lines = deque()
+        line = line[:MOST_CHARACTERS]
+        self.lines.append(line)
+        self._characters += len(line)
+        while len(self.lines) > MOST_LINES or self._characters > MOST_CHARACTERS:
+            self._characters -= len(self.lines.popleft())
+            self.dropped += 1
+
+    def flush(self) -> None:
+        """Keep a last line that has no end."""
+        partial, self._partial = self._partial, ""
+        if partial:
+            self.add(partial)
+
+    def close(self) -> list[str] | None:
+        """The attempt has ended: its lines, oldest first, if there are any."""
+        if self._partial:
+            self.flush()
+        self.closed = True
+        if self.lines is None:
+            return None
+        if self.dropped:
+            self.lines.appendleft(f"… {self.dropped} earlier lines were dropped")
+        return list(self.lines)
+
+
+#: Of the attempt under way in this task or thread.
+CURRENT: ContextVar[Output | None] = ContextVar("output", default=None)
+
+
+class _Tee:
+    """Standard output that an attempt's prints are heard on."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        output = CURRENT.get()
+        if output is not None:
+            output.write(text)
+        return self._stream.write(text)  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _hearing(make: Callable[..., logging.LogRecord]) -> Callable[..., logging.LogRecord]:
+    """A maker of log records that tells the attempt of each one.
+
+    Not a handler: one on the root logger would keep `basicConfig` from doing anything.
+    """
+
+    def record(*args: Any, **options: Any) -> logging.LogRecord:
+        made = make(*args, **options)
+        output = CURRENT.get()
+        if output is not None:
+            output.add(_in_words(made))
+        return made
+
+    return record
+
+
+def _in_words(record: logging.LogRecord) -> str:
+    try:
+        text = f"{record.levelname} {record.getMessage()}"
+    except Exception:  # noqa: BLE001 - a line that cannot be formatted is reported by its handler
+        text = f"{record.levelname} {record.msg}"
+    if record.exc_info and record.exc_info[1] is not None:
+        text += f" ({record.exc_info[1]!r})"
+    return text
+
+
+class Listening:
+    """Hears prints and log records in this process, for as many as asked for it."""
+
+    def __init__(self) -> None:
+        self._users = 0
+        self._tee: _Tee | None = None
+        self._make: Callable[..., logging.LogRecord] | None = None
+        self._heard: Callable[..., logging.LogRecord] | None = None
+
+    def start(self) -> None:
+        """Begin to listen, unless somebody did."""
+        self._users += 1
+        if self._users > 1:
+            return
+        self._tee = _Tee(sys.stdout)
+        sys.stdout = self._tee
+        self._make = logging.getLogRecordFactory()
+        self._heard = _hearing(self._make)
+        logging.setLogRecordFactory(self._heard)
+
+    def stop(self) -> None:
+        """Leave everything as it was, unless somebody else has replaced it since."""
+        self._users -= 1
+        if self._users:
+            return
+        if self._tee is not None and sys.stdout is self._tee:
+            sys.stdout = self._tee._stream  # noqa: SLF001 - its own
+        if self._make is not None and logging.getLogRecordFactory() is self._heard:
+            logging.setLogRecordFactory(self._make)
+
+
+LISTENING = Listening()

@@ -1,0 +1,48 @@
+"""Plain functions in threads, which can be asked to stop and never be made to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tickwell.executors.words import in_words
+
+
+def start_thread(name: str, function: Callable[[], Any]) -> asyncio.Future[Any]:
+    """Call a function in a daemon thread, so that one that hangs cannot keep the process."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def call() -> None:
+        try:
+            result = context.run(function)
+        except BaseException as error:  # noqa: BLE001 - SystemExit in a thread is a failure too
+            # A future takes no StopIteration, and what is no Exception would end the loop.
+            fit = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            failure = error if fit else RuntimeError(in_words(error))
+            _hand_over(loop, done, done.set_exception, failure)
+        else:
+            _hand_over(loop, done, done.set_result, result)
+
+    threading.Thread(target=call, name=f"tickwell-{name}", daemon=True).start()
+    return done
+
+
+def _hand_over(
+    loop: asyncio.AbstractEventLoop,
+    done: asyncio.Future[Any],
+    setter: Callable[[Any], None],
+    value: Any,
+) -> None:
+    def resolve() -> None:
+        if not done.done():
+            setter(value)
+
+    try:
+        loop.call_soon_threadsafe(resolve)
+    except RuntimeError:
+        return  # the loop is closed: the process stopped without waiting for this thread

@@ -1,0 +1,50 @@
+"""What handlers return and raise, as it is kept."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from typing import Any
+
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.outcome import Outcome
+from tickwell.executors.run import Snoozed
+
+#: Characters kept of an error or a result.
+ERROR_LIMIT = 4_000
+RESULT_LIMIT = 64_000
+
+
+def succeeded(result: Any) -> Outcome:
+    """The outcome of a handler that returned."""
+    return Outcome(kind=OutcomeKind.SUCCEEDED, result=None if result is None else keepable(result))
+
+
+def raised(error: BaseException) -> Outcome:
+    """The outcome of a handler that raised: whatever it is, it is a failed attempt."""
+    if isinstance(error, Snoozed):
+        return Outcome(kind=OutcomeKind.SNOOZED, delay=error.delay)
+    return Outcome(kind=OutcomeKind.FAILED, error=describe(error))
+
+
+def describe(error: BaseException) -> str:
+    """The end of a traceback, where the cause stands."""
+    text = "".join(traceback.format_exception(error)).rstrip()
+    return text if len(text) <= ERROR_LIMIT else "…" + text[-ERROR_LIMIT:]
+
+
+def keepable(result: Any) -> Any:
+    """A result as JSON, or its beginning as text when it is none or too large."""
+    try:
+        text = json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return in_words(result)[:RESULT_LIMIT]
+    return json.loads(text) if len(text) <= RESULT_LIMIT else text[:RESULT_LIMIT]
+
+
+def in_words(result: Any) -> str:
+    """Its repr, if it has one."""
+    try:
+        return repr(result)
+    except Exception:  # noqa: BLE001 - what a handler returns must not turn success into failure
+        return f"<{type(result).__name__}>"

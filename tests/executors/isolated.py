@@ -1,0 +1,96 @@
+"""Handlers that a process of its own imports; each does something that a thread could not take."""
+
+import asyncio
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass
+
+from tickwell import Retry, Run, Scheduler, Timeout
+
+scheduler = Scheduler("memory://")
+ONCE = Retry(max_attempts=1)
+SHORT = Timeout(soft=300, hard=600)
+
+
+@dataclass(frozen=True)
+class Pair:
+    a: int
+    b: int
+
+
+@scheduler.job(isolation="process")
+def add(pair: Pair) -> dict[str, int]:
+    print("adding")  # noqa: T201 - what is tested
+    return {"sum": pair.a + pair.b, "pid": os.getpid()}
+
+
+@scheduler.job(isolation="process")
+async def add_later(a: int, b: int) -> int:
+    await asyncio.sleep(0)
+    return a + b
+
+
+@scheduler.job(isolation="process", retry=ONCE)
+def explode() -> None:
+    raise LookupError("the cause")
+
+
+@scheduler.job(isolation="process", retry=ONCE)
+def leave() -> None:
+    sys.exit(3)
+
+
+@scheduler.job(isolation="process", retry=ONCE)
+def die() -> None:
+    print("last words")  # noqa: T201 - what is tested
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@scheduler.job(isolation="process", retry=Retry(max_attempts=2, delay=1, jitter=0))
+def crash() -> None:
+    ctypes.string_at(0)
+
+
+@scheduler.job(isolation="process", retry=ONCE, timeout=SHORT)
+def spin() -> None:
+    while True:
+        pass
+
+
+@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft=300, hard=60_000))
+def polite(run: Run) -> str:
+    return "stopped" if run.cancelled.wait(20) else "never asked"
+
+
+@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft=300, hard=60_000))
+async def polite_later() -> None:
+    await asyncio.sleep(20)
+
+
+@scheduler.job(isolation="process")
+def tell(run: Run, hold: float = 0.0) -> list[object]:
+    run.progress(0.5, "half")
+    run.log.info("half done")
+    time.sleep(hold)
+    return [run.attempt, run.last_result.get()]
+
+
+@scheduler.job(isolation="process")
+def nap(run: Run) -> str:
+    if run.attempt == 1:
+        run.snooze("1ms")
+    return "rested"
+
+
+@scheduler.job()
+def neighbour() -> str:
+    return threading.current_thread().name
+
+
+@scheduler.job()
+async def awaited() -> int:
+    return os.getpid()

@@ -1,0 +1,118 @@
+"""What a handler prints and logs is kept with its attempt, and nobody else's."""
+
+import asyncio
+import logging
+import sys
+
+import pytest
+
+from tests.executors.running import run_to_end, until
+from tickwell import Retry, Run, Scheduler
+from tickwell.executors.output import MOST_CHARACTERS, MOST_LINES, Output
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def scheduler(request, tmp_path):
+    return Scheduler("memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/jobs.db")
+
+
+async def lines_of(scheduler, execution):
+    """By attempt; read after a stop, which has written everything."""
+    await scheduler.open()
+    found = {each.attempt: list(each.lines) for each in await scheduler.output(execution.id)}
+    await scheduler.stop()
+    return found
+
+
+async def test_prints_and_logs_of_each_attempt(scheduler, capsys):
+    @scheduler.job(retry=Retry(max_attempts=2, delay=1, jitter=0))
+    async def talk(run: Run) -> None:
+        print("attempt", run.attempt)  # noqa: T201
+        logging.getLogger("mine").warning("%d per cent", 50)
+        run.log.info("through run.log")
+        raise OSError
+
+    @scheduler.job()
+    def talk_in_a_thread() -> None:
+        print("one\ntwo", end="")  # noqa: T201
+
+    if scheduler.store_url.startswith("memory"):
+        async with scheduler:
+            one = await until(scheduler, await talk.trigger())
+            two = await until(scheduler, await talk_in_a_thread.trigger())
+            told = {each.attempt: list(each.lines) for each in await scheduler.output(one.id)}
+            in_thread = await scheduler.output(two.id)
+    else:
+        one = await run_to_end(scheduler, talk)
+        told = await lines_of(scheduler, one)
+        two = await run_to_end(scheduler, talk_in_a_thread)
+        await scheduler.open()
+        in_thread = await scheduler.output(two.id)
+        await scheduler.stop()
+    assert told == {
+        number: [f"attempt {number}", "WARNING 50 per cent", "INFO through run.log"]
+        for number in (1, 2)
+    }
+    assert [each.lines for each in in_thread] == [("one", "two")]
+    assert "attempt 1\n" in capsys.readouterr().out  # it is heard, not taken away
+
+
+async def test_attempts_side_by_side_do_not_mix():
+    scheduler, together = Scheduler("memory://"), asyncio.Barrier(3)
+
+    @scheduler.job()
+    async def talk(name: str) -> None:
+        for number in range(3):
+            await together.wait()
+            print(name, number)  # noqa: T201
+
+    async with scheduler:
+        runs = {name: await talk.trigger(name) for name in "abc"}
+        for name, execution in runs.items():
+            await until(scheduler, execution)
+            [output] = await scheduler.output(execution.id)
+            assert output.lines == (f"{name} 0", f"{name} 1", f"{name} 2")
+
+
+async def test_one_that_is_quiet_costs_no_record():
+    scheduler = Scheduler("memory://")
+
+    @scheduler.job()
+    async def quiet() -> None: ...
+
+    async with scheduler:
+        one = await until(scheduler, await quiet.trigger())
+        assert await scheduler.output(one.id) == []
+
+
+async def test_a_stop_leaves_standard_output_and_logging_as_they_were():
+    stdout, factory = sys.stdout, logging.getLogRecordFactory()
+    scheduler = Scheduler("memory://")
+
+    @scheduler.job()
+    async def quiet() -> None: ...
+
+    await run_to_end(scheduler, quiet)
+    assert sys.stdout is stdout
+    assert logging.getLogRecordFactory() is factory
+
+
+def test_the_last_lines_are_kept_and_the_others_counted():
+    output = Output()
+    for number in range(MOST_LINES + 5):
+        output.add(f"line {number}")
+    lines = output.close()
+    assert lines is not None
+    assert lines[0] == "… 5 earlier lines were dropped"
+    assert lines[1] == "line 5"
+    assert len(lines) == MOST_LINES + 1
+
+
+def test_no_more_characters_are_kept_than_allowed():
+    output = Output()
+    for _ in range(100):
+        output.write("x" * 1000 + "\n")
+    output.write("y" * 10 * MOST_CHARACTERS)
+    lines = output.close()
+    assert lines is not None
+    assert sum(map(len, lines[1:])) <= MOST_CHARACTERS
