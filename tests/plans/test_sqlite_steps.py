@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from tickwell.clock import NEVER
 from tickwell.domain.execution import State
 from tickwell.domain.planning import plan
 from tickwell.domain.worker import Worker
@@ -125,6 +126,9 @@ async def measure(path, jobs):
         "next_wakeup": partial(store.next_wakeup, T0),
         "next_wakeup of a queue": partial(store.next_wakeup, T0, ["default"]),
         "list_jobs": partial(store.list_jobs, JobFilter(project="default"), None, LIMIT),
+        "list_jobs by time": partial(
+            store.list_jobs, JobFilter(project="default", fires_before=NEVER), None, LIMIT
+        ),
         "list_jobs of an app": partial(store.list_jobs, JobFilter(app="app"), None, LIMIT),
         "list_executions": partial(
             store.list_executions, ExecutionFilter(project="default"), None, LIMIT

@@ -17,19 +17,19 @@ def _numbered(place: int) -> str:
 
 
 def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int) -> Query:
-    """Jobs by project and name."""
+    """Jobs by project and name, or the soonest first."""
     terms = Terms(_numbered)
     codes = [JOB_STATE_CODE[state] for state in where.states]
     terms.add("cursor.state = ANY (?::smallint[])", codes)
+    name = "list_jobs" if where.fires_before is None else "list_jobs_by_time"
+    if where.fires_before is not None:
+        terms.add("cursor.next_fire_time <= ?::bigint", where.fires_before)
     if where.app is not None:
         terms.add("job.app = ?", clean(where.app))
     if where.project is not None:
         terms.add("job.project = ?", clean(where.project))
     if cursor is not None:
-        project, name, id = [*cursor.split("\0"), "", ""][:3]
-        if not is_id(id):
-            id = "00000000-0000-0000-0000-000000000000"
-        terms.add("(job.project, job.name, job.id) > (?, ?, ?::uuid)", project, name, id)
+        _go_on(terms, where, cursor)
     if where.queue is not None:
         terms.add("job.queue = ?", clean(where.queue))
     if where.tag is not None:
@@ -38,7 +38,18 @@ def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int
         terms.add("position(? IN job.folded) > 0", clean(where.search.lower()))
     if where.auto_remove is not None:
         terms.add("job.auto_remove" if where.auto_remove else "NOT job.auto_remove")
-    return sql["list_jobs"].format(where=terms, limit=limit), terms.values
+    return sql[name].format(where=terms, limit=limit), terms.values
+
+
+def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
+    *place, id = [*cursor.split("\0"), "", ""][: 3 if where.fires_before is None else 2]
+    if not is_id(id):
+        id = "00000000-0000-0000-0000-000000000000"
+    if where.fires_before is None:
+        terms.add("(job.project, job.name, job.id) > (?, ?, ?::uuid)", *place, id)
+    else:
+        asked = "(cursor.next_fire_time, cursor.job) > (?::bigint, ?::uuid)"
+        terms.add(asked, int(place[0]), id)
 
 
 def executions_query(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tickwell.domain.job import Entry, Job
+from tickwell.ports.records import JobFilter
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import cursor_from_row
 from tickwell.stores.sql.text import clean, tags_to_json
@@ -29,6 +30,13 @@ def job_columns(job: Job, document: str) -> tuple[Any, ...]:
     """What the job table holds of a definition beside its identity, as `update_job` takes it."""
     names = job.name, job.name.lower(), job.queue, clean(job.app), tags_to_json(job.tags)
     return *names, job.auto_remove, job.version, document
+
+
+def place(entry: Entry, where: JobFilter) -> str:
+    """Where a job stands in a list, by name or by time."""
+    if where.fires_before is None:
+        return position(entry.job)
+    return f"{entry.cursor.next_fire_time:015}\0{entry.job.id}"
 
 
 def position(job: Job) -> str:

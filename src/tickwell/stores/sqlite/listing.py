@@ -14,20 +14,38 @@ from tickwell.stores.sqlite.session import SQL
 
 
 def jobs_query(where: JobFilter, cursor: str | None) -> Query:
-    """Jobs by project and name; the parameters lack the limit."""
+    """Jobs by project and name, or the soonest first; the parameters lack the limit."""
     asked = Terms()
     add = asked.add
     add(f"cursor.state IN ({_codes(JOB_STATE_CODE[state] for state in where.states)})")
+    if where.project is not None:
+        add("job.project = ?", where.project)
+    if where.fires_before is not None:
+        _soon(asked, where.fires_before, cursor)
+        _pick(asked, where)
+        return SQL["list_jobs_by_time"].format(where=asked), asked.values
     index = "job_list"
     if where.app is not None:
         index = "job_app"
-        add("job.app = ?", clean(where.app))
     elif where.auto_remove:
         index = "job_auto_remove"
-    if where.project is not None:
-        add("job.project = ?", where.project)
     if cursor is not None:
         _go_on(asked, where, cursor)
+    _pick(asked, where)
+    return SQL["list_jobs"].format(index=index, where=asked), asked.values
+
+
+def _soon(asked: Terms, instant: int, cursor: str | None) -> None:
+    asked.add("cursor.next_fire_time <= ?", instant)
+    if cursor is not None:
+        time, id = [*cursor.split("\0"), ""][:2]
+        asked.add("(cursor.next_fire_time, cursor.id) > (?, ?)", int(time), id)
+
+
+def _pick(asked: Terms, where: JobFilter) -> None:
+    add = asked.add
+    if where.app is not None:
+        add("job.app = ?", clean(where.app))
     if where.queue is not None:
         add("job.queue = ?", where.queue)
     if where.tag is not None:
@@ -39,7 +57,6 @@ def jobs_query(where: JobFilter, cursor: str | None) -> Query:
         add("instr(job.folded, ?) > 0", where.search.lower())
     if where.auto_remove is not None:
         add(f"job.auto_remove = {int(where.auto_remove)}")
-    return SQL["list_jobs"].format(index=index, where=asked), asked.values
 
 
 def _go_on(asked: Terms, where: JobFilter, cursor: str) -> None:

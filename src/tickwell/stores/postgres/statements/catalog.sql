@@ -66,6 +66,14 @@ SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.af
 FROM tickwell.job JOIN tickwell.cursor ON cursor.job = job.id
 WHERE {where} ORDER BY job.project, job.name, job.id LIMIT {limit};
 
+-- name: list_jobs_by_time
+-- Jobs that are to be looked at, the soonest first.
+SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.after, cursor.runs,
+       cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause, job.project,
+       job.document
+FROM tickwell.cursor JOIN tickwell.job ON job.id = cursor.job
+WHERE {where} ORDER BY cursor.next_fire_time, cursor.job LIMIT {limit};
+
 -- name: update_job
 -- A new definition.
 UPDATE tickwell.job SET name = $1, folded = $2, queue = $3, app = $4,

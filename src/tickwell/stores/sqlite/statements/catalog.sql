@@ -71,6 +71,14 @@ SELECT job.key, job.id, job.version, cursor.state, cursor.next_fire_time, cursor
 FROM job INDEXED BY {index} CROSS JOIN cursor ON cursor.job = job.key
 WHERE {where} ORDER BY job.project, job.name, job.id LIMIT ?;
 
+-- name: list_jobs_by_time
+-- Jobs that are to be looked at, the soonest first.
+SELECT job.key, job.id, job.version, cursor.state, cursor.next_fire_time, cursor.after,
+       cursor.runs, cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause,
+       job.project, job.document
+FROM cursor INDEXED BY cursor_due CROSS JOIN job ON job.key = cursor.job
+WHERE {where} ORDER BY cursor.next_fire_time, cursor.id LIMIT ?;
+
 -- name: update_job
 -- A new definition.
 UPDATE job SET name = ?, folded = ?, queue = ?, app = ?, tags = ?, auto_remove = ?, version = ?,

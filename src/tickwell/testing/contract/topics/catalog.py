@@ -189,6 +189,25 @@ class Listing(Topic):
         assert await _names(scene, search="a_b") == ["a_b"]
         assert await _names(scene, search="è") == ["è vero"]
 
+    async def test_the_soonest_first(self, scene: Scene) -> None:
+        for name, at in (("c", 3), ("a", 9), ("b", 3), ("d", 5), ("e", 7)):
+            cursor = Cursor(next_fire_time=minute(at), after=T0)
+            await scene.store.add_jobs([Entry(a_job(name), cursor)], T0)
+        other = a_job("other", project="other")
+        await scene.store.add_jobs([Entry(other, Cursor(next_fire_time=minute(1), after=T0))], T0)
+        await scene.job("never", trigger=OnDemand())
+        where = JobFilter(project="default", fires_before=minute(7))
+        found: list[Entry] = []
+        cursor_text = None
+        for _ in range(2):
+            page = await scene.store.list_jobs(where, cursor_text, limit=2)
+            found, cursor_text = found + page.items, page.cursor
+        assert cursor_text is None
+        assert [entry.cursor.next_fire_time for entry in found] == [
+            minute(at) for at in (3, 3, 5, 7)
+        ]
+        assert {entry.job.name for entry in found} == {"b", "c", "d", "e"}
+
     async def test_deleted_jobs_of_one_name_are_all_listed(self, scene: Scene) -> None:
         for _ in range(3):
             await scene.change(await scene.job("a"), delete(), T0)
