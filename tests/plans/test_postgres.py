@@ -1,7 +1,8 @@
 """Hot statements on PostgreSQL look at what they take, not at what there is.
 
 1,000,000 jobs, 300,000 executions in history, 100,000 that wait, 50,000 that are queued. A plan is
-made as a pooled connection makes it after five calls: without knowing the parameters.
+made as a pooled connection makes it after five calls: without knowing the parameters. The long one,
+`long_postgres.py`, has 5,000,000 in history.
 """
 
 import json
@@ -28,8 +29,8 @@ JOB = "('00000000-0000-7000-8000-' || lpad(to_hex({0}), 12, '0'))::uuid"
 RUN = "('01a318{1}-0000-7000-8000-' || lpad(to_hex({0}), 12, '0'))::uuid"
 FILL = f"""
 INSERT INTO plans.job (id, project, name, folded, queue, tags, auto_remove, version, document)
-SELECT {JOB.format("n")}, 'p' || n % 100, 'job-' || n, 'job-' || n, 'default', '{{}}', false, 1,
-       '{{}}'
+SELECT {JOB.format("n")}, 'p' || n % 100, 'job-' || n, 'job-' || n, 'default', '{{{{}}}}', false, 1,
+       '{{{{}}}}'
 FROM generate_series(1, {JOBS}) AS n;
 INSERT INTO plans.cursor (job, version, state, next_fire_time, after, runs, failures, nudged, hard,
                           keep, made, prune_at)
@@ -40,7 +41,7 @@ INSERT INTO plans.execution (id, project, job, job_version, kind, fire_time, run
 SELECT {RUN.format("n", "00")}, 'p' || n % 100, {JOB.format(f"n % {JOBS}")}, 1, 0, n, n, 'default',
        'call:work', 0, 0, 0, CASE WHEN n % 50 = 0 THEN 6 ELSE 5 END,
        CASE WHEN n % 50 = 0 THEN 6 END, n
-FROM generate_series(1, {ENDED}) AS n;
+FROM generate_series(1, {{ended}}) AS n;
 INSERT INTO plans.execution (id, project, job, job_version, kind, fire_time, run_at, queue, ability,
                              created_at, overlap, gate_limit)
 SELECT {RUN.format("n", "01")}, 'p1', {JOB.format("n")}, 1, 0, n, n, 'default', 'call:work', 0, 4, 0
@@ -57,15 +58,19 @@ INSERT INTO plans.running (id, job, attempt, charged, lost, returned, run_at, ra
 SELECT {RUN.format("n", "01")}, {JOB.format("n")}, 1, 1, 0, 0, n, n, 'w' || n % 4, 'c' || n,
        {NOW} + n, false
 FROM generate_series({WAITING + QUEUED + 1}, {WAITING + QUEUED + RUNNING}) AS n;
+INSERT INTO plans.record (kind, project, key, document, version)
+SELECT CASE WHEN n <= {WAITING} THEN 'secret' ELSE 'uncounted_request' END, 'p1', 'key-' || n,
+       '{{{{}}}}', 1
+FROM generate_series(1, {WAITING + QUEUED}) AS n;
 INSERT INTO plans.worker VALUES ('w0', 1, 1, true, ''), ('w1', 1, 1, false, ''),
                                 ('w2', 1, 1, false, ''), ('w3', 1, 1, false, '');
 """
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def full():
+async def full(request):
     """Filled once; what a test does is taken back."""
-    connection = await asyncpg.connect(server().url, command_timeout=500, statement_cache_size=0)
+    connection = await asyncpg.connect(server().url, command_timeout=1500, statement_cache_size=0)
     await connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
     store = PostgresStore.from_url(f"{server().url}?schema={SCHEMA}")
     await store.open()
@@ -78,7 +83,9 @@ async def full():
     # Filled without them and made afterwards: in half the time.
     for name, _ in indexes:
         await connection.execute(f"DROP INDEX {SCHEMA}.{name}")
-    await connection.execute(f"SET synchronous_commit = off; {FILL}")
+    await connection.execute(
+        f"SET synchronous_commit = off; {FILL.format(ended=request.module.ENDED)}"
+    )
     for _, definition in indexes:
         await connection.execute(definition)
     await connection.execute(f"ANALYZE {', '.join(f'{SCHEMA}.{name}' for name in TABLES)}")
@@ -87,7 +94,7 @@ async def full():
     await connection.close()
 
 
-TABLES = ("job", "cursor", "execution", "queue", "running", "worker")
+TABLES = ("job", "cursor", "execution", "queue", "running", "worker", "record")
 
 
 def runs(part, *numbers):
@@ -200,6 +207,14 @@ HOT = {
     "jobs_to_prune": (NOW, LIMIT, -1, jobs(0)[0]),
     "past_age": (jobs(7)[0], NOW, 1, 1, LIMIT),
     "past_count": (jobs(7)[0], LIMIT, 0),
+    "requested_job": ("p1", "job-1", None),
+    "add_waiting": (
+        *(runs("02", 1)[0], "p1", jobs(7)[0], 1, 1, NOW, NOW, "default", "call:work", NOW, 4),
+        *(None, 0, None, "key", None, NOW, None, "{}", "bell"),
+    ),
+    "requests": (jobs(*SOME), ["key"] * LIMIT),
+    "take_uncounted": (LIMIT,),
+    "count_made": ([1] * LIMIT, [None] * LIMIT, [NOW] * LIMIT, jobs(*SOME)),
 }
 #: The best of several lanes are merged: so many each. And all that a worker holds.
 MORE = {"claimable": 4 * LIMIT, "orphans": RUNNING, "owned": RUNNING}

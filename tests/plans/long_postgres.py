@@ -1,0 +1,14 @@
+"""The same with 5,000,000 executions in history, which takes minutes to fill."""
+
+import pytest
+
+from tests.plans.test_postgres import (  # noqa: F401 - the tests are these
+    full,
+    test_a_hot_statement_looks_at_twice_its_limit_at_most,
+    test_orphans_are_found_among_what_is_running,
+    test_several_lanes_are_looked_at_as_far_as_the_limit_goes,
+)
+
+pytestmark = pytest.mark.timeout(3600)
+
+ENDED = 5_000_000
