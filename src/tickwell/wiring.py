@@ -38,12 +38,15 @@ SCHEMES = (
     "memory://",
     "sqlite:///file.db",
     "postgresql://user@host/database",
+    "mongodb://user@host/database",
     "redis://host:6379/0",
 )
 #: Stores that are servers, by scheme: the folder, which is the extra to install, and the class.
 SERVERS = {
     "postgresql": ("postgres", "PostgresStore"),
     "postgres": ("postgres", "PostgresStore"),
+    "mongodb": ("mongo", "MongoStore"),
+    "mongodb+srv": ("mongo", "MongoStore"),
     "redis": ("redis", "RedisStore"),
     "rediss": ("redis", "RedisStore"),
 }
@@ -140,11 +143,15 @@ def make_engine(
 def make_api(
     tools: Tools, *, health: Callable[[], Health], settings: Settings, events: Events
 ) -> FastAPI:
-    """The API over an opened store; its context is in `app.state.context`, to be closed."""
+    """API and dashboard over an opened store; `app.state.context` is to be closed."""
     from tickwell.api.app import create_app
     from tickwell.api.context import Context
+    from tickwell.ui.app import create_ui
 
-    return create_app(Context.over(tools, health=health, settings=settings, events=events))
+    context = Context.over(tools, health=health, settings=settings, events=events)
+    app = create_app(context)
+    app.mount("/", create_ui(context))
+    return app
 
 
 def loop_factory() -> Callable[[], AbstractEventLoop]:

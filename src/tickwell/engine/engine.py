@@ -21,6 +21,7 @@ from tickwell.engine.pulse_thread import PulseThread
 from tickwell.engine.reaper import Reaper
 from tickwell.engine.reporter import Reporter
 from tickwell.engine.runner import Runner
+from tickwell.engine.tallies import Tallies
 from tickwell.engine.watcher import Watcher
 from tickwell.engine.worker import Worker
 from tickwell.errors import TickwellError
@@ -92,8 +93,10 @@ class Engine:
                     store, clock, events, settings, wake_worker=self.wake_worker, hear=self.hear
                 )
             )
+        self.tallies = Tallies(store, clock, owner=self.worker.id)
         if "worker" in self.roles:
-            services += [self.worker, self.reporter, self.runner.deadlines]
+            services += [self.worker, self.reporter, self.runner.deadlines, self.tallies]
+            events.subscribe(self.tallies.on_event)
         if notifier is not None:
             services.append(Watcher(notifier, settings, self._on_change))
         if self.pulse_thread is None:
@@ -103,6 +106,7 @@ class Engine:
             self._loops["pulse"].longest_rest = self.pulse.longest_rest
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
+        self.tallies.wake = self._waker("tallies")
         self.worker.on_idle = self._on_idle
         self.worker.on_unreadable = self._on_unreadable
         self._heard_at = float("-inf")
@@ -179,6 +183,8 @@ class Engine:
             await asyncio.wait([self._tasks["worker"]], timeout=GOODBYE)
         released = await self.worker.drain(self.settings.drain_timeout)
         await self._flush()
+        with contextlib.suppress(TickwellError):  # the last seconds of a chart
+            await self.tallies.flush()
         self._stop(*self._loops)
         tasks = list(self._tasks.values())
         await asyncio.wait(tasks, timeout=GOODBYE)

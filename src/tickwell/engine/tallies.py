@@ -68,6 +68,12 @@ class Tallies:
         left = self._due - self.clock.monotonic()
         if self._changed and left > 0:
             return left
+        await self.flush()
+        self._forget()
+        return UNTIL_WOKEN
+
+    async def flush(self) -> None:
+        """Write what changed."""
         while self._changed:
             slot = self._changed.pop()
             try:
@@ -75,8 +81,6 @@ class Tallies:
             except BaseException:
                 self._changed.add(slot)
                 raise
-        self._forget()
-        return UNTIL_WOKEN
 
     async def _write(self, slot: tuple[str, int]) -> None:
         project, hour = slot
