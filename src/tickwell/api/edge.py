@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from itertools import count
 from secrets import token_hex
 from typing import Any
 
@@ -16,6 +17,7 @@ _log = logging.getLogger("tickwell.api")
 
 #: Bytes of any body; routes take less.
 HARD = 1024 * 1024
+_PROCESS, _NUMBERS = token_hex(6), count(1)
 _GOOD_ID = re.compile(rb"[A-Za-z0-9._:-]{1,64}")
 
 _HEADERS = [
@@ -63,7 +65,8 @@ def _request_id(scope: Scope) -> str:
     for name, value in scope["headers"]:
         if name == b"x-request-id" and _GOOD_ID.fullmatch(value):
             return str(value.decode())
-    return token_hex(8)
+    # Random once per process, then counted: asking the machine each time lets go of the loop.
+    return f"{_PROCESS}-{next(_NUMBERS):x}"
 
 
 def _bounded(receive: Receive) -> Receive:

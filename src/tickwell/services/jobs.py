@@ -10,7 +10,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain import change
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
-from tickwell.domain.job import Entry, Job, JobState
+from tickwell.domain.job import Cursor, Entry, Job, JobState
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.trigger import Once, OnDemand
 from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
@@ -18,6 +18,7 @@ from tickwell.ids import Random, new_id
 from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
 from tickwell.services.fires import upcoming
+from tickwell.services.gathered import Gathered
 from tickwell.services.payload import checked
 from tickwell.services.time import Time
 
@@ -37,21 +38,32 @@ class Jobs:
         self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
         #: Refuses jobs that may not be saved, before anything is written.
         self.admit: Callable[[Sequence[Job]], Awaitable[None]] = _all
+        self._gathered = Gathered()
 
     async def add(self, definition: Job) -> Entry:
         """Add a job; an empty id gets one. A known `dedupe_key` answers with its job."""
         return (await self.add_many([definition]))[0]
 
     async def add_many(
-        self, definitions: Iterable[Job], *, paused_by: str | None = None
+        self,
+        definitions: Iterable[Job],
+        *,
+        paused_by: str | None = None,
+        from_documents: bool = False,
     ) -> Sequence[Entry]:
-        """Add jobs, all or none, in the order given; paused, if somebody asks for that."""
+        """Add jobs, all or none, in the order given; paused, if somebody asks for that.
+
+        From documents: what was read once can be read again, and is not tried.
+        """
         now = self.clock.now()
-        entries = [self._entry(definition, now) for definition in definitions]
+        entries = [self._entry(definition, now, from_documents) for definition in definitions]
         await self.admit([entry.job for entry in entries])
         if paused_by is not None:
             entries = [_paused(entry, paused_by, now) for entry in entries]
-        added = await self.store.add_jobs(entries, now)
+        if len(entries) == 1:
+            added = [await self._gathered.add(self.store, entries[0], now)]
+        else:
+            added = await self.store.add_jobs(entries, now)
         self.wake()
         return added
 
@@ -71,7 +83,7 @@ class Jobs:
         job = _bound(replace(definition, project=project))
         self._check_fires(job)
         if job.trigger != entry.job.trigger:
-            _require_fires(job, now)
+            _require_fires(job, first_cursor(job, now))
         if job.target != entry.job.target:
             await self.admit([job])
         changer = change.edit(job, expected_version)
@@ -117,19 +129,19 @@ class Jobs:
         """Jobs by project and name."""
         return await self.store.list_jobs(where, cursor, limit)
 
-    def _entry(self, definition: Job, now: int) -> Entry:
+    def _entry(self, definition: Job, now: int, from_document: bool) -> Entry:  # noqa: FBT001
         job = _bound(
-            replace(
-                definition,
-                id=definition.id or new_id(now, self.random),
-                version=1,
-                created_at=now,
-                saved_at=now,
-            )
+            definition,
+            from_document=from_document,
+            id=definition.id or new_id(now, self.random),
+            version=1,
+            created_at=now,
+            saved_at=now,
         )
-        _require_fires(job, now)
+        cursor = first_cursor(job, now)
+        _require_fires(job, cursor)
         self._check_fires(job)
-        return Entry(job, first_cursor(job, now))
+        return Entry(job, cursor)
 
     def _check_fires(self, job: Job) -> None:
         """A fire has the job's own payload; a job on demand may get all of its own each time."""
@@ -160,11 +172,12 @@ async def _all(_jobs: Sequence[Job]) -> None:
     """Nothing is refused."""
 
 
-def _bound(job: Job) -> Job:
+def _bound(job: Job, *, from_document: bool = False, **more: Any) -> Job:
     """Ready to be kept: `H` fields chosen by its name, the payload as stores give it back."""
     trigger = job.trigger.bound(f"{job.project}/{job.name}")
-    bound = replace(job, trigger=trigger, payload=checked(job.payload))
-    if job_from_document(job_to_document(bound)) != bound:
+    payload = None if job.payload is None else checked(job.payload)
+    bound = replace(job, trigger=trigger, payload=payload, **more)
+    if not from_document and job_from_document(job_to_document(bound)) != bound:
         # What cannot be read back would stop every planner that meets it.
         raise InvalidJob("a field has a value of another kind than it is kept as", field=job.name)
     return bound
@@ -175,8 +188,8 @@ def _paused(entry: Entry, by: str, now: int) -> Entry:
     return entry if paused is None else Entry(entry.job, paused.cursor)
 
 
-def _require_fires(job: Job, now: int) -> None:
-    if first_cursor(job, now).state is not JobState.FINISHED:
+def _require_fires(job: Job, cursor: Cursor) -> None:
+    if cursor.state is not JobState.FINISHED:
         return
     if isinstance(job.trigger, Once):
         raise InvalidTrigger(

@@ -122,7 +122,7 @@ class JobOperations:
         own = [replace(job, id=new_id(now, random), project=actor.project) for job in jobs]
         await self.tools.limiter.check_jobs(actor, own)
         by = actor.name if paused else None
-        added = await self.tools.jobs.add_many(own, paused_by=by)
+        added = await self.tools.jobs.add_many(own, paused_by=by, from_documents=True)
         return [
             Added(entry=entry, new=entry.job.id == job.id)
             for entry, job in zip(added, own, strict=True)
