@@ -1,7 +1,7 @@
 """The long proofs: `./run prove [--minutes N] [--seed S] [--only NAME]`.
 
 The report for people goes to standard error, one JSON document to standard output; the exit code
-is 1 when a promise was refuted.
+is 1 when a promise was refuted. Proofs that take their own time run with 15 minutes and more.
 """
 
 import argparse
@@ -16,11 +16,15 @@ from pathlib import Path
 from tests.processes.child import family
 from tests.processes.site import Site
 from tests.prove.crew import Crew
+from tests.prove.long import LONG, prove_at_length
+from tests.prove.postgres import site_on_postgres
 from tests.prove.proofs import PROOFS
 from tests.prove.verdict import Verdict
 
 #: Seconds in which everything ends once the faults are over.
 HEALING = 120.0
+#: Minutes from which on proofs run that take as long as they take.
+PLENTY = 15.0
 
 
 def prove(name: str, seconds: float, seed: int) -> Verdict:
@@ -28,7 +32,7 @@ def prove(name: str, seconds: float, seed: int) -> Verdict:
     plan = PROOFS[name]
     verdict, began = Verdict(name, seed), time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix=f"tickwell-prove-{name}-"))
-    site = Site(folder)
+    site = site_on_postgres(folder, name) if plan.on_postgres else Site(folder)
     with family() as processes:
         crew = Crew(site, processes, seed)
         try:
@@ -63,16 +67,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./run prove", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0, help="how long in all")
     parser.add_argument("--seed", type=int, default=None, help="repeat the faults of a run")
-    parser.add_argument("--only", choices=sorted(PROOFS), help="one proof, with all the time")
+    parser.add_argument(
+        "--only", choices=sorted(PROOFS | LONG), help="one proof, with all the time"
+    )
     given = parser.parse_args()
     seed = secrets.randbelow(1 << 32) if given.seed is None else given.seed
-    chosen = [given.only] if given.only else list(PROOFS)
+    chosen = [name for name in PROOFS if given.only in {None, name}]
     whole = sum(PROOFS[name].share for name in chosen)
     verdicts = []
     for name in chosen:
         seconds = given.minutes * 60 * PROOFS[name].share / whole
         verdicts.append(prove(name, seconds, seed))
         sys.stderr.write(verdicts[-1].in_words() + "\n")
+    for name in LONG:
+        if given.only == name or (given.only is None and given.minutes >= PLENTY):
+            verdicts.append(prove_at_length(name, seed))
+            sys.stderr.write(verdicts[-1].in_words() + "\n")
     ok = all(verdict.ok for verdict in verdicts)
     json.dump({"ok": ok, "seed": seed, "proofs": [asdict(each) for each in verdicts]}, sys.stdout)
     sys.stdout.write("\n")

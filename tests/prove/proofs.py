@@ -4,11 +4,12 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.processes.site import Site
 from tests.prove.crew import Crew
 from tests.prove.load import add_load
+from tests.prove.postgres import terminate
 from tests.prove.resources import Resources
 from tests.prove.verdict import Verdict
 
@@ -89,6 +90,16 @@ def busy_storm(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None
         time.sleep(crew.random.uniform(0, 0.05))
 
 
+def terminations(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """Somebody ends all connections to the server, about twice a second."""
+    add_load(site, seconds)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        verdict.figures["terminated"] = verdict.figures.get("terminated", 0) + terminate(site.store)
+        crew.faults += 1
+        time.sleep(crew.random.uniform(0.2, 0.8))
+
+
 def soak(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
     """A hundred fires a second, a tenth of which fail at first: memory, files and tasks stay."""
     add_load(site, seconds, jobs=100)
@@ -109,13 +120,20 @@ class Plan:
     proof: Proof
     share: float
     loses: bool = False
+    on_postgres: bool = False
 
 
-PROOFS = {
+ANYWHERE = {
     "random-kills": Plan(random_kills, 0.25, loses=True),
     "kill-all": Plan(kill_all, 0.15, loses=True),
     "freeze": Plan(freeze, 0.1),
     "rolling-restart": Plan(rolling_restart, 0.15),
-    "busy-storm": Plan(busy_storm, 0.1),
     "soak": Plan(soak, 0.25),
+}
+PROOFS = {
+    **ANYWHERE,
+    "busy-storm": Plan(busy_storm, 0.1),
+    **{f"{name}-postgresql": replace(plan, on_postgres=True) for name, plan in ANYWHERE.items()},
+    # Who is cut off long enough by bad luck is declared lost.
+    "terminations-postgresql": Plan(terminations, 0.1, loses=True, on_postgres=True),
 }

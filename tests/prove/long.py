@@ -1,0 +1,32 @@
+"""Tests that take too long for `./run test`: they end when they are done."""
+
+import subprocess
+import sys
+import time
+
+from tests.processes.child import ROOT
+from tests.prove.verdict import Verdict
+
+LONG = {
+    "kill-sweep-postgresql": "tests/faults/postgres/long_kill_sweep.py",
+    "statements-postgresql": "tests/faults/postgres/long_statements.py",
+    "plans-postgresql": "tests/plans/long_postgres.py",
+}
+
+
+def prove_at_length(name: str, seed: int) -> Verdict:
+    """Run one of them; what it says is its violation."""
+    verdict, began = Verdict(name, seed), time.monotonic()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", LONG[name]]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        verdict.violations += done.stdout.splitlines()[-20:]
+    verdict.seconds = time.monotonic() - began
+    return verdict

@@ -1,0 +1,40 @@
+"""The server of the proofs on PostgreSQL."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from tests.processes.site import Site
+from tests.servers.postgres import server
+
+TERMINATE = """
+SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'tickwell'
+"""
+
+
+def site_on_postgres(folder: Path, name: str) -> Site:
+    """A schema of its own for a proof."""
+    schema = name.replace("-", "_")
+    ask(server().url, f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+    return Site(folder, f"{server().url}?schema={schema}")
+
+
+def terminate(store: str) -> int:
+    """End all connections of ours; how many there were."""
+    ended: int = ask(store.partition("?")[0], TERMINATE)
+    return ended
+
+
+def ask(url: str, question: str) -> Any:
+    """Ask as the owner."""
+
+    async def answer() -> Any:
+        connection = await asyncpg.connect(url)
+        try:
+            return await connection.fetchval(question)
+        finally:
+            await connection.close()
+
+    return asyncio.run(answer())
