@@ -31,9 +31,10 @@ def died(error=None, reason=None):
         ("HTTP 503 Service Unavailable: try in 30 s", "HTTP 503 Service Unavailable: try in N s"),
         ('Traceback (most recent call last):\n  File "a", line 3\nKeyError: 17', "KeyError: N"),
         ("…ile 'a', line 3\nKeyError: 'x'", "KeyError: 'x'"),
+        ('Traceback:\n  File "a", line 3\n    f()\nKeyError: 1\nmore\n', "KeyError: N"),
         ("no order 0197c0de-0000-7000-8000-000000000000", "no order ID"),
         ("10.0.0.7:443 cannot be reached: refused", "N cannot be reached: refused"),
-        ("\n\n", "\n\n"),
+        ("\n\n", "died without a word"),
     ],
 )
 def test_a_signature_keeps_what_went_wrong(error, found):

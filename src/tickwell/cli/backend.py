@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from tickwell.ports.records import ExecutionFilter, JobFilter
@@ -14,11 +14,12 @@ Document = dict[str, Any]
 class Backend(Protocol):
     """The seam of the command line: commands know this and nothing behind it.
 
-    Answers are documents in the JSON schema of the API (`tickwell.services.documents`), so that
-    output is the same whoever answers; `tickwell.cli.command.connect` chooses by the options.
-    Keys are names or ids of jobs, instants are milliseconds. A filter without a project means the
-    project of the backend. Errors are those of `tickwell.errors`; bad input changes nothing.
-    Nothing is opened before the first call, and `close` may be called without one.
+    Answers are documents in the JSON schema of the API (`tickwell.services.documents`), and each
+    method is one of its routes, so that output is the same whoever answers;
+    `tickwell.cli.command.connect` chooses by the options that all commands share. Keys are names or
+    ids of jobs, instants are milliseconds. A filter without a project means the project of the
+    backend, and its `job_id` may be a name. Errors are those of `tickwell.errors`; bad input
+    changes nothing. Nothing is opened before the first call, and `close` may come without one.
     """
 
     async def close(self) -> None:
@@ -51,18 +52,16 @@ class Backend(Protocol):
         """Replace the definition; answers a `changed_document`."""
         ...
 
-    async def jobs_pause(
-        self, keys: Sequence[str], *, by: str, why: str, until: int | None
-    ) -> Document:
-        """Stop firing; answers {"items": [`changed_document`]}."""
+    async def jobs_pause(self, key: str, *, why: str, until: int | None) -> Document:
+        """Stop firing; answers a `changed_document`."""
         ...
 
-    async def jobs_resume(self, keys: Sequence[str]) -> Document:
-        """Fire again; answers {"items": [`changed_document`]}."""
+    async def jobs_resume(self, key: str) -> Document:
+        """Fire again; answers a `changed_document`."""
         ...
 
-    async def jobs_delete(self, keys: Sequence[str]) -> Document:
-        """Take jobs away; answers {"items": [`changed_document`]}."""
+    async def jobs_delete(self, key: str) -> Document:
+        """Take a job away; answers a `changed_document`."""
         ...
 
     async def jobs_trigger(
@@ -84,48 +83,43 @@ class Backend(Protocol):
         ...
 
     async def executions_list(
-        self, where: ExecutionFilter, job: str | None, cursor: str | None, limit: int
+        self, where: ExecutionFilter, cursor: str | None, limit: int
     ) -> Document:
-        """A `page_document` of `execution_document`s, newest first, of one job or of all."""
+        """A `page_document` of `execution_document`s, newest first."""
         ...
 
     async def executions_get(self, id: str) -> Document:
         """One `execution_document` with its attempts."""
         ...
 
-    async def executions_cancel(self, ids: Sequence[str]) -> Document:
-        """Cancel; answers {"ids": those that were live}."""
+    async def executions_cancel(self, id: str) -> Document:
+        """Cancel; answers its `execution_document`."""
         ...
 
-    async def executions_revive(self, ids: Sequence[str]) -> Document:
-        """Revive; answers {"ids": those that were dead}."""
+    async def executions_revive(self, id: str) -> Document:
+        """Revive; answers its `execution_document`."""
         ...
 
     async def executions_repeat(self, id: str, payload: Any) -> Document:
         """Revive with another payload, as a new execution: its `execution_document`."""
         ...
 
-    async def dead_groups(self, where: DeadFilter, job: str | None) -> Document:
+    async def dead_groups(self, where: DeadFilter) -> Document:
         """Dead letters by what went wrong: {"items": [`group_document`]}."""
         ...
 
-    async def dead_count(self, where: DeadFilter, job: str | None) -> int:
-        """How many dead letters match."""
-        ...
-
     async def dead_revive(
-        self,
-        where: DeadFilter,
-        job: str | None,
-        *,
-        rate: float | None,
-        progress: Callable[[int], None],
+        self, where: DeadFilter, *, rate: float, progress: Callable[[int], None]
     ) -> Document:
         """Revive all that match, so many a second at most; answers {"revived": count}."""
         ...
 
     async def workers(self) -> Document:
         """{"items": [`worker_document`]}."""
+        ...
+
+    async def queues(self) -> Document:
+        """{"items": [`queue_document`]}."""
         ...
 
     async def checkup(self, *, fix: bool) -> Document:

@@ -41,13 +41,13 @@ async def list_dead(
     from tickwell.domain.execution import State
     from tickwell.ports.records import ExecutionFilter
 
-    where = await _filter(session, since, until, None)
+    where = await _filter(session, job, since, until)
     if by_error:
-        await _groups(session, where, job)
+        await _groups(session, where)
         return
     states = frozenset({State.DEAD})
-    scope = ExecutionFilter(states=states, since=where.since, until=where.until)
-    page = await session.backend.executions_list(scope, job, cursor, limit)
+    scope = ExecutionFilter(job_id=job, states=states, since=where.since, until=where.until)
+    page = await session.backend.executions_list(scope, cursor, limit)
     if session.as_json:
         session.screen.json(page)
         return
@@ -55,8 +55,8 @@ async def list_dead(
     say_rest(session, page, _NONE)
 
 
-async def _groups(session: Session, where: DeadFilter, job: str | None) -> None:
-    page = await session.backend.dead_groups(where, job)
+async def _groups(session: Session, where: DeadFilter) -> None:
+    page = await session.backend.dead_groups(where)
     screen = session.screen
     if session.as_json:
         screen.json(page)
@@ -102,9 +102,9 @@ async def revive(
     since: Since = None,
     until: Until = None,
     rate: Annotated[
-        float | None,
-        typer.Option(min=0.01, metavar="N", help="So many a second at most."),
-    ] = None,
+        float,
+        typer.Option(min=0.01, max=1000, metavar="N", help="So many a second at most."),
+    ] = 100,
     payload: Payload = None,
     yes: Yes = False,
 ) -> None:
@@ -124,17 +124,17 @@ async def revive(
         raise InvalidInput(
             "one execution is repeated at a time", field="payload", hint="Give its id"
         )
-    await _revive_matching(session, await _filter(session, since, until, error), job, rate, yes=yes)
+    where = await _filter(session, job, since, until, error)
+    await _revive_matching(session, where, rate, yes=yes)
 
 
-async def _revive_matching(
-    session: Session, where: DeadFilter, job: str | None, rate: float | None, *, yes: bool
-) -> None:
-    count = await session.backend.dead_count(where, job)
+async def _revive_matching(session: Session, where: DeadFilter, rate: float, *, yes: bool) -> None:
+    groups = await session.backend.dead_groups(where)
+    count = sum(group["count"] for group in groups["items"])
     if count:
         session.confirm(f"Revive {say_count(count, 'dead letter')}?", yes=yes)
     with progress(session.screen, "Reviving", count) as update:
-        done = await session.backend.dead_revive(where, job, rate=rate, progress=update)
+        done = await session.backend.dead_revive(where, rate=rate, progress=update)
     if session.as_json:
         session.screen.json(done)
     else:
@@ -142,12 +142,17 @@ async def _revive_matching(
 
 
 async def _filter(
-    session: Session, since: str | None, until: str | None, error: str | None
+    session: Session,
+    job: str | None,
+    since: str | None,
+    until: str | None,
+    error: str | None = None,
 ) -> DeadFilter:
     from tickwell.services.dead import DeadFilter
 
     now = await session.backend.now()
     return DeadFilter(
+        job_id=job,
         since=None if since is None else read_time(since, "since", now),
         until=None if until is None else read_time(until, "until", now),
         search=error,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from tickwell.cli.command import Session, command, group
 from tickwell.cli.complete import complete_job
 from tickwell.cli.follow import follow
 from tickwell.cli.pages import Cursor, Limit, Since, Until, Yes, say_count, say_rest
-from tickwell.cli.views import show_execution, show_executions
+from tickwell.cli.views import Document, show_execution, show_executions
 
 app = group("executions", "Look at what ran, follow, cancel and revive it.")
 Id = Annotated[str, typer.Argument(metavar="ID", help="Of the execution.")]
@@ -61,12 +62,13 @@ async def list_executions(
 
     now = await session.backend.now()
     where = ExecutionFilter(
+        job_id=job,
         states=frozenset(State(each) for each in state) if state else None,
         queue=queue,
         since=None if since is None else read_time(since, "since", now),
         until=None if until is None else read_time(until, "until", now),
     )
-    page = await session.backend.executions_list(where, job, cursor, limit)
+    page = await session.backend.executions_list(where, cursor, limit)
     if session.as_json:
         session.screen.json(page)
         return
@@ -96,13 +98,13 @@ async def follow_one(session: Session, id: Id) -> None:
 async def cancel(session: Session, ids: Ids, yes: Yes = False) -> None:
     """End what is pending, ask the worker of what is running to stop."""
     session.confirm(f"Cancel {say_count(len(ids), 'execution')}?", yes=yes)
-    done = await session.backend.executions_cancel(ids)
+    done = await _each(session, ids, session.backend.executions_cancel)
     if session.as_json:
-        session.screen.json(done)
+        session.screen.json({"items": done})
         return
-    left = len(ids) - len(done["ids"])
+    left = len(ids) - len(done)
     rest = f"; {left} had ended already" if left else ""
-    session.screen.say(f"Cancelled {say_count(len(done['ids']), 'execution')}{rest}.")
+    session.screen.say(f"Cancelled {say_count(len(done), 'execution')}{rest}.")
 
 
 @command(app, "revive")
@@ -127,10 +129,29 @@ async def revive_ids(session: Session, ids: list[str], payload: str | None) -> N
         session.screen.say(f"Repeated {ids[0]} as a new execution.")
         session.screen.data(document["id"])
         return
-    done = await session.backend.executions_revive(ids)
+    done = await _each(session, ids, session.backend.executions_revive)
     if session.as_json:
-        session.screen.json(done)
+        session.screen.json({"items": done})
         return
-    left = len(ids) - len(done["ids"])
+    left = len(ids) - len(done)
     rest = f"; {left} not: they are not dead, or their job is deleted" if left else ""
-    session.screen.say(f"Revived {say_count(len(done['ids']), 'execution')}{rest}.")
+    session.screen.say(f"Revived {say_count(len(done), 'execution')}{rest}.")
+
+
+async def _each(
+    session: Session, ids: list[str], act: Callable[[str], Awaitable[Document]]
+) -> list[Document]:
+    """Those that could be changed; when none could, the first refusal is raised."""
+    from tickwell.errors import Conflict
+
+    for id in ids:
+        await session.backend.executions_get(id)
+    done, refusals = [], []
+    for id in ids:
+        try:
+            done.append(await act(id))
+        except Conflict as refusal:
+            refusals.append(refusal)
+    if refusals and not done:
+        raise refusals[0]
+    return done

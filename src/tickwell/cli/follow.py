@@ -7,7 +7,7 @@ import typer
 from tickwell.cli.command import Session
 from tickwell.cli.exits import Code
 from tickwell.cli.times import say_time
-from tickwell.cli.views import Document, last_line, show_execution
+from tickwell.cli.views import Document, say_error, show_execution
 
 _ENDED = {"succeeded", "dead", "cancelled", "skipped"}
 #: Seconds between two looks when nothing tells that something changed.
@@ -39,7 +39,7 @@ def _news(execution: Document) -> list[str]:
     """What there is to tell, oldest first; the same line is the same news."""
     lines = []
     for attempt in execution["attempts"]:
-        error = f": {last_line(attempt['error'])}" if attempt["error"] else ""
+        error = f": {say_error(attempt['error'])}" if attempt["error"] else ""
         ended = say_time(attempt["ended_at"])
         lines.append(f"{ended}  attempt {attempt['number']} {attempt['outcome']}{error}")
     state = execution["state"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from enum import StrEnum
 from typing import Annotated
 
@@ -80,32 +79,32 @@ async def pause(
     until: Annotated[
         str | None, typer.Option(metavar="TIME", help="Resume by itself then: a time, or 2h.")
     ] = None,
-    by: Annotated[str | None, typer.Option(metavar="NAME", help="Who; you, by default.")] = None,
 ) -> None:
     """Stop jobs from firing; what has not started is taken back."""
     from tickwell.cli.times import read_time
 
     now = await session.backend.now()
     end = None if until is None else read_time(until, "until", now, ahead=True)
-    done = await session.backend.jobs_pause(jobs, by=by or getpass.getuser(), why=why, until=end)
-    _say_changed(session, done["items"], "Paused")
+    await _require_all(session, jobs)
+    done = [await session.backend.jobs_pause(job, why=why, until=end) for job in jobs]
+    _say_changed(session, done, "Paused")
 
 
 @command(app, "resume")
 async def resume(session: Session, jobs: Names) -> None:
     """Let paused jobs fire again, from now on."""
-    done = await session.backend.jobs_resume(jobs)
-    _say_changed(session, done["items"], "Resumed")
+    await _require_all(session, jobs)
+    done = [await session.backend.jobs_resume(job) for job in jobs]
+    _say_changed(session, done, "Resumed")
 
 
 @command(app, "rm")
 async def remove(session: Session, jobs: Names, yes: Yes = False) -> None:
     """Delete jobs; their history stays until retention ends."""
-    for job in jobs:
-        await session.backend.jobs_get(job)
+    await _require_all(session, jobs)
     session.confirm(f"Delete {', '.join(jobs)}?", yes=yes)
-    done = await session.backend.jobs_delete(jobs)
-    _say_changed(session, done["items"], "Deleted")
+    done = [await session.backend.jobs_delete(job) for job in jobs]
+    _say_changed(session, done, "Deleted")
 
 
 @command(app, "next")
@@ -151,12 +150,18 @@ async def history(session: Session, job: Name, limit: Limit = 50, cursor: Cursor
     """List what a job ran, newest first."""
     from tickwell.ports.records import ExecutionFilter
 
-    page = await session.backend.executions_list(ExecutionFilter(), job, cursor, limit)
+    page = await session.backend.executions_list(ExecutionFilter(job_id=job), cursor, limit)
     if session.as_json:
         session.screen.json(page)
         return
     show_history(session.screen, page["items"])
     say_rest(session, page, f"It has not run yet. Run it now: tickwell jobs trigger {job}")
+
+
+async def _require_all(session: Session, jobs: list[str]) -> None:
+    """A slip in the last name must not leave the first ones changed."""
+    for job in jobs:
+        await session.backend.jobs_get(job)
 
 
 def _say_changed(session: Session, items: list[Document], verb: str) -> None:

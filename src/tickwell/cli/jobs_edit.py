@@ -85,7 +85,7 @@ async def edit(
     document = changed(document, options, await session.backend.now())
     _require(document)
     expected = version if version is not None else document.get("version", before["version"])
-    if document == definition_of(before):
+    if _is_same(document, before):
         session.screen.say("Nothing was changed.")
         return
     done = await session.backend.jobs_edit(before["id"], document, expected)
@@ -130,6 +130,15 @@ async def trigger(
             f"Asked for a run. Watch it: tickwell executions follow {document['id']}"
         )
         session.screen.data(document["id"])
+
+
+def _is_same(document: Document, before: Document) -> bool:
+    """Whether both describe one job, however they are written."""
+    from tickwell.domain.document import job_from_document
+    from tickwell.services.documents import definition_of
+
+    known = definition_of(before)
+    return job_from_document({**known, **document}) == job_from_document(known)
 
 
 def _require(document: Document) -> None:

@@ -149,7 +149,7 @@ def show_attempts(screen: Screen, attempts: Iterable[Document]) -> None:
             _exact(screen, each["ended_at"]),
             say_took(each["started_at"], each["ended_at"]),
             each["worker"] or "",
-            last_line(each["error"]),
+            say_error(each["error"]),
         )
         for each in attempts
     ]
@@ -186,16 +186,14 @@ def note(execution: Document) -> str:
     """Why it stands as it does, in a few words."""
     if execution["state"] in {"succeeded", "running"}:
         return ""
-    return last_line(execution["error"]) or execution["reason"] or ""
+    return say_error(execution["error"]) or execution["reason"] or ""
 
 
-def last_line(error: str | None) -> str:
-    """Of a traceback the line that names the error, else the first."""
-    lines = [line for line in (error or "").splitlines() if line.strip()]
-    if not lines:
-        return ""
-    is_traceback = "Traceback" in lines[0] or lines[0].startswith("…")
-    return lines[-1] if is_traceback else lines[0]
+def say_error(error: str | None) -> str:
+    """What went wrong, in one line."""
+    from tickwell.services.dead import headline
+
+    return headline(error) if error else ""
 
 
 def _exact(screen: Screen, text: str | None) -> str:

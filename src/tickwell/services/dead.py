@@ -53,14 +53,22 @@ class Group:
     jobs: int
 
 
+def headline(error: str) -> str:
+    """The line that says what went wrong: the first, or in a traceback the one after the frames."""
+    lines = [line for line in error.splitlines() if line.strip()] or [error]
+    if "Traceback" not in lines[0] and not lines[0].startswith("…"):
+        return lines[0].strip()
+    frames = [number for number, line in enumerate(lines) if line.startswith('  File "')]
+    after = lines[frames[-1] + 1 :] if frames else lines[1:]
+    return next((line.strip() for line in after if not line.startswith(" ")), lines[-1].strip())
+
+
 def signature(execution: Execution) -> str:
     """What went wrong without what differs from run to run: ids and numbers.
 
-    A status code and the kind of an exception stay; of a traceback its last line counts.
+    A status code and the kind of an exception stay.
     """
-    text = execution.error or execution.reason or "died without a word"
-    lines = [line.strip() for line in text.splitlines() if line.strip()] or [text]
-    line = lines[-1] if "Traceback" in lines[0] or lines[0].startswith("…") else lines[0]
+    line = headline(execution.error or execution.reason or "") or "died without a word"
     status = _HTTP.match(line)
     head, rest = (status[0], line[status.end() :]) if status else ("", line)
     return (head + _DIGITS.sub("N", _IDS.sub("ID", rest)))[:_LONGEST]

@@ -23,6 +23,7 @@ from tickwell.services.completeness import Completeness
 from tickwell.services.dead import Group
 from tickwell.services.executions import Backfill
 from tickwell.services.fires import upcoming
+from tickwell.services.operations.queues import Queue
 from tickwell.services.slot import Slot, SlotPage
 
 T = TypeVar("T")
@@ -191,6 +192,18 @@ def worker_document(liveness: Liveness) -> Document:
         "started_at": instant_text(worker.started_at),
         "beat": liveness.beat,
         "seen_at": instant_text(liveness.seen_at),
+    }
+
+
+def queue_document(queue: Queue) -> Document:
+    """A queue as one project sees it."""
+    pause = queue.pause
+    return {
+        "name": queue.name,
+        "depth": {state.value: count for state, count in queue.depth.items()},
+        "workers": queue.workers,
+        "pause": None if pause is None else pause | {"since": instant_text(pause["since"])},
+        "complete": queue.complete,
     }
 
 

@@ -1,0 +1,171 @@
+"""`tickwell jobs add`: by options, from a file, and what it refuses."""
+
+import json
+
+import pytest
+
+WEBHOOK = ("--url", "https://example.com/hook")
+
+
+def test_a_webhook_by_options(tickwell):
+    added = tickwell(
+        *("jobs", "add", "report", "--cron", "0 9 * * mon-fri", "--tz", "Europe/Rome", *WEBHOOK),
+        *("--method", "put", "--header", "X-Team: billing", "--header", "X-Id: {{execution_id}}"),
+        *("--body", '{"at": "{{fire_time}}"}', "--timeout", "5s", "--payload", '{"to": 7}'),
+        *("--attempts", "5", "--retry-delay", "1m", "--backoff", "fixed", "--queue", "mail"),
+        *("--overlap", "queue_one", "--misfire", "skip", "--ttl", "1h", "--tag", "a", "--tag", "b"),
+        *("--concurrency", "team={{payload.to}}=2", "--max-runs", "3", "--pause-after", "4"),
+        *("--until", "2030-01-01", "--jitter", "5s", "--priority", "7", "--description", "x"),
+        *("--delivery", "at_most_once", "--auto-remove", "--dedupe-key", "k", "--json"),
+    ).json
+    assert added["trigger"] == {
+        "cron": "0 9 * * mon-fri",
+        "tz": "Europe/Rome",
+        "until": "2029-12-31T23:00:00.000Z",
+        "max_runs": 3,
+        "jitter": "5s",
+    }
+    assert added["target"] == {
+        "http": {
+            "url": "https://example.com/hook",
+            "method": "PUT",
+            "headers": {"X-Team": "billing", "X-Id": "{{execution_id}}"},
+            "json": {"at": "{{fire_time}}"},
+            "timeout": "5s",
+        }
+    }
+    assert added["retry"] == {"max_attempts": 5, "backoff": "fixed", "delay": "1m"}
+    assert added["concurrency"] == {"key": "team={{payload.to}}", "limit": 2}
+    assert (added["payload"], added["tags"], added["priority"]) == ({"to": 7}, ["a", "b"], 7)
+    assert (added["overlap"], added["misfire"], added["ttl"]) == (
+        "queue_one",
+        {"policy": "skip"},
+        "1h",
+    )
+    assert (added["auto_remove"], added["dedupe_key"], added["pause_after"]) == (True, "k", 4)
+    assert (added["queue"], added["delivery"], added["description"]) == (
+        "mail",
+        "at_most_once",
+        "x",
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "trigger"),
+    [
+        (["--every", "5m"], {"every": "5m"}),
+        (["--every", "5m", "--after-finish"], {"every": "5m", "after": "finish"}),
+        (["--on-demand"], {"on_demand": True}),
+        (["--at", "2030-01-01T09:00:00+01:00"], {"once": "2030-01-01T08:00:00.000Z"}),
+        (["--at", "2030-01-01 09:00", "--tz", "Europe/Rome"], {"once": "2030-01-01T08:00:00.000Z"}),
+    ],
+)
+def test_triggers(tickwell, options, trigger):
+    added = tickwell("jobs", "add", "x", *options, "--call", "x", "--timeout", "10s", "--json").json
+    assert added["trigger"] == trigger
+    assert added["target"] == {"call": {"handler": "x"}}
+    assert added["timeout"]["hard"] == "10s"
+
+
+def test_words_go_to_one_place_and_the_id_to_the_other(tickwell):
+    added = tickwell("jobs", "add", "x", "--cron", "0 9 13 * fri", "--call", "x")
+    assert added.code == 0
+    assert len(added.out.strip()) == 36
+    assert added.err.startswith("Added x: at 09:00 on day 13 of the month or on Friday")
+    assert "Note: day-of-month 13 and day-of-week fri are both set" in added.err
+
+
+def test_a_file_and_options_that_win_over_it(tickwell, folder):
+    job = {
+        "name": "a",
+        "trigger": {"every": "1h"},
+        "target": {"call": {"handler": "x"}},
+        "ttl": "5m",
+    }
+    (folder / "job.json").write_text(json.dumps(job))
+    (folder / "job.toml").write_text(
+        'name = "b"\n[trigger]\nevery = "2h"\n[target.call]\nhandler = "x"\n'
+    )
+    first = tickwell("jobs", "add", "--file", "job.json", "--every", "10m", "--json").json
+    assert (first["trigger"], first["ttl"]) == ({"every": "10m"}, "5m")
+    assert tickwell("jobs", "add", "-f", "job.toml", "--json").json["trigger"] == {"every": "2h"}
+    (folder / "again.json").write_text(json.dumps(first))
+    again = tickwell("jobs", "add", "c", "-f", "again.json", "--json").json
+    assert (again["name"], again["trigger"]) == ("c", first["trigger"])
+    assert again["id"] != first["id"]
+
+
+CALL = ("--every", "5m", "--call", "x")
+HOOK = ("--every", "5m", *WEBHOOK)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["x", "--cron", "* * * * *", "--every", "5m", "--call", "x"],
+            "--cron and --every are 2 t",
+        ),
+        (
+            ["x", "--every", "5m", *WEBHOOK, "--call", "x"],
+            "--url and --call are 2 targets. Give one",
+        ),
+        (["x", "--every", "5m", "--url", "https://169.254.169.254/"], "is not a public address"),
+        (["x", "--every", "5m", "--url", "http://169.254.169.254/"], "plain http is not allowed"),
+        (["x", "--every", "5m", "--url", "http://2130706433/"], "an address in disguise"),
+        (["x", *HOOK, "--header", "X: a\r\nY: b"], "a line break or control character"),
+        (["x", *HOOK, "--header", "X"], "is not NAME: VALUE"),
+        (["x", *HOOK, "--body", "{{nonsense}}"], "{{nonsense}} is not a known name"),
+        (["x", *HOOK, "--timeout", "-5s"], "'-5s' is not a duration"),
+        (["x", *CALL, "--timeout", "-5s"], "'-5s' is not a duration"),
+        (["x" * 10_000, *CALL], "name: 1 to 255 printable characters are needed"),
+        (["x", *CALL, "--payload", "@big"], "big has more than 4194304 bytes"),
+        (["x", *CALL, "--payload", "@large"], "bytes are more than 1048576"),
+        (["x", *CALL, "--payload", "{"], "'{' is not JSON"),
+        (["x", *CALL, "--payload", "@missing"], "missing cannot be read"),
+        (["x", *CALL, "--concurrency", "a"], "'a' is not KEY=N"),
+        (["x", *CALL, "--overlap", "sometimes"], "'sometimes' is not one of skip"),
+        (["x", *CALL, "--method", "GET"], "--method belongs to a webhook"),
+        (["x", "--cron", "0 9 30 2 *", "--call", "x"], "trigger.cron"),
+        (["x", "--cron", "0 9 * * *", "--tz", "Europe/Room", "--call", "x"], "Europe/Room"),
+        (["x", "--at", "2030-01-01 09:00", "--call", "x"], "does not say its offset from UTC"),
+        (["x", "--at", "soon", "--call", "x"], "'soon' is not a time"),
+        (["x", "--call", "x"], "nothing says when. Give --cron, --every, --at or --on-demand"),
+        (["x", "--every", "5m"], "nothing says what. Give --url or --call"),
+        ([*CALL], "the job has no name"),
+        (["--file", "broken.json"], "broken.json is not JSON"),
+        (["--file", "list.json"], "does not hold one job"),
+        (["--file", "other.json"], "the document belongs to 'theirs'. Use --project theirs"),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+def test_bad_input_is_one_sentence_and_writes_nothing(tickwell, folder, store, arguments, message):
+    with (folder / "big").open("wb") as big:
+        big.truncate(100_000_000)
+    (folder / "large").write_text(json.dumps("x" * 2_000_000))
+    (folder / "broken.json").write_text("{")
+    (folder / "list.json").write_text("[]")
+    other = {"name": "x", "project": "theirs", "trigger": {"every": "5m"}, "target": {"call": {}}}
+    (folder / "other.json").write_text(json.dumps(other))
+    ended = tickwell("jobs", "add", *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("tickwell: ")
+    assert message in ended.err
+    assert ended.err.count("\n") == 1
+    assert not store.exists()
+
+
+def test_a_moment_that_is_past_is_refused(tickwell):
+    ended = tickwell("jobs", "add", "x", "--at", "2020-01-01T00:00:00Z", "--call", "x")
+    assert ended.code == 2
+    assert "is past" in ended.err
+    assert tickwell("jobs", "list", "--json").json["items"] == []
+
+
+def test_a_name_that_is_taken_is_a_conflict(tickwell):
+    assert tickwell("jobs", "add", "x", *CALL).code == 0
+    ended = tickwell("jobs", "add", "x", "--every", "9m", "--call", "y")
+    assert (ended.code, ended.out) == (4, "")
+    assert "exists already; edit it, or choose another name" in ended.err
+    (only,) = tickwell("jobs", "list", "--json").json["items"]
+    assert only["trigger"] == {"every": "5m"}

@@ -1,0 +1,125 @@
+"""`tickwell executions`, `dead` and `backfill`: what ran, what died, what is run again."""
+
+import pytest
+
+from tests.cli.world import BAD, GOOD, make_past, work
+
+
+@pytest.fixture
+def past(tickwell):
+    make_past()
+    return tickwell
+
+
+def ids(tickwell, state):
+    page = tickwell("executions", "list", "--state", state, "--json").json
+    return [each["id"] for each in page["items"]]
+
+
+def test_list(past):
+    rows = past("executions", "list").rows
+    assert len(rows) == GOOD + BAD
+    assert {(row[1], row[2]) for row in rows} == {("greet", "succeeded"), ("broken", "dead")}
+    assert len(past("executions", "list", "--job", "greet").rows) == GOOD
+    assert past("executions", "list", "--since", "+1h").out == ""
+    assert past("executions", "list", "--job", "nothing").code == 3
+    assert past("executions", "list", "--state", "happy").code == 2
+
+
+def test_texts_of_handlers_steer_no_terminal(past):
+    listed = past("dead", "list", "--job", "broken")
+    assert "\x1b" not in listed.out
+    assert "no order" in listed.out
+    (first, *_) = ids(past, "dead")
+    assert "\x1b" not in past("executions", "show", first).out
+
+
+def test_show(past):
+    (first, *_) = ids(past, "succeeded")
+    shown = {row[0]: row[1] for row in past("executions", "show", first).rows}
+    assert (shown["state"], shown["result"]) == ("succeeded", "Hello, Ada!")
+    document = past("executions", "show", first, "--json").json
+    assert [each["outcome"] for each in document["attempts"]] == ["succeeded"]
+    assert past("executions", "show", "nothing").code == 3
+
+
+def test_follow_ends_with_the_execution(past):
+    (good, *_), (bad, *_) = ids(past, "succeeded"), ids(past, "dead")
+    followed = past("executions", "follow", good)
+    assert followed.code == 0
+    assert "attempt 1 succeeded" in followed.err
+    died = past("executions", "follow", bad)
+    assert died.code == 1
+    assert "attempt 1 failed: " in died.err
+
+
+def test_cancel(past):
+    waiting = past("jobs", "trigger", "greet", "--at", "1h").out.strip()
+    (ended, *_) = ids(past, "succeeded")
+    assert past("executions", "cancel", waiting).code == 2
+    done = past("executions", "cancel", waiting, ended, "--yes")
+    assert done.err == "Cancelled 1 execution; 1 had ended already.\n"
+    refused = past("executions", "cancel", ended, "--yes")
+    assert refused.code == 4
+    assert "only a live one can be cancelled" in refused.err
+    assert past("executions", "show", waiting, "--json").json["state"] == "cancelled"
+
+
+def test_revive_by_id_and_with_another_payload(past):
+    first, second, *_ = ids(past, "dead")
+    assert past("executions", "revive", first).err == "Revived 1 execution.\n"
+    repeated = past("dead", "revive", second, "--payload", '{"number": 9}', "--json").json
+    assert (repeated["revived_from"], repeated["payload"]) == (second, {"number": 9})
+    assert past("executions", "revive", first).code == 4
+    assert past("dead", "revive", first, second, "--payload", "1").code == 2
+
+
+def test_dead_letters_by_what_went_wrong(past):
+    document = past("dead", "list", "--by-error", "--json").json
+    assert [(each["count"], each["jobs"]) for each in document["items"]] == [(BAD - 1, 1), (1, 1)]
+    assert document["items"][1]["signature"] == "KeyError: 'other'"
+    rows = past("dead", "list", "--by-error").rows
+    assert rows[1][:3] == ["1", "1", "KeyError: 'other'"]
+
+
+def test_a_group_is_revived(past):
+    assert past("dead", "revive", "--error", "KeyError").code == 2
+    done = past("dead", "revive", "--error", "KeyError", "--yes", "--json").json
+    assert done == {"revived": 1}
+    assert len(ids(past, "dead")) == BAD - 1
+    assert past("dead", "revive", "--all", "--yes", "--rate", 500).err == "Revived 4 executions.\n"
+    nothing = past("dead", "list")
+    assert (nothing.out, nothing.err) == ("", "No dead letters. That is good.\n")
+    assert past("dead", "revive", "--all").err == "Revived 0 executions.\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["x", "--all"], ["--all", "--payload", "1"]])
+def test_a_revival_says_which(past, arguments):
+    assert past("dead", "revive", *arguments).code == 2
+    assert len(ids(past, "dead")) == BAD
+
+
+def test_what_is_revived_runs(past):
+    (first, *_) = ids(past, "dead")
+    past("dead", "revive", first)
+    work(count=2)
+    assert len(past("executions", "show", first, "--json").json["attempts"]) == 2
+
+
+def test_backfill(tickwell):
+    tickwell("jobs", "add", "hourly", "--every", "1h", "--call", "x")
+    done = tickwell("backfill", "hourly", "--since", "24h", "--json").json
+    assert (len(done["ids"]), done["left_alone"]) == (24, 0)
+    again = tickwell("backfill", "hourly", "--since", "24h")
+    assert again.out == ""
+    assert again.err == "0 executions will run now; 24 ran before and are left alone.\n"
+    assert tickwell("backfill", "hourly", "--since", "+1h").code == 2
+    assert tickwell("backfill", "hourly", "--since", "1h", "--force").code == 2
+    assert tickwell("backfill", "nothing", "--since", "1h").code == 3
+
+
+def test_a_long_backfill_goes_on_where_it_was_cut(tickwell):
+    tickwell("jobs", "add", "often", "--every", "1s", "--call", "x")
+    done = tickwell("backfill", "often", "--since", "3h", "--json").json
+    assert len(done["ids"]) == 3 * 3600
+    assert len(set(done["ids"])) == 3 * 3600

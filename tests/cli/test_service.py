@@ -1,0 +1,103 @@
+"""`workers`, `queues`, `doctor`, `store`, `init` and `completion`."""
+
+import ast
+import asyncio
+import sqlite3
+import stat
+
+from tests.cli.world import make_past
+from tickwell import Scheduler
+
+
+def levels(ended):
+    return {row[1]: row[0] for row in ended.rows}
+
+
+def test_empty_lists_say_what_to_do(tickwell):
+    tickwell("store", "migrate")
+    assert tickwell("workers").err == "No workers. Start one: tickwell serve\n"
+    assert "Start a worker: tickwell serve" in tickwell("queues").err
+
+
+def test_workers_and_queues_of_a_scheduler_that_runs(tickwell, folder):
+    async def look():
+        async with Scheduler("sqlite:///tickwell.db"):
+            return await asyncio.to_thread(
+                lambda: [tickwell(word, "--json").json["items"] for word in ("workers", "queues")]
+            )
+
+    workers, queues = asyncio.run(look())
+    assert [(each["state"], each["queues"]) for each in workers] == [("alive", ["default"])]
+    assert [(each["name"], each["workers"]) for each in queues] == [("default", 1)]
+
+
+def test_the_doctor_finds_what_is_broken(tickwell):
+    make_past()
+    tickwell("jobs", "add", "tick", "--every", "5m", "--call", "tick")
+    ended = tickwell("doctor")
+    assert ended.code == 1
+    found = levels(ended)
+    assert found["workers"] == "broken"
+    assert (found["dead letters"], found["planner"], found["store"]) == ("warning", "ok", "ok")
+    assert "no worker is alive. Start one: tickwell serve" in ended.out
+    assert tickwell("doctor", "--json").code == 1
+
+
+def test_the_doctor_repairs_what_can_be(tickwell, store):
+    tickwell("store", "migrate")
+    store.chmod(0o644)
+    assert levels(tickwell("doctor"))["file"] == "warning"
+    assert levels(tickwell("doctor", "--fix"))["file"] == "ok"
+    assert stat.S_IMODE(store.stat().st_mode) == 0o600
+    assert "file" not in levels(tickwell("doctor"))
+
+
+def test_a_copy_is_whole_and_replaces_nothing(tickwell, folder):
+    tickwell("jobs", "add", "tick", "--every", "5m", "--call", "tick")
+    writer = sqlite3.connect("tickwell.db")  # a reader that holds the log
+    writer.execute("BEGIN")
+    writer.execute("SELECT count(*) FROM job").fetchone()
+    copied = tickwell("store", "backup", "copy.db", "--json").json
+    writer.close()
+    assert copied["bytes"] == (folder / "copy.db").stat().st_size
+    listed = tickwell("jobs", "list", "--store", "sqlite:///copy.db")
+    assert [row[0] for row in listed.rows] == ["tick"]
+    again = tickwell("store", "backup", "copy.db")
+    assert again.code == 2
+    assert "copy.db exists already" in again.err
+    assert tickwell("store", "backup", "no/such/copy.db").code == 2
+    assert tickwell("store", "backup", "x.db", "--store", "postgresql://h/d").code == 2
+    assert tickwell("store", "backup", "x.db", "--store", "sqlite:///missing.db").code == 1
+    assert not (folder / "missing.db").exists()
+    assert not list(folder.glob("*.part"))
+
+
+def test_init_writes_what_runs_and_nothing_twice(tickwell, folder):
+    ended = tickwell("init", "demo")
+    assert ended.code == 0
+    assert "tickwell serve --app jobs:scheduler" in ended.err
+    code = (folder / "demo" / "jobs.py").read_text()
+    ast.parse(code)
+    names: dict = {"__name__": "jobs"}
+    exec(compile(code, "jobs.py", "exec"), names)
+    assert isinstance(names["scheduler"], Scheduler)
+    again = tickwell("init", "demo")
+    assert again.code == 2
+    assert "exists already" in again.err
+
+
+def test_completion_has_a_script_for_each_shell(tickwell):
+    for shell in ("bash", "zsh", "fish"):
+        assert "_TICKWELL_COMPLETE" in tickwell("completion", shell).out
+    assert tickwell("completion", "tcsh").code == 2
+
+
+def test_names_of_jobs_are_completed(tickwell, monkeypatch):
+    for name in ("report", "repair", "tidy"):
+        tickwell("jobs", "add", name, "--every", "5m", "--call", "x")
+    monkeypatch.setenv("_TICKWELL_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "tickwell jobs show re")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert tickwell().out.split() == ["repair", "report"]
+    monkeypatch.setenv("TICKWELL_STORE", "sqlite:///missing.db")
+    assert tickwell().out.split() == []

@@ -1,0 +1,52 @@
+"""A command starts fast, because it loads little."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+#: Needed by some command, but never before it is known which.
+HEAVY = {
+    *("aiohttp", "fastapi", "starlette", "uvicorn", "uvloop", "jinja2", "structlog"),
+    *("asyncpg", "psycopg", "asyncmy", "pymongo", "redis", "sqlite3", "cryptography", "argon2"),
+    *("orjson", "joserfc", "yaml", "sqlalchemy"),
+}
+#: Typer reads the values of options with it, when there are some.
+TYPERS = {"typer", "rich", "pydantic"}
+LOADED = "import json, sys; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+
+
+def loaded(code):
+    ran = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{LOADED}"], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(ran.stdout.splitlines()[-1]))
+
+
+HELP = """
+import sys
+sys.argv = ["tickwell", *{arguments!r}]
+from tickwell.cli.main import main
+try:
+    main()
+except SystemExit:
+    pass
+"""
+
+
+def test_the_library_loads_no_driver_and_no_framework():
+    assert loaded("import tickwell") & (HEAVY | TYPERS) == set()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["jobs", "add", "--help"], ["version"]])
+def test_help_loads_no_driver_and_no_framework(arguments):
+    assert loaded(HELP.format(arguments=arguments)) & HEAVY == set()
+
+
+def test_a_command_on_sqlite_loads_no_other_driver(tmp_path):
+    store = f"sqlite:///{tmp_path}/x.db"
+    code = HELP.format(
+        arguments=["jobs", "add", "x", "--every", "5m", "--call", "x", "--store", store]
+    )
+    assert loaded(code) & HEAVY == {"sqlite3"}
