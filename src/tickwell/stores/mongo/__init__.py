@@ -1,0 +1,5 @@
+"""The MongoDB store."""
+
+from tickwell.stores.mongo.store import MongoStore
+
+__all__ = ["MongoStore"]

@@ -1,0 +1,103 @@
+"""Claims on MongoDB: find, take what is still queued, read what was taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.domain.execution import Claim
+from tickwell.domain.policy import MINUTE
+from tickwell.ports.records import ClaimRequest
+from tickwell.stores.mongo.codec import QUEUED, RUNNING
+from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.jobs import CLAIMED
+from tickwell.stores.mongo.liveness import MongoLiveness
+from tickwell.stores.mongo.rows import Document
+
+
+class MongoClaiming(MongoLiveness):
+    """The part of `ports.store.QueueStore` that hands over."""
+
+    @edge
+    async def claim(self, request: ClaimRequest) -> list[Claim]:
+        worker = await self._database.workers.find_one({"_id": request.worker}, {"lost": 1})
+        if worker is None or worker.get("lost"):
+            return []
+        if request.repeated:
+            held = await self._held(request)
+            if held:
+                return await self.claims_of(held, request.now)
+        return await self.claims_of(await self._take_queued(request), request.now)
+
+    async def _take_queued(self, request: ClaimRequest) -> list[Document]:
+        """Take what is still queued; where others were faster, what comes after it."""
+        taken: list[Document] = []
+        while True:
+            ids = await self._readable(request, request.limit - len(taken))
+            if not ids:
+                return taken
+            await self._database.executions.update_many(
+                {"_id": {"$in": ids}, "state": QUEUED, "frozen": None}, _taking(request)
+            )
+            mine = await self._taken(ids, request)
+            taken += mine
+            if len(mine) == len(ids):
+                return taken
+
+    async def _readable(self, request: ClaimRequest, limit: int) -> list[str]:
+        """What may be handed over; where all of it is unreadable, what comes after it."""
+        while found := await self._claimable(request, limit):
+            wanted = ((doc["job"], doc["version"]) for doc in found)
+            jobs = await self.definitions(wanted, request.now)
+            if jobs:
+                return [doc["_id"] for doc in found if doc["job"] in jobs]
+        return []
+
+    async def _claimable(self, request: ClaimRequest, limit: int) -> list[Document]:
+        where: dict[str, Any] = {
+            "state": QUEUED,
+            "queue": {"$in": [*dict.fromkeys(request.queues)]},
+            "run_at": {"$lte": request.now + request.lead},
+            "ability": {"$in": [*request.abilities]},
+            "frozen": None,
+            "$or": [{"expires_at": None}, {"expires_at": {"$gt": request.now}}],
+        }
+        left_out = self.cache.unreadable.keys(request.now)
+        if left_out:
+            where["job"] = {"$nin": left_out}
+        if request.ids is not None:
+            where["_id"] = {"$in": [*request.ids]}
+        order = [("rank", 1), ("_id", 1)]
+        found = self._database.executions.find(
+            where, {"job": 1, "version": 1}, sort=order, limit=limit
+        )
+        return [doc async for doc in found]
+
+    async def _held(self, request: ClaimRequest) -> list[Document]:
+        where = {"state": RUNNING, "worker": request.worker, "claim": request.claim_id}
+        found = self._database.executions.find(where, CLAIMED, sort=[("_id", 1)])
+        return [doc async for doc in found]
+
+    async def _taken(self, ids: list[str], request: ClaimRequest) -> list[Document]:
+        where = {"_id": {"$in": ids}, "state": RUNNING, "claim": request.claim_id}
+        found = self._database.executions.find(where, CLAIMED)
+        return sorted(
+            [doc async for doc in found if doc["worker"] == request.worker],
+            key=lambda doc: (doc["rank"], doc["_id"]),
+        )
+
+
+def _taking(request: ClaimRequest) -> list[dict[str, Any]]:
+    due = {"$max": [request.now, "$run_at"]}
+    return [
+        {
+            "$set": {
+                "state": RUNNING,
+                "attempt": {"$add": [{"$ifNull": ["$attempt", 0]}, 1]},
+                "charged": {"$add": [{"$ifNull": ["$charged", 0]}, 1]},
+                "rev": {"$add": ["$rev", 1]},
+                "deadline": {"$add": [due, "$hard", MINUTE]},
+                "worker": {"$literal": request.worker},
+                "claim": {"$literal": request.claim_id},
+            }
+        }
+    ]

@@ -1,0 +1,175 @@
+"""Writing what an operation did: one compare-and-set on each job, then the other documents.
+
+1. Executions that somebody could move meanwhile (by claiming them, or at a concurrency gate) are
+   taken out of reach: frozen, at the revision that was read.
+2. The job's document is changed if it is at the revision that was read. With the same write it gets
+   the outbox. From here on the operation has happened, whoever carries it out.
+3. The outbox is carried out, and cleared.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pymongo import UpdateOne
+from pymongo.errors import BulkWriteError
+
+from tickwell.errors import JobExists
+from tickwell.stores.mongo.base import monotonic, new_op
+from tickwell.stores.mongo.codec import FIRST_ENDED
+from tickwell.stores.mongo.database import Collection
+from tickwell.stores.mongo.errors import is_duplicate
+from tickwell.stores.mongo.flow import Event
+from tickwell.stores.mongo.gates import MongoGates
+from tickwell.stores.mongo.outbox import events_of, updates_of
+from tickwell.stores.mongo.rows import Document
+from tickwell.stores.mongo.workspace import Changes, Workspace
+
+#: Seconds: an outbox that was read longer ago is read again before anything is written by it.
+FRESH = 10.0
+
+
+class MongoCommitting(MongoGates):
+    """What writes to more than one document."""
+
+    #: Executions that the last commit let through a concurrency gate.
+    async def commit(self, space: Workspace) -> tuple[set[str], set[str]]:
+        """Write it; the jobs that moved meanwhile, and executions that passed a key's gate."""
+        changes = space.changes()
+        barred = {id for id, each in changes.items() if each.is_barred}
+        wanted = {id: each for id, each in changes.items() if id not in barred}
+        if not wanted:
+            return barred, set()
+        op = new_op()
+        missed = barred | await self._freeze(op, wanted)
+        missed |= await self._move(op, {i: each for i, each in wanted.items() if i not in missed})
+        await self._thaw(
+            op, [id for each in wanted if each in missed for id in wanted[each].exposed]
+        )
+        written = {id: each for id, each in wanted.items() if id not in missed}
+        for id in written:
+            self.cache.put(space.tables.jobs[id].job)
+        events = [event for event in space.flow.events if not event.job or event.job in written]
+        outboxes = {id: each.outbox.document(op) for id, each in written.items() if each.outbox}
+        entered = await self._carry_out(outboxes, events, monotonic())
+        if written:
+            self.bell.ring()
+        return missed, entered
+
+    async def _freeze(self, op: str, wanted: dict[str, Changes]) -> set[str]:
+        """Take executions out of reach; the jobs of which one was moved meanwhile."""
+        exposed = {id: rev for each in wanted.values() for id, rev in each.exposed.items()}
+        if not exposed:
+            return set()
+        executions = self._database.executions
+        done = await executions.bulk_write(
+            [
+                UpdateOne(
+                    {"_id": id, "rev": rev, "frozen": None},
+                    {"$set": {"frozen": op}, "$inc": {"rev": 1}},
+                )
+                for id, rev in exposed.items()
+            ],
+            ordered=False,
+        )
+        if done.matched_count == len(exposed):
+            return set()
+        found = executions.find({"_id": {"$in": [*exposed]}, "frozen": op}, {"_id": 1})
+        frozen = {doc["_id"] async for doc in found}
+        return {job for job, each in wanted.items() if not frozen.issuperset(each.exposed)}
+
+    async def _thaw(self, op: str, ids: Sequence[str]) -> None:
+        if ids:
+            await self._database.executions.update_many(
+                {"_id": {"$in": list(ids)}, "frozen": op},
+                {"$unset": {"frozen": ""}, "$inc": {"rev": 1}},
+            )
+
+    async def _move(self, op: str, wanted: dict[str, Changes]) -> set[str]:
+        """Change the jobs' documents; those that moved meanwhile."""
+        if not wanted:
+            return set()
+        jobs = self._database.jobs
+        try:
+            done = await jobs.bulk_write(
+                [_moving(op, id, each) for id, each in wanted.items()], ordered=False
+            )
+        except BulkWriteError as error:
+            if is_duplicate(error) and len(wanted) == 1:
+                [changes] = wanted.values()
+                await self._thaw(op, [*changes.exposed])
+                raise JobExists(changes.update["$set"]["name"]) from error
+            raise
+        if done.matched_count == len(wanted):
+            return set()
+        found = jobs.find({"_id": {"$in": [*wanted]}, "moved_by": op}, {"_id": 1})
+        moved = {doc["_id"] async for doc in found}
+        return set(wanted) - moved
+
+    async def flush(self, docs: Iterable[Document]) -> bool:
+        """Carry out what is left in these jobs' documents; whether there was something."""
+        outboxes = {doc["_id"]: doc["outbox"] for doc in docs if "outbox" in doc}
+        events = [event for each in outboxes.values() for event in events_of(each)]
+        await self._carry_out(outboxes, events, monotonic())
+        return bool(outboxes)
+
+    async def _carry_out(
+        self, outboxes: dict[str, Document], events: list[Event], read_at: float
+    ) -> set[str]:
+        """What the outboxes say, then clear them; who passed a concurrency gate."""
+        if not outboxes:
+            return set()
+        database, each = self._database, outboxes.values()
+        new = [doc for outbox in each for doc in outbox.get("new", ())]
+        updates = [one.write() for outbox in each for one in updates_of(outbox)]
+        gone = [id for outbox in each for id in outbox.get("drop", ())]
+        skips = [doc for outbox in each for doc in outbox.get("skips", ())]
+        records = [doc for outbox in each for doc in outbox.get("records", ())]
+        if monotonic() - read_at > FRESH:
+            # Stopped in between: somebody else may have carried it out, and pruned it since.
+            found = database.jobs.find({"_id": {"$in": [*outboxes]}, "outbox": {"$exists": True}})
+            await self.flush([doc async for doc in found])
+            return set()
+        await asyncio.gather(
+            insert_missing(database.executions, new),
+            _write(database.executions, updates),
+            insert_missing(database.skips, skips),
+            insert_missing(database.records, records),
+        )
+        if gone:
+            await database.executions.delete_many(
+                {"_id": {"$in": gone}, "state": {"$gte": FIRST_ENDED}}
+            )
+        entered = await self.pass_gates(events)
+        ops = {outbox["op"] for outbox in each}
+        await database.jobs.update_many(
+            {"_id": {"$in": [*outboxes]}, "outbox.op": {"$in": [*ops]}}, {"$unset": {"outbox": ""}}
+        )
+        return entered
+
+
+async def insert_missing(collection: Collection, docs: list[Document]) -> None:
+    """Insert what is not there; what is there is left alone."""
+    if not docs:
+        return
+    try:
+        await collection.insert_many(docs, ordered=False)
+    except BulkWriteError as error:
+        if not is_duplicate(error):
+            raise
+
+
+async def _write(collection: Collection, updates: list[UpdateOne]) -> None:
+    if updates:
+        await collection.bulk_write(updates, ordered=False)
+
+
+def _moving(op: str, id: str, changes: Changes) -> UpdateOne:
+    update: dict[str, Any] = {**changes.update, "$inc": {"rev": 1}}
+    named: Document = {"moved_by": op}
+    if changes.outbox:
+        named["outbox"] = changes.outbox.document(op)
+    update["$set"] = update.get("$set", {}) | named
+    return UpdateOne({"_id": id, "rev": changes.rev}, update)

@@ -1,0 +1,130 @@
+"""Errors of MongoDB in our words: what is wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+from bson.errors import BSONError
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    ConnectionFailure,
+    DocumentTooLarge,
+    NetworkTimeout,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+    WTimeoutError,
+)
+
+from tickwell.errors import StoreCorrupt, StoreError, StoreFull, StoreRefused, StoreUnavailable
+
+#: What a driver call may raise when something is wrong with the server or the way to it.
+DRIVER = (PyMongoError, BSONError, OverflowError)
+
+DUPLICATE = 11000
+_SMALLER = "takes no document of more than 16 MB; make the payload, the result or the batch smaller"
+_KNOWN: tuple[tuple[set[int], type[StoreError], str], ...] = (
+    (
+        {18, 8000},
+        StoreRefused,
+        "does not accept the password; check user, password and authSource in the URL",
+    ),
+    ({10334, 17280, 17419, 17420}, StoreRefused, _SMALLER),
+    ({28, 14031}, StoreFull, "has no space left; free some, and work goes on by itself"),
+)
+_RIGHTS = {13}
+#: Shutting down, starting up, stepping down, interrupted, or out of time.
+_AWAY = {6, 7, 50, 64, 89, 91, 100, 189, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436}
+
+
+class Named(Protocol):
+    """A store, as far as messages go."""
+
+    name: str
+
+
+S = TypeVar("S", bound=Named)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def edge(
+    method: Callable[Concatenate[S, P], Awaitable[T]],
+) -> Callable[Concatenate[S, P], Awaitable[T]]:
+    """A method of the store whose driver errors come out as ours, cause kept."""
+
+    @wraps(method)
+    async def translated(self: S, /, *args: P.args, **options: P.kwargs) -> T:
+        try:
+            return await method(self, *args, **options)
+        except DRIVER as error:
+            raise translate(error, self.name) from error
+
+    return translated
+
+
+def codes_of(error: BaseException) -> set[int]:
+    """The server's numbers for what went wrong; none when it did not get to say anything."""
+    if isinstance(error, BulkWriteError):
+        details = error.details
+        each = [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
+        return {int(one.get("code", 0)) for one in each}
+    code = getattr(error, "code", None)
+    return {code} if isinstance(code, int) else set()
+
+
+def is_duplicate(error: BaseException) -> bool:
+    """Whether all that is wrong is that something is there already."""
+    return codes_of(error) == {DUPLICATE}
+
+
+def translate(error: BaseException, where: str) -> StoreError:
+    """The same in our tree of errors; the caller keeps the cause."""
+    codes = codes_of(error)
+    for known, kind, words in _KNOWN:
+        if codes & known:
+            return kind(f"{where} {words}")
+    if codes & _RIGHTS:
+        return StoreRefused(
+            f"{where} refuses: {_said(error)}; grant this user readWrite on the database"
+        )
+    if isinstance(error, DocumentTooLarge):
+        return StoreRefused(f"{where} {_SMALLER}")
+    if _is_away(error, codes):
+        return _away(error, where)
+    if isinstance(error, BSONError):
+        return StoreCorrupt(f"a document in {where} cannot be read; restore a backup ({error})")
+    return StoreError(f"{where} did not do what was asked: {_said(error)}")
+
+
+def _is_away(error: BaseException, codes: set[int]) -> bool:
+    gone = (ConnectionFailure, AutoReconnect, WTimeoutError)
+    if isinstance(error, gone) or codes & _AWAY:
+        return True
+    return isinstance(error, PyMongoError) and error.has_error_label("RetryableWriteError")
+
+
+def _away(error: BaseException, where: str) -> StoreUnavailable:
+    if isinstance(error, NetworkTimeout):
+        return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
+    if isinstance(error, ServerSelectionTimeoutError) and "replica set" in str(error).lower():
+        return StoreUnavailable(f"{where} has no primary ({_said(error)}); wait for an election")
+    return StoreUnavailable(
+        f"{where} does not answer ({_said(error)}); check that it runs and can be reached"
+    )
+
+
+def _said(error: BaseException) -> str:
+    """The first sentence, without the description of the whole topology."""
+    if isinstance(error, BulkWriteError):
+        first = [
+            *error.details.get("writeErrors", ()),
+            *error.details.get("writeConcernErrors", ()),
+        ]
+        return str(first[0].get("errmsg", "")) if first else "some writes failed"
+    if isinstance(error, OperationFailure) and error.details:
+        return str(error.details.get("errmsg", error))
+    return str(error).partition(", Timeout:")[0].partition(" (configured timeouts")[0]

@@ -1,0 +1,103 @@
+"""Firing on MongoDB: plan what is due, and write plan and cursor of each job in one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tickwell.clock import NEVER
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Entry
+from tickwell.domain.planning import Plan
+from tickwell.ports.records import Fired
+from tickwell.ports.store import Planner
+from tickwell.stores.memory.pending import PendingExecutions
+from tickwell.stores.mongo.codec import ADDING, WAITING
+from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.rows import Document
+from tickwell.stores.mongo.sweeping import MongoSweeping
+from tickwell.stores.mongo.workspace import Workspace
+
+
+@dataclass(slots=True)
+class Planned:
+    """One job with its plan, and how many of its executions were new."""
+
+    entry: Entry
+    plan: Plan
+    recorded: int = 0
+
+
+class MongoFiring(MongoSweeping):
+    """The part of `ports.store.QueueStore` that plans."""
+
+    @edge
+    async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
+        due = await self._due(now, now + horizon, limit)
+        fired = Fired(more=len(due) == limit)
+        planned: dict[str, Planned] = {}
+
+        async def fill(space: Workspace) -> None:
+            planned.clear()
+            for id in due:
+                entry = space.tables.jobs.get(id)
+                at = entry.cursor.next_fire_time if entry else None
+                if entry is not None and at is not None and at <= now + horizon:
+                    self._plan(entry, plan, now, planned)
+            await self._read_for(space, planned)
+
+        async def do(space: Workspace) -> None:
+            for each in planned.values():
+                _fire(space, each, now, horizon)
+
+        def after(_: Workspace, missed: set[str], __: set[str]) -> None:
+            for id, each in planned.items():
+                if id not in missed:
+                    _count(fired, each)
+
+        await self.work(due, now, fill, do, after)
+        return fired
+
+    def _plan(self, entry: Entry, plan: Planner, now: int, planned: dict[str, Planned]) -> None:
+        id = entry.job.id
+        try:
+            planned[id] = Planned(entry, plan(entry.job, entry.cursor))
+        except Exception as error:  # noqa: BLE001 - the other jobs are fired all the same
+            self.cache.unreadable.add(id, id, error, now, planning=True)
+
+    async def _due(self, now: int, end: int, limit: int) -> list[str]:
+        left_out = self.cache.unreadable.keys(now, planning=True)
+        found = self._database.jobs.find(
+            {"next": {"$lte": end}, "state": {"$gt": ADDING}, "_id": {"$nin": left_out}},
+            {"_id": 1},
+            sort=[("next", 1), ("_id", 1)],
+            limit=limit,
+        )
+        return [doc["_id"] async for doc in found]
+
+    async def _read_for(self, space: Workspace, planned: dict[str, Planned]) -> None:
+        """What the plans meet: slots that are taken, busy gates, what a pause has held."""
+        plans = [each.plan for each in planned.values()]
+        await self.read_rows(space, [new.id for each in plans for new in each.executions])
+        if any(new.overlap is not Overlap.ALLOW for each in plans for new in each.executions):
+            await self.read_gates(space, 2 + max(len(each.executions) for each in plans))
+        released = [id for id, each in planned.items() if each.plan.release_at is not None]
+        if released:
+            where: Document = {"job": {"$in": released}, "state": WAITING, "look_at": NEVER}
+            found = self._database.executions.find(where)
+            for doc in [doc async for doc in found]:
+                space.add_row(doc)
+
+
+def _fire(space: Workspace, each: Planned, now: int, horizon: int) -> None:
+    job, plan = each.entry.job, each.plan
+    space.tables.put_entry(Entry(job, plan.cursor))
+    each.recorded = space.flow.record_plan(job.id, plan, now, horizon)
+    if plan.release_at is not None:
+        PendingExecutions(space.flow, job).release(max(now, plan.release_at))
+
+
+def _count(fired: Fired, each: Planned) -> None:
+    fired.jobs += 1
+    fired.executions += each.recorded
+    fired.skipped += sum(skip.count for skip in each.plan.skips)
+    fired.more = fired.more or each.plan.more

@@ -1,0 +1,137 @@
+"""The indexes: what each is for, made at start, and verified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tickwell.errors import StoreRefused
+from tickwell.stores.mongo.codec import DELETED, FIRST_ENDED, QUEUED, RUNNING, WAITING
+from tickwell.stores.mongo.database import Database
+
+_KEY = {"waits": "key"}
+_JOB = {"waits": "job"}
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One index of one collection."""
+
+    collection: str
+    name: str
+    keys: tuple[tuple[str, int], ...]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def _partial(**where: Any) -> dict[str, Any]:
+    return {"partialFilterExpression": where}
+
+
+_THERE = {"$exists": True}
+
+INDEXES = (
+    # Jobs. The planner's look at what is due; unique names and keys; lists; what is left to do.
+    Index("jobs", "due", (("next", 1), ("_id", 1)), _partial(next=_THERE)),
+    Index(
+        "jobs",
+        "name",
+        (("project", 1), ("name", 1)),
+        {"unique": True, **_partial(state={"$lt": DELETED})},
+    ),
+    Index(
+        "jobs",
+        "dedupe",
+        (("project", 1), ("dedupe", 1)),
+        {"unique": True, **_partial(dedupe=_THERE)},
+    ),
+    Index("jobs", "list", (("project", 1), ("name", 1), ("_id", 1))),
+    Index("jobs", "outbox", (("outbox.op", 1),), _partial(outbox=_THERE)),
+    Index("jobs", "batch", (("batch", 1),), _partial(batch=_THERE)),
+    Index("jobs", "prune", (("prune_at", 1), ("_id", 1)), _partial(prune_at=_THERE)),
+    Index("jobs", "deleted", (("state", 1),), _partial(state=DELETED)),
+    # Executions. Unique by fire is the id itself.
+    Index(
+        "executions",
+        "claim",
+        (("queue", 1), ("rank", 1), ("_id", 1)),
+        _partial(state=QUEUED),
+    ),
+    Index("executions", "run", (("queue", 1), ("run_at", 1)), _partial(state=QUEUED)),
+    Index("executions", "due", (("look_at", 1), ("_id", 1)), _partial(state=WAITING)),
+    Index(
+        "executions",
+        "expire",
+        (("expires_at", 1), ("_id", 1)),
+        _partial(expires_at=_THERE, state={"$lt": RUNNING}),
+    ),
+    Index("executions", "worker", (("worker", 1), ("_id", 1)), _partial(state=RUNNING)),
+    Index("executions", "deadline", (("deadline", 1),), _partial(state=RUNNING)),
+    Index("executions", "before_job", (("job", 1), ("rank", 1), ("_id", 1)), _partial(**_JOB)),
+    Index("executions", "before_key", (("gate", 1), ("rank", 1), ("_id", 1)), _partial(**_KEY)),
+    Index("executions", "still", (("state", 1), ("_id", 1)), _partial(state={"$lt": QUEUED})),
+    Index(
+        "executions",
+        "ended",
+        (("project", 1), ("state", 1), ("_id", 1)),
+        _partial(state={"$gte": FIRST_ENDED}),
+    ),
+    Index("executions", "job", (("job", 1), ("_id", 1))),
+    Index("executions", "project", (("project", 1), ("_id", 1))),
+    Index("executions", "key", (("job", 1), ("key", 1)), _partial(key=_THERE)),
+    Index(
+        "executions",
+        "over_held",
+        (("holds_job", 1),),
+        _partial(holds_job=True, state={"$gte": FIRST_ENDED}),
+    ),
+    Index("executions", "frozen", (("frozen", 1),), _partial(frozen=_THERE)),
+    # The rest.
+    Index("skips", "job", (("job", 1), ("first", 1))),
+    Index("records", "expire", (("expires_at", 1),), _partial(expires_at=_THERE)),
+    # A net for records that nobody prunes: the server's own clock, and a day later.
+    Index("records", "forget", (("forget", 1),), {"expireAfterSeconds": 86_400}),
+)
+
+#: What of an index's options makes it another one.
+_TELLING = ("unique", "partialFilterExpression", "expireAfterSeconds", "sparse")
+
+
+async def make_indexes(database: Database, *, may_make: bool = True) -> None:
+    """Make what is missing; raise `StoreRefused` for one that is there with other options."""
+    missing: list[Index] = []
+    found: dict[str, dict[str, Any]] = {}
+    for index in INDEXES:
+        if index.collection not in found:
+            cursor = await database.handle[index.collection].list_indexes()
+            found[index.collection] = {one["name"]: dict(one) async for one in cursor}
+        there = found[index.collection].get(index.name)
+        if there is None:
+            missing.append(index)
+        else:
+            _verify(database, index, there)
+    if not may_make:
+        return
+    for index in missing:
+        await database.handle[index.collection].create_index(
+            list(index.keys), name=index.name, **index.options
+        )
+
+
+def _verify(database: Database, index: Index, there: dict[str, Any]) -> None:
+    keys = tuple((name, int(way)) for name, way in dict(there["key"]).items())
+    asked = {name: index.options.get(name) for name in _TELLING}
+    given = {name: _plain(there.get(name)) for name in _TELLING}
+    if keys == index.keys and given == asked:
+        return
+    where = f"{database.location.database}.{index.collection}"
+    raise StoreRefused(
+        f"{database.location.name}: the index {index.name} of {where} has other keys or options"
+        f" than Tickwell's; drop it and start again: db.{index.collection}.dropIndex"
+        f'("{index.name}")'
+    )
+
+
+def _plain(value: Any) -> Any:
+    return (
+        {name: _plain(each) for name, each in value.items()} if hasattr(value, "items") else value
+    )

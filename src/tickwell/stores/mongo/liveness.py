@@ -1,0 +1,98 @@
+"""Workers on MongoDB: beats, loss, and what is left behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pymongo import ReturnDocument
+
+from tickwell.domain.execution import Claim
+from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
+from tickwell.stores.mongo.codec import RUNNING, clean
+from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.jobs import MongoJobs
+from tickwell.stores.mongo.rows import Document
+from tickwell.stores.mongo.sweeping import MongoSweeping
+
+
+class MongoLiveness(MongoSweeping, MongoJobs):
+    """The part of `ports.store.QueueStore` that is about workers."""
+
+    @edge
+    async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
+        workers = self._database.workers
+        doc: Document = await workers.find_one_and_update(  # type: ignore[assignment]
+            {"_id": worker.id},
+            {"$inc": {"beat": 1}, "$set": {**_fields(worker), "seen_at": now}},
+            upsert=True,
+            return_document=ReturnDocument.AFTER,
+        )
+        found = self._database.executions.find(
+            {"state": RUNNING, "worker": worker.id},
+            {"attempt": 1, "claim": 1, "cancel": 1},
+            sort=[("_id", 1)],
+        )
+        owned = [
+            Owned(
+                id=one["_id"],
+                attempt=one["attempt"],
+                claim_id=one.get("claim", ""),
+                cancel=one.get("cancel", False),
+            )
+            async for one in found
+        ]
+        if leaving and not owned:
+            await workers.delete_one({"_id": worker.id})
+        return Pulse(worker=worker.id, beat=doc["beat"], lost=doc.get("lost", False), owned=owned)
+
+    @edge
+    async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
+        workers = self._database.workers
+        await workers.update_one({"_id": worker_id, "beat": beat}, {"$set": {"lost": True}})
+        doc = await workers.find_one({"_id": worker_id}, {"lost": 1})
+        return doc is None or doc.get("lost", False)
+
+    @edge
+    async def orphans(self, now: int, limit: int) -> list[Claim]:
+        await self.sweep(now)
+        alive = [
+            doc["_id"] async for doc in self._database.workers.find({"lost": None}, {"_id": 1})
+        ]
+        executions = self._database.executions
+        found: dict[str, Document] = {}
+        readable = {"state": RUNNING, "job": {"$nin": self.cache.unreadable.keys(now)}}
+        for where in ({"worker": {"$nin": alive}}, {"deadline": {"$lt": now}}):
+            docs = executions.find({**readable, **where}, sort=[("_id", 1)], limit=limit)
+            found |= {doc["_id"]: doc async for doc in docs}
+        return await self.claims_of([found[id] for id in sorted(found)[:limit]], now)
+
+    @edge
+    async def list_workers(self) -> list[Liveness]:
+        found = self._database.workers.find({}, sort=[("_id", 1)])
+        return [_liveness_of(doc) async for doc in found]
+
+
+def _fields(worker: Worker) -> dict[str, Any]:
+    return {
+        "host": clean(worker.host),
+        "pid": worker.pid,
+        "queues": list(worker.queues),
+        "abilities": list(worker.abilities),
+        "slots": worker.slots,
+        "started_at": worker.started_at,
+    }
+
+
+def _liveness_of(doc: Document) -> Liveness:
+    worker = Worker(
+        id=doc["_id"],
+        host=doc["host"],
+        pid=doc["pid"],
+        queues=tuple(doc["queues"]),
+        abilities=tuple(doc["abilities"]),
+        slots=doc["slots"],
+        started_at=doc["started_at"],
+    )
+    return Liveness(
+        worker=worker, beat=doc["beat"], seen_at=doc["seen_at"], lost=doc.get("lost", False)
+    )

@@ -1,0 +1,137 @@
+"""Wake-ups between processes: a change stream over one small collection.
+
+A writer rings by changing one document, at a bounded rate; the others watch that document only.
+On a standalone server there are no change streams: everybody looks regularly instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from tickwell.stores.mongo.base import rest
+from tickwell.stores.mongo.database import Database
+from tickwell.stores.mongo.errors import DRIVER
+
+#: Seconds: what is written together is told once, and then not again for a while.
+GATHER = 0.005
+APART = 0.05
+#: How often loops are woken when nothing can be heard, and how long until listening is tried again.
+POLL = 1.0
+AGAIN = 10.0
+
+log = logging.getLogger("tickwell.stores.mongo")
+
+
+class Bell:
+    """Tells other processes that something was written."""
+
+    def __init__(self, database: Database, sender: str) -> None:
+        self.database = database
+        self.sender = sender
+        self._task: asyncio.Task[None] | None = None
+        self._rung = False
+
+    def ring(self) -> None:
+        """Tell soon; ringing again before that is the same ring."""
+        if not self.database.is_replicated:
+            return
+        self._rung = True
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._send())
+
+    async def close(self) -> None:
+        """Send what is due, and no more."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            if self._rung:
+                await self._notify()
+
+    async def _send(self) -> None:
+        await rest(GATHER)
+        while self._rung:
+            await self._notify()
+            await rest(APART)
+
+    async def _notify(self) -> None:
+        self._rung = False
+        with suppress(*DRIVER):  # a hint; who needs it polls
+            await self.database.bell.update_one(
+                {"_id": "bell"}, {"$set": {"by": self.sender}, "$inc": {"rings": 1}}, upsert=True
+            )
+
+
+class Ear:
+    """Hears the bells of other processes, or says that it cannot."""
+
+    def __init__(self, database: Database, bell: Bell) -> None:
+        self.database = database
+        self.bell = bell
+        self._heard = asyncio.Event()
+        self._closed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        #: Whether notifications arrive.
+        self.hears = False
+        self._deaf_until = 0.0
+
+    async def changed(self, seconds: float) -> bool:
+        """Wait for another process's bell; where none can be heard, wake everybody regularly."""
+        if self._closed.is_set():
+            return False
+        if not self._listens():
+            await _wait(self._closed, min(seconds, POLL))
+            return not self._closed.is_set()
+        heard = await _wait(self._heard, seconds)
+        self._heard.clear()
+        return heard and not self._closed.is_set()
+
+    async def close(self) -> None:
+        """Hear no more."""
+        self._closed.set()
+        self._heard.set()
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _listens(self) -> bool:
+        if self._task is not None and not self._task.done():
+            return True
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._deaf_until:
+            return False
+        if self.database.is_replicated:
+            self._task = loop.create_task(self._listen())
+            return True
+        self._be_deaf("a standalone server has no change streams", float("inf"))
+        return False
+
+    def _be_deaf(self, why: str, seconds: float) -> None:
+        self._deaf_until = asyncio.get_running_loop().time() + seconds
+        name = self.database.location.name
+        log.warning("%s cannot be listened to (%s): looking every %g s instead", name, why, POLL)
+
+    async def _listen(self) -> None:
+        try:
+            async with await self.database.bell.watch(full_document="updateLookup") as stream:
+                self.hears = True
+                async for change in stream:
+                    if (change.get("fullDocument") or {}).get("by") != self.bell.sender:
+                        self._heard.set()
+        except DRIVER as error:
+            self._be_deaf(str(error), AGAIN)
+        finally:
+            self.hears = False
+            self._heard.set()  # something may have been missed
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True

@@ -1,0 +1,96 @@
+"""The outbox of a job: what its last write said about other documents, until they say it too.
+
+Whoever finds one carries it out. Each step has an effect once, whoever does it and how often: what
+is new has its id, a change names the revision that it starts from, a permit its holder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pymongo import UpdateOne
+
+from tickwell.domain.execution import RangeSkip
+from tickwell.stores.mongo.codec import REASON_CODE
+from tickwell.stores.mongo.flow import Event
+from tickwell.stores.mongo.rows import Document
+
+
+@dataclass(slots=True)
+class Update:
+    """A change of an execution that is at a revision."""
+
+    id: str
+    rev: int
+    set: Document
+    unset: list[str]
+
+    @classmethod
+    def of(cls, id: str, rev: int, update: Document) -> Update:
+        """From what `diff` says."""
+        return cls(id, rev, update.get("$set", {}), [*update.get("$unset", ())])
+
+    def write(self) -> UpdateOne:
+        """The write, which has an effect at that revision only."""
+        change: dict[str, Any] = {"$inc": {"rev": 1}, "$unset": {"frozen": ""}}
+        change["$unset"].update(dict.fromkeys(self.unset, ""))
+        if self.set:
+            change["$set"] = self.set
+        return UpdateOne({"_id": self.id, "rev": self.rev}, change)
+
+
+@dataclass(slots=True)
+class Outbox:
+    """What one write of a job leaves to be done."""
+
+    new: list[Document] = field(default_factory=list)
+    set: list[Update] = field(default_factory=list)
+    drop: list[str] = field(default_factory=list)
+    skips: list[RangeSkip] = field(default_factory=list)
+    records: list[Document] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        parts = (self.new, self.set, self.drop, self.skips, self.records, self.events)
+        return any(parts)
+
+    def document(self, op: str) -> Document:
+        """As the job's document has it; parts that say nothing are left out."""
+        parts = {
+            "new": self.new,
+            "set": [[each.id, each.rev, each.set, each.unset] for each in self.set],
+            "drop": self.drop,
+            "skips": skip_documents(self.skips, op),
+            "records": self.records,
+            "events": [[each.gate, each.permit, each.arriving] for each in self.events],
+        }
+        return {"op": op} | {name: part for name, part in parts.items() if part}
+
+
+def updates_of(doc: Document) -> list[Update]:
+    """The changes of executions that an outbox has left."""
+    return [Update(*each) for each in doc.get("set", ())]
+
+
+def events_of(doc: Document) -> list[Event]:
+    """What an outbox has left to be done at concurrency gates."""
+    return [
+        Event(gate=gate, permit=permit, arriving=arriving)
+        for gate, permit, arriving in doc.get("events", ())
+    ]
+
+
+def skip_documents(skips: list[RangeSkip], op: str) -> list[Document]:
+    """Range skips; named by the operation, so that each is there once."""
+    return [
+        {
+            "_id": f"{skip.job_id}/{op}/{number}",
+            "job": skip.job_id,
+            "first": skip.first,
+            "last": skip.last,
+            "count": skip.count,
+            "reason": REASON_CODE[skip.reason],
+        }
+        for number, skip in enumerate(skips)
+    ]

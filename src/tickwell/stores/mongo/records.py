@@ -1,0 +1,122 @@
+"""The service's documents on MongoDB."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pymongo.errors import DuplicateKeyError
+
+from tickwell.ports.records import Record
+from tickwell.stores.mongo.base import MongoBase
+from tickwell.stores.mongo.codec import clean
+from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.rows import Document
+from tickwell.stores.sql.documents import LAST
+
+
+class MongoRecords(MongoBase):
+    """`ports.store.RecordStore`."""
+
+    @edge
+    async def put_record(
+        self, record: Record, now: int, expected_version: int | None = None
+    ) -> bool:
+        id = _id(record.kind, record.project, record.key)
+        written = self._written(record, now)
+        if expected_version == 0:
+            return await self._put_new(id, written, now)
+        where: Document = {"_id": id}
+        if expected_version is not None:
+            where |= {"version": expected_version, **_unexpired(now)}
+        stages: list[Document] = [
+            {"$set": {"version": _next_version(now), **written}},
+            {"$unset": [name for name in ("expires_at", "forget") if name not in written]},
+        ]
+        upsert = expected_version is None
+        changed = await self._database.records.update_one(
+            where, [stage for stage in stages if stage != {"$unset": []}], upsert=upsert
+        )
+        return changed.matched_count > 0 or changed.upserted_id is not None
+
+    def _written(self, record: Record, now: int) -> Document:
+        """The fields but for the version, as stages of an update have them."""
+        written: Document = {"document": {"$literal": json.dumps(record.document)}}
+        if record.expires_at is not None:
+            written["expires_at"] = record.expires_at
+            # By the server's own clock: callers bring the time that they are in.
+            written["forget"] = {"$add": ["$$NOW", max(record.expires_at - now, 0)]}
+        return written
+
+    async def _put_new(self, id: str, written: Document, now: int) -> bool:
+        """Unless it exists; one that has expired does not."""
+        records = self._database.records
+        await records.delete_one({"_id": id, "expires_at": {"$lte": now}})
+        fresh = {"_id": id, "version": {"$exists": False}}
+        try:
+            await records.update_one(fresh, [{"$set": {"version": 1, **written}}], upsert=True)
+        except DuplicateKeyError:
+            return False
+        return True
+
+    @edge
+    async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
+        doc = await self._database.records.find_one(
+            {"_id": _id(kind, project, key), **_unexpired(now)}
+        )
+        return None if doc is None else record_of(doc)
+
+    @edge
+    async def list_records(
+        self, kind: str, project: str, prefix: str, now: int, limit: int = 1000
+    ) -> list[Record]:
+        begin = _id(kind, project, prefix)
+        span = {"$gte": begin, "$lt": begin + LAST}
+        found = self._database.records.find(
+            {"_id": span, **_unexpired(now)}, sort=[("_id", 1)], limit=limit
+        )
+        return [record_of(doc) async for doc in found]
+
+    @edge
+    async def delete_record(self, kind: str, project: str, key: str) -> bool:
+        gone = await self._database.records.delete_one({"_id": _id(kind, project, key)})
+        return gone.deleted_count > 0
+
+
+def version_record(project: str, key: str, document: Any) -> Document:
+    """A former definition of a job, as its record."""
+    id = _id("job_version", project, key)
+    return {"_id": id, "document": json.dumps(document), "version": 1}
+
+
+def version_prefix(project: str, job_id: str) -> str:
+    """What the ids of all former definitions of a job begin with."""
+    return _id("job_version", project, f"{job_id}/")
+
+
+def _id(kind: str, project: str, key: str) -> str:
+    """One text, so that a prefix of the key is a prefix of the id; names hold no line ends."""
+    return clean(f"{kind}\n{project}\n{key}") or ""
+
+
+def _unexpired(now: int) -> Document:
+    return {"$or": [{"expires_at": {"$exists": False}}, {"expires_at": {"$gt": now}}]}
+
+
+def _next_version(now: int) -> Document:
+    """One more than the version that is there; one that has expired is not there."""
+    expired = {"$lte": [{"$ifNull": ["$expires_at", now + 1]}, now]}
+    return {"$cond": [expired, 1, {"$add": [{"$ifNull": ["$version", 0]}, 1]}]}
+
+
+def record_of(doc: Document) -> Record:
+    """The record of a document."""
+    kind, project, key = doc["_id"].split("\n", 2)
+    return Record(
+        kind=kind,
+        project=project,
+        key=key,
+        document=json.loads(doc["document"]),
+        version=doc["version"],
+        expires_at=doc.get("expires_at"),
+    )

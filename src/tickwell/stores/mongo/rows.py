@@ -1,0 +1,196 @@
+"""Executions as documents. Fields that say nothing are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tickwell.domain.execution import ENDED, Attempt, Execution, Kind
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Job
+from tickwell.stores.memory.tables import Row, Waits
+from tickwell.stores.mongo.codec import (
+    KIND_CODE,
+    KINDS,
+    OUTCOME_CODE,
+    OUTCOMES,
+    OVERLAP_CODE,
+    OVERLAPS,
+    RUNNING,
+    STATE_CODE,
+    STATES,
+    clean,
+    from_json,
+    to_json,
+)
+
+Document = dict[str, Any]
+
+#: Fields that belong to the way a document is written, not to what it says.
+GUARDS = ("rev", "frozen")
+
+
+@dataclass(slots=True, kw_only=True)
+class MongoRow(Row):
+    """A row that names its place in a concurrency gate: by whom, and from which revision on."""
+
+    permit: str | None = None
+
+
+def execution_of(doc: Document, *, attempts: bool = True) -> Execution:
+    """The execution of a document."""
+    get = doc.get
+    return Execution(
+        id=doc["_id"],
+        project=doc["project"],
+        job_id=doc["job"],
+        job_version=doc["version"],
+        kind=KINDS[doc["kind"]],
+        state=STATES[doc["state"]],
+        fire_time=doc["fire_time"],
+        run_at=doc["run_at"],
+        queue=doc["queue"],
+        ability=doc["ability"],
+        created_at=doc["created_at"],
+        payload=from_json(get("payload")),
+        key=get("key"),
+        attempt=get("attempt", 0),
+        charged=get("charged", 0),
+        lost=get("lost", 0),
+        returned=get("returned", 0),
+        reason=get("reason"),
+        worker=get("worker"),
+        deadline=get("deadline"),
+        cancel_requested=get("cancel", False),
+        started_at=get("started_at"),
+        ended_at=get("ended_at"),
+        error=get("error"),
+        result=from_json(get("result")),
+        revived_from=get("revived_from"),
+        attempts=[_attempt_of(one) for one in get("attempts", ())] if attempts else [],
+    )
+
+
+def row_of(doc: Document) -> MongoRow:
+    """The execution of a document and what the queue knows of it, but for the gate it is before."""
+    get = doc.get
+    return MongoRow(
+        execution=execution_of(doc),
+        rank=doc["rank"],
+        overlap=OVERLAPS[doc["overlap"]],
+        gate=get("gate"),
+        limit=get("limit", 0),
+        look_at=doc["look_at"],
+        expires_at=get("expires_at"),
+        holds_job=get("holds_job", False),
+        holds_key="permit" in doc,
+        permit=get("permit"),
+        claim_id=get("claim", ""),
+        called_off=get("called_off", False),
+    )
+
+
+def waits_of(doc: Document) -> Waits | None:
+    """The gate that a document stands before."""
+    return Waits(doc["waits"]) if "waits" in doc else None
+
+
+def document_of(row: Row, job: Job) -> Document:
+    """The document of a row, without its guards; the job is the definition in force."""
+    one = row.execution
+    doc: Document = {
+        "_id": one.id,
+        "project": one.project,
+        "job": one.job_id,
+        "version": one.job_version,
+        "kind": KIND_CODE[one.kind],
+        "state": STATE_CODE[one.state],
+        "fire_time": one.fire_time,
+        "run_at": one.run_at,
+        "queue": one.queue,
+        "ability": one.ability,
+        "created_at": one.created_at,
+        "rank": row.rank,
+        "overlap": OVERLAP_CODE[row.overlap],
+        "look_at": row.look_at,
+        "hard": job.timeout.hard,
+    }
+    doc.update((name, value) for name, value in _values(row, job) if value is not None)
+    doc.update((name, value) for name, value in _counts(row) if value)
+    return doc
+
+
+def _values(row: Row, job: Job) -> tuple[tuple[str, Any], ...]:
+    one = row.execution
+    return (
+        ("payload", to_json(one.payload)),
+        ("key", clean(one.key)),
+        ("reason", clean(one.reason)),
+        ("worker", clean(one.worker)),
+        ("deadline", one.deadline),
+        ("started_at", one.started_at),
+        ("ended_at", one.ended_at),
+        ("error", clean(one.error)),
+        ("result", to_json(one.result)),
+        ("revived_from", clean(one.revived_from)),
+        ("gate", clean(row.gate)),
+        ("expires_at", row.expires_at if one.state not in ENDED else None),
+        ("waits", None if row.waits is None else str(row.waits)),
+        ("permit", row.permit if isinstance(row, MongoRow) and row.holds_key else None),
+        ("tied", True if is_tied(row.gate, one.kind, job) else None),
+    )
+
+
+def _counts(row: Row) -> tuple[tuple[str, Any], ...]:
+    one = row.execution
+    return (
+        ("attempt", one.attempt),
+        ("charged", one.charged),
+        ("lost", one.lost),
+        ("returned", one.returned),
+        ("cancel", one.cancel_requested),
+        ("attempts", [attempt_document(attempt) for attempt in one.attempts]),
+        ("limit", row.limit),
+        ("holds_job", row.holds_job),
+        ("claim", row.claim_id if STATE_CODE[one.state] == RUNNING else ""),
+        ("called_off", row.called_off),
+    )
+
+
+def is_tied(gate: str | None, kind: Kind, job: Job) -> bool:
+    """Whether its end concerns more than its document and its job's gate."""
+    follows = kind is Kind.FIRE and job.trigger.follows_finish
+    return gate is not None or follows or job.pause_after is not None
+
+
+def attempt_document(attempt: Attempt) -> Document:
+    """An attempt inside its execution."""
+    doc: Document = {
+        "number": attempt.number,
+        "outcome": OUTCOME_CODE[attempt.outcome],
+        "ended_at": attempt.ended_at,
+    }
+    for name, value in (
+        ("worker", clean(attempt.worker)),
+        ("started_at", attempt.started_at),
+        ("error", clean(attempt.error)),
+    ):
+        if value is not None:
+            doc[name] = value
+    return doc
+
+
+def _attempt_of(doc: Document) -> Attempt:
+    return Attempt(
+        number=doc["number"],
+        outcome=OUTCOMES[doc["outcome"]],
+        worker=doc.get("worker"),
+        started_at=doc.get("started_at"),
+        ended_at=doc["ended_at"],
+        error=doc.get("error"),
+    )
+
+
+def is_gated(overlap: Overlap) -> bool:
+    """Whether it passes its job's own gate."""
+    return overlap is not Overlap.ALLOW

@@ -1,0 +1,94 @@
+"""Repairs: what a process left behind that died between two writes.
+
+Everything is seen twice, some seconds apart by our own clock, before it is taken to be left behind;
+taking it up early would cost the other process a repetition and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tickwell.stores.mongo.base import monotonic
+from tickwell.stores.mongo.codec import FIRST_ENDED
+from tickwell.stores.mongo.rows import Document
+from tickwell.stores.mongo.working import MongoWorking
+from tickwell.stores.mongo.workspace import Workspace
+
+#: How much of each kind one sweep looks at.
+MOST = 500
+
+
+class MongoSweeping(MongoWorking):
+    """The part of the reaper's work that only this store has."""
+
+    #: Seconds after which what is unfinished is taken to be left behind.
+    patience = 3.0
+
+    def __init__(self) -> None:
+        self._seen: dict[str, float] = {}
+
+    async def sweep(self, now: int) -> None:
+        """Finish or undo what is left behind."""
+        seen = self._seen
+        self._seen = {}
+        await self._sweep_outboxes(seen)
+        await self._sweep_frozen(seen)
+        await self._sweep_over_held(seen, now)
+        await self._sweep_gates(seen)
+        await self.sweep_batches(seen)
+
+    async def sweep_batches(self, seen: dict[str, float]) -> None:
+        """Jobs or runs that were being added together."""
+
+    def left_behind(self, seen: dict[str, float], names: Iterable[str]) -> set[str]:
+        """Those that were seen long enough ago; the others are remembered."""
+        at = monotonic()
+        self._seen |= {name: seen.get(name, at) for name in names}
+        return {name for name in names if self._seen[name] + self.patience <= at}
+
+    async def _sweep_outboxes(self, seen: dict[str, float]) -> None:
+        found = self._database.jobs.find({"outbox": {"$exists": True}}, limit=MOST)
+        docs = [doc async for doc in found]
+        old = self.left_behind(seen, [doc["outbox"]["op"] for doc in docs])
+        await self.flush([doc for doc in docs if doc["outbox"]["op"] in old])
+
+    async def _sweep_frozen(self, seen: dict[str, float]) -> None:
+        found = self._database.executions.find(
+            {"frozen": {"$exists": True}}, {"job": 1, "frozen": 1}, limit=MOST
+        )
+        docs = [doc async for doc in found]
+        old = self.left_behind(seen, [doc["frozen"] for doc in docs])
+        await self.unfreeze(sorted({doc["job"] for doc in docs if doc["frozen"] in old}))
+
+    async def _sweep_over_held(self, seen: dict[str, float], now: int) -> None:
+        """Executions that have ended and still hold their jobs' gates."""
+        found = self._database.executions.find(
+            {"holds_job": True, "state": {"$gte": FIRST_ENDED}}, {"job": 1}, limit=MOST
+        )
+        docs = [doc async for doc in found]
+        old = self.left_behind(seen, [doc["_id"] for doc in docs])
+        await self.release([doc for doc in docs if doc["_id"] in old], now)
+
+    async def release(self, docs: list[Document], now: int) -> None:
+        """Give jobs' permits back that ended executions have kept."""
+        ids = [doc["_id"] for doc in docs]
+
+        async def fill(space: Workspace) -> None:
+            await self.read_rows(space, ids)
+            await self.read_gates(space, 2)
+
+        async def do(space: Workspace) -> None:
+            for id in ids:
+                row = space.tables.rows.get(id)
+                if row is not None and row.execution.ended_at is not None:
+                    space.flow.release_job(row)
+
+        if ids:
+            await self.work({doc["job"] for doc in docs}, now, fill, do)
+
+    async def _sweep_gates(self, seen: dict[str, float]) -> None:
+        """Gates that somebody stands before, should a place be held by nobody."""
+        gates = await self._database.executions.distinct("gate", {"waits": "key"})
+        for gate in sorted(self.left_behind(seen, [f"gate {gate}" for gate in gates])):
+            await self.reconcile(gate.removeprefix("gate "))
+            self._seen.pop(gate, None)

