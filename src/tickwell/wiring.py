@@ -39,15 +39,12 @@ SCHEMES = (
     "sqlite:///file.db",
     "postgresql://user@host/database",
     "mongodb://user@host/database",
-    "mongodb://user@host/database",
     "redis://host:6379/0",
 )
 #: Stores that are servers, by scheme: the folder, which is the extra to install, and the class.
 SERVERS = {
     "postgresql": ("postgres", "PostgresStore"),
     "postgres": ("postgres", "PostgresStore"),
-    "mongodb": ("mongo", "MongoStore"),
-    "mongodb+srv": ("mongo", "MongoStore"),
     "mongodb": ("mongo", "MongoStore"),
     "mongodb+srv": ("mongo", "MongoStore"),
     "redis": ("redis", "RedisStore"),
