@@ -11,9 +11,9 @@ from tickwell.errors import JobExists
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.changing import change_job
-from tickwell.stores.redis.listing import job_walk, job_wanted, matches, turn
+from tickwell.stores.redis.listing import job_walk, job_wanted, matches
 from tickwell.stores.redis.rows import cursor_given, document, dumps, entry_of, facts, present
-from tickwell.stores.sql.entries import own, position
+from tickwell.stores.sql.entries import own, place
 from tickwell.stores.sql.text import clean
 
 #: Jobs that one script looks at for a list.
@@ -78,6 +78,4 @@ class RedisCatalog(RedisBase):
         items = [own(entry) for entry in found[:limit]]
         if len(found) <= limit:
             return Page(items=items)
-        last = items[-1]
-        by_time = where.fires_before is not None
-        return Page(items=items, cursor=turn(last) if by_time else position(last.job))
+        return Page(items=items, cursor=place(items[-1], where))

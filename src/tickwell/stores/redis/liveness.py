@@ -10,8 +10,7 @@ from tickwell.domain.execution import Claim
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import Wakeup
 from tickwell.stores.redis.base import RedisBase
-from tickwell.stores.redis.rows import dumps
-from tickwell.stores.sql.claims import held_claim
+from tickwell.stores.redis.rows import claim_of, dumps
 from tickwell.stores.sql.workers import liveness_of, owned_of, worker_to_json
 
 
@@ -36,7 +35,7 @@ class RedisLiveness(RedisBase):
         if not rows:
             return []
         jobs = await self.definitions([(row[1], row[13]) for row in rows], now)
-        return [held_claim(row, jobs[row[1]]) for row in rows if row[1] in jobs]
+        return [claim_of(row, jobs[row[1]]) for row in rows if row[1] in jobs]
 
     async def list_workers(self) -> list[Liveness]:
         rows = [json.loads(row) for row in await self.client.call("list_workers")]

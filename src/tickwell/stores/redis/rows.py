@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from typing import Any
 
 from tickwell.domain.document import job_to_document
-from tickwell.domain.execution import NewExecution, RangeSkip
+from tickwell.domain.execution import Claim, NewExecution, RangeSkip
 from tickwell.domain.job import Cursor, Entry, Job
 from tickwell.domain.outcome import Report
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import (
     KIND_CODE,
+    KINDS,
     OUTCOME_CODE,
     OVERLAP_CODE,
     REASON_CODE,
@@ -69,6 +71,7 @@ def facts(job: Job) -> list[Any]:
             retention.age,
             retention.count,
             retention.dead,
+            job.saved_at,
         )
     )
 
@@ -101,6 +104,29 @@ def execution_given(new: NewExecution) -> list[Any]:
             new.revived_from,
             None if job.ttl is None else new.run_at + job.ttl,
         )
+    )
+
+
+def claim_of(row: Sequence[Any], job: Job) -> Claim:
+    """A running execution as its worker knows it, by the definition in force."""
+    id, _, kind, attempt, charged, lost, returned, fire_time, run_at, payload, *rest = row
+    if payload is None:
+        # The caller's own: a handler may change what it gets.
+        payload = deepcopy(job.payload) if isinstance(job.payload, dict | list) else job.payload
+    return Claim(
+        id=id,
+        job=job,
+        kind=KINDS[kind],
+        attempt=attempt,
+        charged=charged,
+        lost=lost,
+        returned=returned,
+        fire_time=fire_time,
+        run_at=run_at,
+        payload=payload,
+        deadline=rest[0],
+        worker=rest[1],
+        claim_id=rest[2],
     )
 
 

@@ -35,10 +35,15 @@ if definition then
   mark('records', field, 0)
   mark('jobs', listed(id, entry), false)
   mark('removable', listed(id, entry), false)
+  local replaced = string.format('%08d', entry[J_VERSION])
   define(entry, definition[1])
+  redis.call('ZADD', P .. 'versions:' .. id, entry[J_SAVED], replaced)
   redis.call('HSET', P .. 'job', id, definition[2])
   mark('jobs', listed(id, entry), 0)
-  redis.call('ZADD', P .. 'prune', 'LT', now, id)
+  -- What is kept may be less from now on.
+  for _, look in ipairs({ 'prune', 'skip_look', 'version_look' }) do
+    redis.call('ZADD', P .. look, 'LT', now, id)
+  end
   redis.call('SADD', P .. 'over', id)
 end
 move_cursor(entry, change[1])

@@ -24,13 +24,10 @@ end
 local queues, abilities = cjson.decode(ARGV[8]), set_of(cjson.decode(ARGV[9]))
 local ids, left_out = cjson.decode(ARGV[10]), set_of(cjson.decode(ARGV[11]))
 
-local function lane_key(row)
-  return 'lane:' .. row[QUEUE] .. '\0' .. row[ABILITY] .. '\0'
-    .. string.format('%.0f', row[RUN_AT] - row[RANK])
-end
+local written_worker, written_claim, own = text(worker), text(claim_id), 'own:' .. worker
 
-local function hand_over(id, row)
-  mark(lane_key(row), id, false)
+local function hand_over(id, row, lane)
+  mark(lane, id, false)
   mark('state:2:' .. row[PROJECT], id, false)
   mark('state:3:' .. row[PROJECT], id, 0)
   if row[EXPIRES] then
@@ -39,23 +36,23 @@ local function hand_over(id, row)
   row[STATE], row[ATTEMPT], row[CHARGED] = RUNNING, row[ATTEMPT] + 1, row[CHARGED] + 1
   row[WORKER], row[CLAIM] = worker, claim_id
   row[DEADLINE] = math.max(now, row[RUN_AT]) + row[HARD] + MINUTE
-  mark('own:' .. worker, id, row[DEADLINE])
+  mark(own, id, row[DEADLINE])
   touch(id)
-  return claim_of(id, row, row[DEFINITION])
+  return claim_of(id, row, row[DEFINITION], written_worker, written_claim)
 end
 
 local claims = {}
 local pick = ids and picker_of_ids(ids, queues, abilities, due) or picker(queues, abilities, due)
 while #claims < limit do
-  local picked = pick(limit - #claims)
+  local picked, lanes = pick(limit - #claims)
   if #picked == 0 then
     break
   end
   fetch(picked)
-  for _, id in ipairs(picked) do
+  for n, id in ipairs(picked) do
     local row = rows[id]
     if (not row[EXPIRES] or row[EXPIRES] > now) and not left_out[row[JOB]] then
-      claims[#claims + 1] = hand_over(id, row)
+      claims[#claims + 1] = hand_over(id, row, lanes[n])
     end
   end
 end

@@ -20,7 +20,7 @@ local function by_score()
     for n = 1, #part, 2 do
       if #members < count and (not at or tonumber(part[n + 1]) > tonumber(at) or part[n] > after) then
         members[#members + 1] = part[n]
-        last = string.format('%015.0f', part[n + 1]) .. '\0' .. part[n]
+        last = string.format('%015d', part[n + 1]) .. '\0' .. part[n]
       end
     end
     offset = offset + #part / 2

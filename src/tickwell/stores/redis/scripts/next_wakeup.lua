@@ -24,8 +24,8 @@ end
 
 local run = false
 for _, lane in ipairs(lanes_of(queues or redis.call('SMEMBERS', P .. 'queues'))) do
-  local later = string.format('(%.0f', now - lane.head)
-  local found = redis.call('ZRANGE', lane.key, later, '+inf', 'BYSCORE', 'LIMIT', 0, 1,
+  local later = string.format('(%d', now - lane.head)
+  local found = redis.call('ZRANGE', P .. lane.key, later, '+inf', 'BYSCORE', 'LIMIT', 0, 1,
     'WITHSCORES')
   if found[2] then
     run = math.min(run or NEVER, found[2] + lane.head)

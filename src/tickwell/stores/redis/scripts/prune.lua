@@ -1,7 +1,8 @@
 -- flags: allow-oom
--- needs: words json rows places catalog
--- ARGV: now, limit. Deletes up to so many of each kind: ended executions past their retention,
--- expired records, lost workers; then deleted jobs without history. Answers how many.
+-- needs: words json rows places catalog aging
+-- ARGV: now, limit. Deletes up to so many of each kind: ended executions and range skips past
+-- their retention, former definitions, expired records, lost workers; then deleted jobs without
+-- history. Answers how many.
 local now, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
 local pruned, looked = 0, 0
 -- Rows that one call looks at, and how often a job is looked at while its history ages once: what
@@ -81,8 +82,7 @@ local function cut(ids)
 end
 
 local function prune_by_age()
-  local due = redis.call('ZRANGE', P .. 'prune', '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)
-  for _, job in ipairs(due) do
+  for _, job in ipairs(to_look_at('prune', now, limit)) do
     local entry = entry_of(job)
     if pruned >= limit or looked >= MOST_LOOKED then
       return
@@ -91,14 +91,10 @@ local function prune_by_age()
       local found = #old
       drop(cut(old))
       if found == #old then
-        if again then
-          redis.call('ZADD', P .. 'prune', again, job)
-        else
-          redis.call('ZREM', P .. 'prune', job)
-        end
+        look_again('prune', job, again)
       end
     else
-      redis.call('ZREM', P .. 'prune', job)
+      look_again('prune', job, false)
     end
   end
 end
@@ -116,14 +112,6 @@ local function prune_by_count()
       redis.call('SREM', P .. 'over', job)
     end
   end
-end
-
-local function prune_records()
-  local fields = redis.call('ZRANGE', P .. 'expiring', '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)
-  variadic('HDEL', 'record', fields)
-  variadic('ZREM', 'records', fields)
-  variadic('ZREM', 'expiring', fields)
-  return #fields
 end
 
 local function prune_workers()
@@ -155,8 +143,10 @@ local function forget(job, entry)
   mark('fire', job, false)
   redis.call('HDEL', P .. 'job', job)
   redis.call('HDEL', P .. 'cursor', job)
-  redis.call('UNLINK', P .. 'skips:' .. job)
-  redis.call('ZREM', P .. 'prune', job)
+  redis.call('UNLINK', P .. 'skips:' .. job, P .. 'versions:' .. job)
+  for _, look in ipairs({ 'prune', 'skip_look', 'version_look' }) do
+    redis.call('ZREM', P .. look, job)
+  end
   redis.call('SREM', P .. 'deleted', job)
 end
 
@@ -180,4 +170,5 @@ for _, project in ipairs(projects) do
     redis.call('SREM', P .. 'projects', project)
   end
 end
-return pruned + prune_records() + prune_workers() + prune_jobs()
+pruned = pruned + prune_skips(now, limit) + prune_versions(now, limit)
+return pruned + prune_records(now, limit) + prune_workers() + prune_jobs()

@@ -3,7 +3,7 @@ local function text(value)
   if not value then
     return 'null'
   elseif type(value) == 'number' then
-    return string.format('%.0f', value)
+    return string.format('%d', value)
   end
   return cjson.encode(value)
 end

@@ -11,7 +11,7 @@ local function lanes_of(queues, abilities)
         local ability, head = string.match(name, '^(.*)%z(%-?%d+)$')
         if not abilities or abilities[ability] then
           lanes[#lanes + 1] = {
-            key = P .. 'lane:' .. queue .. '\0' .. name, head = tonumber(head), queue = queue,
+            key = 'lane:' .. queue .. '\0' .. name, head = tonumber(head), queue = queue,
             name = name, offset = 0, place = 1, read = {},
           }
         end
@@ -23,7 +23,7 @@ end
 
 -- An empty lane is forgotten; whoever queues something opens it again.
 local function close_if_empty(lane)
-  if redis.call('EXISTS', lane.key) == 0 then
+  if redis.call('EXISTS', P .. lane.key) == 0 then
     redis.call('SREM', P .. 'lanes:' .. lane.queue, lane.name)
     if redis.call('EXISTS', P .. 'lanes:' .. lane.queue) == 0 then
       redis.call('SREM', P .. 'queues', lane.queue)
@@ -32,7 +32,7 @@ local function close_if_empty(lane)
 end
 
 local function refill(lane, due, chunk)
-  lane.read = redis.call('ZRANGE', lane.key, '-inf', due - lane.head, 'BYSCORE',
+  lane.read = redis.call('ZRANGE', P .. lane.key, '-inf', due - lane.head, 'BYSCORE',
     'LIMIT', lane.offset, chunk, 'WITHSCORES')
   if #lane.read == 0 and lane.offset == 0 then
     close_if_empty(lane)
@@ -48,11 +48,12 @@ local function is_better(lane, best)
   return lane.read[lane.place] < best.read[best.place]
 end
 
--- A function that answers the next best ids, as many as it is asked for.
+-- A function that answers the next best ids, as many as it is asked for, and the lane of each.
 local function picker(queues, abilities, due)
   local lanes = lanes_of(queues, abilities)
   return function(count)
     local chunk, picked = #lanes > 1 and math.min(count, CHUNK) or count, {}
+    local keys = {}
     while #picked < count do
       local best
       for _, lane in ipairs(lanes) do
@@ -68,10 +69,11 @@ local function picker(queues, abilities, due)
         break
       end
       picked[#picked + 1] = best.read[best.place]
+      keys[#picked] = best.key
       best.place = best.place + 2
       best.rank = tonumber(best.read[best.place + 1])
     end
-    return picked
+    return picked, keys
   end
 end
 
@@ -94,10 +96,13 @@ local function picker_of_ids(ids, queues, abilities, due)
     return rank < others or (rank == others and one < other)
   end)
   return function(count)
-    local picked = {}
+    local picked, keys = {}, {}
     while #picked < count and #found > 0 do
+      local row = rows[found[1]]
+      keys[#keys + 1] = 'lane:' .. row[QUEUE] .. '\0' .. row[ABILITY] .. '\0'
+        .. string.format('%d', row[RUN_AT] - row[RANK])
       picked[#picked + 1] = table.remove(found, 1)
     end
-    return picked
+    return picked, keys
   end
 end

@@ -1,10 +1,14 @@
 -- Where an execution is found: by its state, in its lane, before a gate. Needs rows.
 local lanes_known = {}
+local OF_STATE = {}
+for state = WAITING, SKIPPED do
+  OF_STATE[state] = 'state:' .. state .. ':'
+end
 
 -- A lane has one head start, so that what is due is one range of ranks.
 local function lane_of(row)
   return row[QUEUE] .. '\0' .. row[ABILITY] .. '\0'
-    .. string.format('%.0f', row[RUN_AT] - row[RANK])
+    .. string.format('%d', row[RUN_AT] - row[RANK])
 end
 
 local function open_lane(row)
@@ -34,7 +38,7 @@ local function places(id, row, there)
     mark('own:' .. row[WORKER], id, there and row[DEADLINE])
   end
   if state ~= SUCCEEDED then
-    mark('state:' .. state .. ':' .. row[PROJECT], id, there and 0)
+    mark(OF_STATE[state] .. row[PROJECT], id, there and 0)
   end
   if state <= PARKED then
     mark('live', row[JOB] .. '\0' .. id, there and 0)

@@ -51,6 +51,7 @@ end
 local function record_skips(job, skips)
   local key = P .. 'skips:' .. job
   for _, skip in ipairs(skips) do
+    redis.call('ZADD', P .. 'skip_look', 'LT', skip[2] + entry_of(job)[J_AGE] + 1, job)
     -- Numbered, since the same range may be passed over twice.
     local numbered = list({ skip[1], skip[2], skip[3], skip[4], redis.call('ZCARD', key) })
     redis.call('ZADD', key, skip[1], numbered)
