@@ -71,7 +71,8 @@ class NotFound(TickwellError, LookupError):
     def __init__(self, kind: str, key: str) -> None:
         self.kind = kind
         self.key = key
-        super().__init__(f"no {kind} {key!r} in this project")
+        where = "" if kind in {"project", "user"} else " in this project"
+        super().__init__(f"no {kind} {key!r}{where}")
 
 
 class Conflict(TickwellError):

@@ -11,8 +11,10 @@ from tickwell.api.idempotency import Idempotency
 from tickwell.clock import Clock
 from tickwell.domain.event import Events
 from tickwell.domain.health import Health
+from tickwell.errors import NotRunning
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.services.administration import Administration
 from tickwell.services.feed import Feed
 from tickwell.services.operations import Operations, Tools
 from tickwell.services.reachable import Reachable
@@ -63,6 +65,8 @@ class Context:
     authenticate: Authenticate = local_admin
     visit: Visit = local_visit
     settings: Settings = field(default_factory=Settings)
+    #: Access, projects, secrets, limits and the audit log, where this process has them.
+    administration: Administration | None = None
     #: What the engine of this process tells.
     events: Events = field(default_factory=Events)
 
@@ -107,6 +111,14 @@ class RateLimit:
     remaining: int
     #: Seconds until more are to be had.
     reset: int
+
+
+def administration_of(request: Request) -> Administration:
+    """All that is administered, or the word that it is not administered here."""
+    found = context_of(request).administration
+    if found is None:
+        raise NotRunning("this process administers nothing; it was started without access")
+    return found
 
 
 def context_of(request: Request) -> Context:

@@ -9,6 +9,9 @@ from pydantic import BaseModel
 #: The shapes of bodies, by name: OpenAPI is told of them once.
 BODIES: dict[str, type[BaseModel]] = {}
 
+#: In `openapi_extra`: the answer holds a secret, which is shown once and kept nowhere.
+ONE_TIME = "x-one-time"
+
 _IF_MATCH = {
     "name": "If-Match",
     "in": "header",
@@ -28,9 +31,13 @@ def described(
     body_required: bool = False,
     body_type: str = "application/json",
     if_match: bool | None = None,
+    one_time: bool = False,
 ) -> dict[str, Any]:
-    """The arguments of a router's decorator. `if_match`: None none, False optional, True needed."""
-    extra: dict[str, Any] = {}
+    """The arguments of a router's decorator. `if_match`: None none, False optional, True needed.
+
+    `one_time`: the answer holds a secret, so that it cannot be given again for the same key.
+    """
+    extra: dict[str, Any] = {ONE_TIME: True} if one_time else {}
     if body is not None:
         BODIES[body.__name__] = body
         content: dict[str, Any] = {"schema": {"$ref": f"#/components/schemas/{body.__name__}"}}

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
-from tickwell.api.describe import BODIES
+from tickwell.api.describe import BODIES, ONE_TIME
 from tickwell.api.models.base import Problem
 from tickwell.api.security import PUBLIC
 
@@ -87,14 +87,15 @@ def _complete(operation: dict[str, Any], method: str, path: str) -> None:
             answers[status] = {"description": text, "content": content}
     if operation["x-permission"] != PUBLIC:
         operation["security"] = [{"key": []}, {"key_header": []}]
-        if method == "post":
+        if method == "post" and not operation.pop(ONE_TIME, False):
             operation.setdefault("parameters", []).append(_IDEMPOTENCY)
 
 
 def _may(status: str, operation: dict[str, Any], method: str, path: str) -> bool:
     """Whether an operation can answer like this."""
     if operation["x-permission"] == PUBLIC:
-        return status == "503"
+        bodies = {"400", "401", "413", "415", "422", "429"} if method == "post" else set()
+        return status in {"503", *bodies}
     if status in {"400", "413", "415"}:
         return method in {"post", "put", "patch"}
     if status in {"412", "428"}:

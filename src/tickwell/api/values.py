@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 from tickwell.clock import NEVER, to_millis
 from tickwell.domain.trigger import parse_duration
 from tickwell.errors import InvalidInput
+
+E = TypeVar("E", bound=StrEnum)
 
 _EXAMPLE = "For example 2026-11-15T09:00:00Z"
 
@@ -67,3 +70,18 @@ def text(value: Any, field: str, longest: int = 1000) -> str:
     if not isinstance(value, str) or len(value) > longest:
         raise InvalidInput(f"is not a text of {longest} characters at most", field=field)
     return value
+
+
+def choice(value: Any, field: str, kind: type[E]) -> E:
+    """A word of an enumeration."""
+    words = ", ".join(kind)
+    if not isinstance(value, str) or value not in set(kind):
+        raise InvalidInput("is not one of those known", field=field, hint=f"Known are {words}")
+    return kind(value)
+
+
+def choices(value: Any, field: str, kind: type[E]) -> list[E]:
+    """Several words of an enumeration."""
+    if not isinstance(value, list):
+        raise InvalidInput("is not a list", field=field, hint=f"Known are {', '.join(kind)}")
+    return [choice(each, f"{field}.{number}", kind) for number, each in enumerate(value)]

@@ -88,6 +88,11 @@ class Projects:
         return [project for project in found if project.deleted_at is None]
 
     @needs(Permission.PLATFORM)
+    async def get(self, actor: Actor, name: str) -> Project:
+        """One project."""
+        return await self._existing(name)
+
+    @needs(Permission.PLATFORM)
     async def appoint(self, actor: Actor, name: str, user: str) -> None:
         """Make a user an admin of a project: the way in when its last one is gone."""
         await self._existing(name)

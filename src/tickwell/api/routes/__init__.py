@@ -5,15 +5,23 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from tickwell.api.routes import (
+    audit,
     bulk,
     dead_letters,
     events,
     executions,
     health,
     jobs,
+    keys,
+    members,
     previews,
+    projects,
     queues,
     runs,
+    secrets,
+    session,
+    tokens,
+    users,
     workers,
 )
 
@@ -28,6 +36,14 @@ ROUTERS: tuple[APIRouter, ...] = (
     bulk.router,
     previews.router,
     events.router,
+    keys.router,
+    members.router,
+    users.router,
+    projects.router,
+    secrets.router,
+    audit.router,
+    session.router,
+    tokens.router,
 )
 #: At the root.
 ROOT: tuple[APIRouter, ...] = (health.router,)

@@ -1,0 +1,154 @@
+"""Who asks: an API key, a token, or a session; and how often they may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from tickwell.api.context import RateLimit
+from tickwell.api.cookies import session_of
+from tickwell.api.same_origin import require_own_page
+from tickwell.errors import InvalidInput, NotFound, Unauthenticated
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.key_token import PREFIX
+from tickwell.services.access.permission import Permission, permissions_of
+from tickwell.services.access.sessions import csrf_token
+from tickwell.services.access.token import looks_like_token
+from tickwell.services.access.user import User
+from tickwell.services.administration import Administration
+from tickwell.services.limits.requests import Allowance, RequestLimits
+from tickwell.services.platform import DEFAULT, PLATFORM
+
+#: The same, whatever was wrong.
+REFUSED = "nobody that can be believed asks; send an API key as Authorization: Bearer tw_…"
+_HEADER = "x-tickwell-project"
+#: The project that a browser chose last.
+PROJECT_COOKIE = "project"
+
+
+@dataclass(frozen=True, slots=True)
+class Authentication:
+    """`context.Authenticate` and `context.Visit`. Requests with a key never look at cookies."""
+
+    administration: Administration
+    limits: RequestLimits
+
+    async def authenticate(self, request: Request) -> Actor:
+        """The actor of a request to the API."""
+        shown = _credentials(request)
+        if shown is None:
+            return await self._by_session(request)
+        try:
+            if shown.startswith(PREFIX):
+                return await self._by_key(request, shown)
+            if looks_like_token(shown):
+                user = await self.administration.tokens.find(shown)
+                return self._user(request, user)
+        except Unauthenticated:
+            self._count_stranger(request)
+            raise
+        self._count_stranger(request)
+        raise Unauthenticated(REFUSED)
+
+    async def visit(self, request: Request) -> tuple[Actor, str]:
+        """The actor of a page, and the token that its forms carry."""
+        id = session_of(request)
+        user = await self.administration.sessions.find(id) if id else None
+        if id is None or user is None:
+            raise Unauthenticated("log in first")
+        token = csrf_token(id)
+        await require_own_page(request, token)
+        return self._user(request, user), token
+
+    async def _by_key(self, request: Request, shown: str) -> Actor:
+        key = await self.administration.key_check.find(shown)
+        if key is None:
+            raise Unauthenticated(REFUSED)
+        named = request.headers.get(_HEADER)
+        if named is not None and named != key.project:
+            raise NotFound("project", named)
+        _show(request, self.limits.known(f"key:{key.id}"))
+        return _actor(request, f"key:{key.id}", key.project, key.permissions)
+
+    async def _by_session(self, request: Request) -> Actor:
+        if session_of(request) is None:
+            self._count_stranger(request)
+            raise Unauthenticated(REFUSED)
+        try:
+            return (await self.visit(request))[0]
+        except Unauthenticated:
+            self._count_stranger(request)
+            raise
+
+    def _user(self, request: Request, user: User) -> Actor:
+        name = f"user:{user.name}"
+        _show(request, self.limits.known(name))
+        project = _project(request, user)
+        held = permissions_of(user.roles[project]) if project in user.roles else frozenset()
+        if user.platform:
+            held |= {Permission.PLATFORM}
+        return _actor(request, name, project, held)
+
+    def _count_stranger(self, request: Request) -> None:
+        _show(request, self.limits.stranger(_address(request)))
+
+
+def _credentials(request: Request) -> str | None:
+    """What the client shows; None when it shows nothing."""
+    bearer, key = request.headers.get("authorization"), request.headers.get("x-api-key")
+    if bearer is None:
+        return key
+    scheme, _, shown = bearer.partition(" ")
+    if scheme.lower() != "bearer" or key is not None:
+        return ""  # another scheme, or two at once: nobody's
+    return shown.strip()
+
+
+def _project(request: Request, user: User) -> str:
+    """The project that the request names, if it is one of the user's."""
+    named = request.headers.get(_HEADER)
+    if named is not None:
+        if named in user.roles:
+            return named
+        raise NotFound("project", named)
+    chosen = request.cookies.get(PROJECT_COOKIE, "")
+    if chosen in user.roles:
+        return chosen
+    if DEFAULT in user.roles:
+        return DEFAULT
+    if len(user.roles) == 1:
+        return next(iter(user.roles))
+    if user.platform or not user.roles:
+        return PLATFORM
+    raise InvalidInput(
+        "you are a member of several projects",
+        field="X-Tickwell-Project",
+        hint=f"Name one of {', '.join(sorted(user.roles))}",
+    )
+
+
+def _actor(request: Request, name: str, project: str, permissions: frozenset[Permission]) -> Actor:
+    return Actor(
+        name=name,
+        project=project,
+        permissions=permissions,
+        address=_address(request),
+        request_id=request.state.request_id,
+    )
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _show(request: Request, allowance: Allowance | None) -> None:
+    """For the headers of the answer."""
+    if allowance is not None:
+        request.state.rate_limit = RateLimit(
+            name=allowance.name,
+            limit=allowance.rate.limit,
+            window=allowance.rate.window // 1000,
+            remaining=allowance.remaining,
+            reset=allowance.reset,
+        )

@@ -1,0 +1,101 @@
+"""API keys of the project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from tickwell.api import bodies, values
+from tickwell.api.answers import answer
+from tickwell.api.context import administration_of
+from tickwell.api.describe import described
+from tickwell.api.models import administration as models
+from tickwell.api.once import require_no_key
+from tickwell.api.security import allow
+from tickwell.domain.trigger import parse_duration
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.key import ApiKey
+from tickwell.services.access.keys import OVERLAP
+from tickwell.services.access.permission import Permission, Role
+from tickwell.services.documents import instant_text
+
+router = APIRouter(tags=["keys"])
+
+
+@router.get("/keys", **described("list_keys", models.Keys))
+async def list_keys(request: Request, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
+    """The keys of the project, without their secrets."""
+    found = await administration_of(request).keys.list(actor)
+    return answer({"items": [_document(key, used) for key, used in found]})
+
+
+@router.post(
+    "/keys",
+    **described(
+        "create_key",
+        models.NewKey,
+        status=201,
+        body=models.KeyToMake,
+        body_required=True,
+        example={"name": "ci", "role": "operator"},
+        one_time=True,
+    ),
+)
+async def create(request: Request, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
+    """Make a key; its secret is in the answer, and nowhere else."""
+    require_no_key(request)
+    known = ("name", "role", "permissions", "expires_at")
+    given = await bodies.read_object(request, *known)
+    made = await administration_of(request).keys.create(
+        actor,
+        values.text(given.get("name"), "name"),
+        values.choice(given.get("role"), "role", Role),
+        permissions=_permissions(given.get("permissions")),
+        expires_at=values.instant(given.get("expires_at"), "expires_at"),
+    )
+    return answer(_document(made.key, None) | {"key": made.token}, 201)
+
+
+@router.post(
+    "/keys/{id}/rotate",
+    **described("rotate_key", models.NewKey, status=201, body=models.Rotation, one_time=True),
+)
+async def rotate(
+    request: Request, id: str, actor: Actor = allow(Permission.ADMINISTER)
+) -> Response:
+    """Make a key that takes over from this one, which works on for the overlap."""
+    require_no_key(request)
+    overlap = (await bodies.read_object(request, "overlap")).get("overlap")
+    life = OVERLAP if overlap is None else parse_duration(overlap, field="overlap")
+    made = await administration_of(request).keys.rotate(actor, id, life)
+    return answer(_document(made.key, None) | {"key": made.token}, 201)
+
+
+@router.delete("/keys/{id}", **described("revoke_key", models.Done))
+async def revoke(
+    request: Request, id: str, actor: Actor = allow(Permission.ADMINISTER)
+) -> Response:
+    """Take a key away; it is refused within seconds, everywhere."""
+    await administration_of(request).keys.revoke(actor, id)
+    return answer({"done": True})
+
+
+def _permissions(given: Any) -> frozenset[Permission] | None:
+    if given is None:
+        return None
+    return frozenset(values.choices(given, "permissions", Permission))
+
+
+def _document(key: ApiKey, used: int | None) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "role": key.role.value,
+        "permissions": sorted(key.permissions),
+        "created_at": instant_text(key.created_at),
+        "created_by": key.created_by,
+        "expires_at": None if key.expires_at is None else instant_text(key.expires_at),
+        "replaces": key.replaces,
+        "last_used_at": None if used is None else instant_text(used),
+    }

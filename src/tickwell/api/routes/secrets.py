@@ -1,0 +1,64 @@
+"""Secrets of the project: written and listed, never read back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from tickwell.api import bodies
+from tickwell.api.answers import answer
+from tickwell.api.context import administration_of
+from tickwell.api.describe import described
+from tickwell.api.models import administration as models
+from tickwell.api.security import allow
+from tickwell.errors import InvalidInput
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+from tickwell.services.documents import instant_text
+from tickwell.services.secrets.secrets import SecretInfo
+
+router = APIRouter(tags=["secrets"])
+
+
+@router.get("/secrets", **described("list_secrets", models.Secrets))
+async def list_secrets(request: Request, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
+    """Names and versions, by name."""
+    found = await administration_of(request).secrets.list(actor)
+    return answer({"items": [_document(info) for info in found]})
+
+
+@router.put(
+    "/secrets/{name}",
+    **described(
+        "set_secret",
+        models.Secret,
+        body=models.SecretToSet,
+        body_required=True,
+        example={"value": "a long random value"},
+    ),
+)
+async def put(request: Request, name: str, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
+    """Add a secret, or give it another value."""
+    value = (await bodies.read_object(request, "value")).get("value")
+    if not isinstance(value, str):
+        raise InvalidInput("a text is needed", field="value")
+    return answer(_document(await administration_of(request).secrets.set(actor, name, value)))
+
+
+@router.delete("/secrets/{name}", **described("delete_secret", models.Done))
+async def delete(
+    request: Request, name: str, actor: Actor = allow(Permission.ADMINISTER)
+) -> Response:
+    """Take a secret away; attempts that name it fail from now on."""
+    await administration_of(request).secrets.delete(actor, name)
+    return answer({"done": True})
+
+
+def _document(info: SecretInfo) -> dict[str, Any]:
+    return {
+        "name": info.name,
+        "version": info.version,
+        "saved_at": instant_text(info.saved_at),
+        "by": info.by,
+    }

@@ -1,0 +1,37 @@
+"""Tokens of our own issuer."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from tickwell.api import bodies
+from tickwell.api.answers import answer
+from tickwell.api.context import administration_of
+from tickwell.api.describe import described
+from tickwell.api.models import administration as models
+from tickwell.api.once import require_no_key
+from tickwell.api.security import allow, public
+from tickwell.errors import NotFound
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+
+router = APIRouter(tags=["tokens"])
+
+
+@router.post("/tokens", **described("issue_token", models.Token, status=201, one_time=True))
+async def issue(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
+    """A token that says who one is, for 15 minutes."""
+    require_no_key(request)
+    await bodies.read_object(request)
+    administration = administration_of(request)
+    kind, _, name = actor.name.partition(":")
+    user = await administration.directory.find(name) if kind == "user" else None
+    if user is None:
+        raise NotFound("user", actor.name)
+    return answer({"token": await administration.issuer.issue(user)}, 201)
+
+
+@router.get("/jwks", dependencies=[public()], **described("get_jwks", models.Jwks))
+async def jwks(request: Request) -> Response:
+    """The public keys that our tokens are checked with."""
+    return answer(await administration_of(request).issuer.jwks())
