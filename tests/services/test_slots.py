@@ -199,3 +199,15 @@ async def test_what_cannot_be_asked(world):
         await world.slots.read("other", "report", TEN, TEN + 1)
     with pytest.raises(InvalidInput):
         await world.slots.read("default", "report", TEN, TEN)
+
+
+async def test_what_a_pruned_range_answered_is_said_to_be_pruned(world):
+    await world.jobs.add(world.job(Every("1m"), misfire=SKIP, retention=Retention(age=HOUR)))
+    await world.at(TEN + 3 * MINUTE)
+    await world.at(TEN + 63 * MINUTE)
+    assert await world.store.prune(world.clock.now(), 100) == 1
+    assert await read(world, until=TEN + 4 * MINUTE) == [
+        (1, "pruned", None),
+        (2, "pruned", None),
+        (3, "executed", None),
+    ]

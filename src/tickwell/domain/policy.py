@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
+from typing import TYPE_CHECKING, Literal
 
 from tickwell.domain.given import make_choice, make_durations, require_whole
+from tickwell.domain.trigger.duration import Duration
 from tickwell.errors import InvalidJob
 from tickwell.ids import spread
 
@@ -14,6 +16,8 @@ SECOND = 1_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+#: Former definitions of a job that are kept however old; older ones as long as its history.
+KEPT_VERSIONS = 100
 
 #: How many attempts may be lost with their worker, the last one being final: a budget of its own,
 #: so that a neighbour that kills the process does not eat up the failure budget of the others.
@@ -54,6 +58,20 @@ class Retry:
     jitter: float = 0.1
     #: Nothing is tried again later than this after the fire time.
     max_age: int | None = None
+
+    if TYPE_CHECKING:  # what is given may be written in more ways than it is kept
+
+        def __init__(
+            self,
+            *,
+            max_attempts: int = ...,
+            backoff: Backoff | Literal["fixed", "linear", "exponential"] = ...,
+            delay: Duration = ...,
+            factor: float = ...,
+            cap: Duration = ...,
+            jitter: float = ...,
+            max_age: Duration | None = ...,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         make_durations(self, "retry", "delay", "cap", "max_age")
@@ -124,6 +142,17 @@ class Misfire:
     #: `all` runs at most this many.
     cap: int = 100
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            policy: OnMisfire | Literal["skip", "latest", "all"] = ...,
+            grace: Duration = ...,
+            catchup_window: Duration = ...,
+            cap: int = ...,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         make_durations(self, "misfire", "grace", "catchup_window")
         make_choice(self, "misfire", "policy", OnMisfire)
@@ -145,6 +174,10 @@ class Timeout:
     soft: int = _USUAL_SOFT
     #: The attempt ends as timed out, whatever the handler does.
     hard: int = 300 * SECOND
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, soft: Duration = ..., hard: Duration = ...) -> None: ...
 
     def __post_init__(self) -> None:
         make_durations(self, "timeout", "soft", "hard")
@@ -174,6 +207,12 @@ class Retention:
     age: int = 30 * DAY
     count: int = 1000
     dead: int = 90 * DAY
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, age: Duration = ..., count: int = ..., dead: Duration = ...
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         make_durations(self, "retention", "age", "dead")

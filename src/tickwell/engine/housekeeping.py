@@ -42,10 +42,15 @@ class Housekeeping:
         await self._park(able)
         await self._unpark(able)
         if self.clock.monotonic() - self._pruned_at >= self.settings.prune_every:
-            self._pruned_at = self.clock.monotonic()
+            await self._prune()
             await self._remove_finished()
-            while await self.store.prune(self.clock.now(), self.settings.batch):
-                pass
+
+    async def _prune(self) -> None:
+        """So much a round; what is left over is the next round's."""
+        for _ in range(PAGES):
+            if not await self.store.prune(self.clock.now(), self.settings.batch):
+                self._pruned_at = self.clock.monotonic()
+                return
 
     async def _park(self, able: Collection[tuple[str, str]]) -> None:
         """Take what no live worker can run out of the queue.

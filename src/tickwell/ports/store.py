@@ -270,7 +270,8 @@ class Upkeep(Protocol):
     async def prune(self, now: int, limit: int) -> int:
         """Delete what is old; answer how much.
 
-        Up to `limit` of each: ended executions past their job's retention; expired records; lost
+        Up to `limit` of each: ended executions and range skips past their job's retention; former
+        definitions that were replaced before it, but for the newest 100; expired records; lost
         workers that hold nothing and were last seen a day ago; then deleted jobs without history,
         with their skips and versions, which do not count.
         """

@@ -7,7 +7,7 @@ from tickwell.domain.execution import State
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import Retention
 from tickwell.domain.trigger import Once
-from tickwell.engine.housekeeping import Housekeeping
+from tickwell.engine.housekeeping import PAGES, Housekeeping
 from tickwell.testing.executors import FakeExecutor
 
 
@@ -112,3 +112,17 @@ async def test_old_history_is_pruned_batch_by_batch_and_not_at_every_sweep():
     prunes = len(rig.store.named("prune"))
     await keeping.run(await rig.memory.list_workers())
     assert len(rig.store.named("prune")) == prunes
+
+
+async def test_a_round_prunes_so_much_and_the_next_one_goes_on(rig, monkeypatch):
+    left = [3] * (PAGES + 2)
+
+    async def prune(now, limit):
+        return left.pop() if left else 0
+
+    monkeypatch.setattr(rig.memory, "prune", prune)
+    keeping = Housekeeping(rig.memory, rig.clock, rig.events, rig.settings)
+    await keeping.run([])
+    assert len(left) == 2
+    await keeping.run([])
+    assert left == []

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable
 
 from tickwell.clock import wall_millis
+from tickwell.domain.document import job_from_document
 from tickwell.domain.execution import ENDED, LIVE, Execution, State
 from tickwell.domain.job import JobState
-from tickwell.domain.policy import DAY
+from tickwell.domain.policy import DAY, KEPT_VERSIONS
 from tickwell.domain.promises import MEMORY
 from tickwell.stores.memory.catalog import MemoryCatalog
 from tickwell.stores.memory.flow import Flow
@@ -53,8 +54,9 @@ class MemoryStore(MemoryQueue, MemoryCatalog, MemoryHistory, MemoryRecords):
         old = [id for job_id in self.tables.by_job for id in self._old(job_id, now)][:limit]
         for id in old:
             self.tables.drop_row(id)
-        more = self._prune_records(now, limit) + self._prune_workers(now, limit)
-        return len(old) + more + self._prune_jobs(limit)
+        pruned = len(old) + self._prune_skips(now, limit) + self._prune_versions(now, limit)
+        pruned += self._prune_records(now, limit) + self._prune_workers(now, limit)
+        return pruned + self._prune_jobs(limit)
 
     def _old(self, job_id: str, now: int) -> list[str]:
         retention = self.tables.jobs[job_id].job.retention
@@ -77,6 +79,32 @@ class MemoryStore(MemoryQueue, MemoryCatalog, MemoryHistory, MemoryRecords):
             else:
                 kept += not dead
         return old
+
+    def _prune_skips(self, now: int, limit: int) -> int:
+        pruned = 0
+        for job_id, skips in self.tables.skips.items():
+            edge = now - self.tables.jobs[job_id].job.retention.age
+            old = [skip for skip in skips if skip.last < edge][: limit - pruned]
+            self.tables.skips[job_id] = [skip for skip in skips if skip not in old]
+            pruned += len(old)
+        return pruned
+
+    def _prune_versions(self, now: int, limit: int) -> int:
+        """Former definitions that are many, and were replaced before the history begins."""
+        gone = []
+        for entry in self.tables.jobs.values():
+            job, edge = entry.job, now - entry.job.retention.age
+            for version in range(1, job.version - KEPT_VERSIONS):
+                key = "job_version", job.project, f"{job.id}/{version:08}"
+                after = "job_version", job.project, f"{job.id}/{version + 1:08}"
+                if key not in self.tables.records:
+                    continue
+                if job_from_document(self.tables.records[after].document).saved_at >= edge:
+                    break
+                gone.append(key)
+        for key in gone[:limit]:
+            del self.tables.records[key]
+        return len(gone[:limit])
 
     def _prune_records(self, now: int, limit: int) -> int:
         expired = [

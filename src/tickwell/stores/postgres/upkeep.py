@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickwell.domain.policy import DAY
 from tickwell.stores.postgres.base import PostgresBase
-from tickwell.stores.sql.server.pruning import FIRST, Place, drop_jobs, prune_history
+from tickwell.stores.sql.server.pruning import FIRST, Place, drop_jobs, drop_versions, prune_history
 
 
 class PostgresUpkeep(PostgresBase):
@@ -17,6 +17,10 @@ class PostgresUpkeep(PostgresBase):
             more, place = await self._prune_some(now, limit - pruned, place)
             pruned += more
         single = self.database.single
+        pruned += await single(lambda session: session.run("old_skips", now, limit))
+        pruned += await self.database.write(
+            lambda session: drop_versions(session, self.cache, now, limit)
+        )
         pruned += await single(lambda session: session.run("expired_records", now, limit))
         pruned += await single(lambda session: session.run("prune_workers", now - DAY, limit))
         await single(lambda session: session.run("prune_gates", limit))

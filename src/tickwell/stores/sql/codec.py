@@ -118,9 +118,10 @@ def moved_columns(cursor: Cursor) -> tuple[Any, ...]:
     return state, next_fire_time, after, runs, nudged, paused_through, pause
 
 
-def skip_row(job: K, skip: RangeSkip) -> tuple[K, int, int, int, int]:
-    """The parameters of `insert_skips`."""
-    return job, skip.first, skip.last, skip.count, REASON_CODE[skip.reason]
+def skip_row(job: K, skip: RangeSkip, age: int) -> tuple[K, int, int, int, int, int]:
+    """The parameters of `insert_skips`; it is kept as long as the job keeps its history."""
+    reason = REASON_CODE[skip.reason]
+    return job, skip.first, skip.last, skip.count, reason, skip.last + age
 
 
 def skip_of(job_id: str, row: Any) -> RangeSkip:

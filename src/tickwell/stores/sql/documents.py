@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
+from tickwell.domain.document import job_from_document
 from tickwell.domain.job import Job
+from tickwell.domain.policy import KEPT_VERSIONS
 from tickwell.ports.records import Record
 
 #: After every key that begins with what stands before it.
@@ -31,3 +34,22 @@ def record_of(row: Any) -> Record:
 def version_key(job: Job) -> str:
     """Under which key a former definition is kept."""
     return f"{job.id}/{job.version:08}"
+
+
+def old_span(id: str, version: int) -> tuple[str, str]:
+    """The keys of former definitions that may be old, and of the first that is kept by number."""
+    return f"{id}/", f"{id}/{version - KEPT_VERSIONS:08}"
+
+
+def unneeded(rows: list[Any], edge: int) -> list[str]:
+    """Of keys and documents, oldest first: those that were replaced before an instant."""
+    gone = []
+    for (key, _), (_, successor) in pairwise(rows):
+        try:
+            replaced_at = job_from_document(json.loads(successor)).saved_at
+        except Exception:  # noqa: BLE001 - one that cannot be read here is left to others
+            break
+        if replaced_at >= edge:
+            break
+        gone.append(key)
+    return gone

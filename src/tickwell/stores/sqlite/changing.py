@@ -112,6 +112,7 @@ class Changes:
         self.session.run("update_policies", *policies, key)
         if job.retention != before.retention:
             self.session.run("new_retention", job.retention.dead, job.retention.age, key)
+            self.session.run("keep_skips", job.retention.age, key)
         self.session.run(
             "replace_record",
             JOB_VERSION,
@@ -125,7 +126,7 @@ class Changes:
     def _record(self, key: int, job: Job, made: Change) -> None:
         self.session.many(
             "insert_skips",
-            [skip_row(key, skip) for skip in made.skips],
+            [skip_row(key, skip, job.retention.age) for skip in made.skips],
         )
         recorder = Recorder(self.flow, self.now, 0)
         recorded = sum(recorder.one(key, new) for new in made.executions)

@@ -99,7 +99,7 @@ def write(session: Session, cache: JobCache, made: Draft, now: int, horizon: int
         fired.executions += recorded
         for skip in plan.skips:
             fired.skipped += skip.count
-            skips.append(skip_row(batch.job, skip))
+            skips.append(skip_row(batch.job, skip, planned.job.retention.age))
     session.many("insert_skips", skips)
     flow.close()
     return fired

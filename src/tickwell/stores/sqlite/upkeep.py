@@ -6,7 +6,10 @@ import json
 from collections import Counter
 
 from tickwell.domain.policy import DAY
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.documents import old_span, unneeded
 from tickwell.stores.sqlite.base import SqliteBase
+from tickwell.stores.sqlite.firing import definitions
 from tickwell.stores.sqlite.session import Session
 
 
@@ -19,9 +22,12 @@ class SqliteUpkeep(SqliteBase):
             _drop_executions(session, old)
             over = _past_count(session, limit - len(old))
             _drop_executions(session, over)
-            records = session.run("expired_records", now, limit).rowcount
-            workers = session.run("prune_workers", now - DAY, limit).rowcount
-            return len(old) + len(over) + records + workers + _drop_jobs(session, limit)
+            pruned = len(old) + len(over)
+            pruned += session.run("old_skips", now, limit).rowcount
+            pruned += _drop_versions(session, self.cache, now, limit)
+            pruned += session.run("expired_records", now, limit).rowcount
+            pruned += session.run("prune_workers", now - DAY, limit).rowcount
+            return pruned + _drop_jobs(session, limit)
 
         return await self.writer.call(work)
 
@@ -48,6 +54,22 @@ def _drop_executions(session: Session, keys: list[int]) -> None:
     session.many("count_ended", [(*which, -count) for which, count in ended.items()])
     session.run("prune_attempts", asked)
     session.run("prune_executions", asked)
+
+
+def _drop_versions(session: Session, cache: JobCache, now: int, limit: int) -> int:
+    edited = session.rows("edited_jobs")
+    jobs = definitions(session, cache, edited, now)
+    dropped = 0
+    for key, id, version in edited:
+        if key not in jobs or dropped >= limit:
+            continue
+        project, age = jobs[key].project, jobs[key].retention.age
+        span = old_span(id, version)
+        rows = session.rows("old_versions", project, *span, limit - dropped + 1)
+        gone = unneeded(rows, now - age)
+        session.run("drop_versions", project, json.dumps(gone))
+        dropped += len(gone)
+    return dropped
 
 
 def _drop_jobs(session: Session, limit: int) -> int:

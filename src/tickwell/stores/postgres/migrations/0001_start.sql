@@ -56,6 +56,7 @@ CREATE TABLE tickwell.cursor (
 CREATE INDEX cursor_due ON tickwell.cursor (next_fire_time, job) WHERE next_fire_time IS NOT NULL;
 CREATE INDEX cursor_prune ON tickwell.cursor (prune_at, job) WHERE prune_at IS NOT NULL;
 CREATE INDEX cursor_deleted ON tickwell.cursor (job) WHERE state = 3;
+CREATE INDEX cursor_edited ON tickwell.cursor (job) WHERE version > 101;
 
 -- One occurrence of a job: inserted once, updated once, at its end. The id is the guard.
 -- No index has a column that a success changes, and half of every page is free: the update at the
@@ -184,9 +185,12 @@ CREATE TABLE tickwell.skip (
     first bigint NOT NULL,
     last bigint NOT NULL,
     count bigint NOT NULL,
+    -- Later than this it is past its job's retention.
+    prune_at bigint NOT NULL,
     reason smallint NOT NULL
 );
 CREATE INDEX skip_job ON tickwell.skip (job, first, last, key);
+CREATE INDEX skip_prune ON tickwell.skip (prune_at);
 
 -- How many executions have ended, so that nobody has to count them. One row for each of a few
 -- writers: a single one would make all commits wait for each other.

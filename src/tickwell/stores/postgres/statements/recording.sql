@@ -92,5 +92,6 @@ UPDATE tickwell.cursor SET runs = runs + 1 WHERE job = $1;
 
 -- name: insert_skips
 -- Fire times that were passed over together.
-INSERT INTO tickwell.skip (job, first, last, count, reason)
-SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[]);
+INSERT INTO tickwell.skip (job, first, last, count, reason, prune_at)
+SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[],
+                     $6::bigint[]);

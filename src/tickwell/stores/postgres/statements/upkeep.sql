@@ -51,6 +51,30 @@ SELECT job::text, project, state, count(*) FROM gone GROUP BY 1, 2, 3;
 UPDATE tickwell.cursor SET made = made - gone.count
 FROM unnest($1::bigint[], $2::uuid[]) AS gone (count, job) WHERE cursor.job = gone.job;
 
+-- name: keep_skips
+-- A new retention holds for the skips of a job as well.
+UPDATE tickwell.skip SET prune_at = last + $1 WHERE job = $2;
+
+-- name: old_skips
+-- Range skips past their job's retention.
+DELETE FROM tickwell.skip WHERE key IN (
+    SELECT key FROM tickwell.skip WHERE prune_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+);
+
+-- name: edited_jobs
+-- Jobs with more former definitions than are kept in any case.
+SELECT job::text, version FROM tickwell.cursor WHERE version > 101 ORDER BY job;
+
+-- name: old_versions
+-- The oldest definitions of a job up to a version, oldest first.
+SELECT key, document FROM tickwell.record
+WHERE kind = 'job_version' AND project = $1 AND key >= $2 AND key <= $3 ORDER BY key LIMIT $4;
+
+-- name: drop_versions
+-- Definitions that nobody needs any more.
+DELETE FROM tickwell.record
+WHERE kind = 'job_version' AND project = $1 AND key = ANY ($2::text[]);
+
 -- name: expired_records
 -- Records past their time.
 DELETE FROM tickwell.record WHERE (kind, project, key) IN (

@@ -81,6 +81,8 @@ class Changes:
         policies = job.version, job.timeout.hard, job.retention.count
         is_new = job.retention != before.retention
         await self.session.run("update_policies", *policies, is_new, job.id)
+        if is_new:
+            await self.session.run("keep_skips", job.retention.age, job.id)
         self.flow.locks.heads[job.id].version = job.version
         await self.session.run(
             "replace_record",
@@ -93,7 +95,7 @@ class Changes:
     async def _record(self, job: Job, made: Change) -> None:
         await self.session.many(
             "insert_skips",
-            [skip_row(job.id, skip) for skip in made.skips],
+            [skip_row(job.id, skip, job.retention.age) for skip in made.skips],
         )
         if made.executions:
             await self.flow.locks.gates(new.gate for new in made.executions)

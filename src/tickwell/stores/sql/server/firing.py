@@ -89,6 +89,10 @@ class Firing:
             fired.executions += recorded
 
     async def _skip(self, planned: list[tuple[Job, Plan, Batch[str]]], fired: Fired) -> None:
-        skips = [skip_row(job.id, skip) for job, made, _ in planned for skip in made.skips]
+        skips = [
+            skip_row(job.id, skip, job.retention.age)
+            for job, made, _ in planned
+            for skip in made.skips
+        ]
         fired.skipped = sum(skip[3] for skip in skips)
         await self.session.many("insert_skips", skips)

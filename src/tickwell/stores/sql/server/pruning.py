@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.documents import old_span, unneeded
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.server.session import Session
@@ -52,6 +53,24 @@ async def _drop_executions(session: Session, cache: JobCache, ids: list[str]) ->
         flow.ended[project, state] -= count
     await session.many("uncount_made", [(count, job) for job, count in made.items()])
     await flow.close()
+
+
+async def drop_versions(session: Session, cache: JobCache, now: int, limit: int) -> int:
+    """Forget former definitions that are many, and older than the history; how many."""
+    edited = [tuple(row) for row in await session.rows("edited_jobs")]
+    jobs = await definitions(session, cache, edited, now)
+    dropped = 0
+    for id, version in edited:
+        if id not in jobs or dropped >= limit:
+            continue
+        project, age = jobs[id].project, jobs[id].retention.age
+        span = old_span(id, version)
+        rows = await session.rows("old_versions", project, *span, limit - dropped + 1)
+        gone = unneeded(rows, now - age)
+        if gone:
+            await session.run("drop_versions", project, gone)
+        dropped += len(gone)
+    return dropped
 
 
 async def drop_jobs(session: Session, limit: int) -> int:

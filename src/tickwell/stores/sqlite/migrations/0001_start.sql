@@ -51,6 +51,7 @@ CREATE TABLE cursor (
 CREATE INDEX cursor_due ON cursor (next_fire_time, id) WHERE next_fire_time IS NOT NULL;
 CREATE INDEX cursor_over ON cursor (job) WHERE made > keep;
 CREATE INDEX cursor_deleted ON cursor (job) WHERE state = 3;
+CREATE INDEX cursor_edited ON cursor (job) WHERE version > 101;
 
 -- One occurrence of a job: inserted once, updated once, at its end. The unique id is the guard.
 CREATE TABLE execution (
@@ -180,9 +181,12 @@ CREATE TABLE skip (
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
     count INTEGER NOT NULL,
-    reason INTEGER NOT NULL
+    reason INTEGER NOT NULL,
+    -- Later than this it is past its job's retention.
+    prune_at INTEGER NOT NULL
 );
 CREATE INDEX skip_job ON skip (job, first, last);
+CREATE INDEX skip_prune ON skip (prune_at);
 
 -- How many executions have ended, so that nobody has to count them.
 CREATE TABLE tally (

@@ -54,4 +54,4 @@ UPDATE cursor SET runs = runs + 1 WHERE job = ?;
 
 -- name: insert_skips
 -- Fire times that were passed over together.
-INSERT INTO skip (job, first, last, count, reason) VALUES (?, ?, ?, ?, ?);
+INSERT INTO skip (job, first, last, count, reason, prune_at) VALUES (?, ?, ?, ?, ?, ?);

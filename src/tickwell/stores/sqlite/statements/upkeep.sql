@@ -31,6 +31,30 @@ DELETE FROM attempt WHERE execution IN (SELECT value FROM json_each(?));
 -- The executions themselves.
 DELETE FROM execution WHERE key IN (SELECT value FROM json_each(?));
 
+-- name: keep_skips
+-- A new retention holds for the skips of a job as well.
+UPDATE skip SET prune_at = last + ? WHERE job = ?;
+
+-- name: old_skips
+-- Range skips past their job's retention.
+DELETE FROM skip WHERE rowid IN (
+    SELECT rowid FROM skip INDEXED BY skip_prune WHERE prune_at < ? LIMIT ?
+);
+
+-- name: edited_jobs
+-- Jobs with more former definitions than are kept in any case.
+SELECT job, id, version FROM cursor INDEXED BY cursor_edited WHERE version > 101;
+
+-- name: old_versions
+-- The oldest definitions of a job up to a version, oldest first.
+SELECT key, document FROM record
+WHERE kind = 'job_version' AND project = ? AND key >= ? AND key <= ? ORDER BY key LIMIT ?;
+
+-- name: drop_versions
+-- Definitions that nobody needs any more.
+DELETE FROM record
+WHERE kind = 'job_version' AND project = ? AND key IN (SELECT value FROM json_each(?));
+
 -- name: expired_records
 -- Records past their time.
 DELETE FROM record WHERE (kind, project, key) IN (

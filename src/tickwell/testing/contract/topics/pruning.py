@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tickwell.domain.change import delete, edit, pause, resume
-from tickwell.domain.execution import State
+from tickwell.domain.execution import Reason, State
 from tickwell.domain.job import Job
-from tickwell.domain.policy import DAY, HOUR, Retention
+from tickwell.domain.policy import DAY, HOUR, MINUTE, Retention
 from tickwell.domain.trigger import OnDemand
 from tickwell.ports.records import Record
 from tickwell.testing.contract.builders import T0, a_request
@@ -98,6 +98,43 @@ class Pruning(Topic):
         left = await snapshot(scene.store, T0)
         assert list(left["jobs"]) == [kept.id]
         assert [record["key"] for record in left["records"]] == [f"{kept.id}/00000001"]
+
+    async def test_range_skips_go_by_age(self, scene: Scene) -> None:
+        job = await scene.job(retention=Retention(age=HOUR))
+        await scene.change(job, pause("ann", "wait"), T0)
+        await scene.change(job, resume(), T0 + 10 * MINUTE)
+        await scene.fire(T0 + 10 * MINUTE)
+        [skip] = await scene.skips(job)
+        assert (skip.last, skip.count) == (T0 + 10 * MINUTE, 10)
+        assert await scene.store.prune(skip.last + HOUR, 100) == 0
+        assert await scene.store.prune(skip.last + HOUR + 1, 100) == 1
+        assert await scene.skips(job) == []
+
+    async def test_a_new_retention_holds_for_range_skips_too(self, scene: Scene) -> None:
+        job = await scene.job(retention=Retention(age=HOUR))
+        await scene.change(job, pause("ann", "wait"), T0)
+        await scene.change(job, resume(), T0 + 10 * MINUTE)
+        await scene.fire(T0 + 10 * MINUTE)
+        now = T0 + 20 * MINUTE
+        await scene.change(job, edit(replace(job, retention=Retention(age=MINUTE))), now)
+        assert await scene.store.prune(now, 100) == 1
+        # What the edit itself answered is not that old.
+        assert [skip.reason for skip in await scene.skips(job)] == [Reason.MISFIRE]
+
+    async def test_the_newest_definitions_are_kept_and_those_of_the_history(
+        self, scene: Scene
+    ) -> None:
+        job = await scene.job(trigger=OnDemand(), retention=Retention(age=HOUR))
+        for n in range(1, 105):
+            await scene.change(job, edit(replace(job, payload=n)), T0 + n)
+        # Version 2 was saved at T0 + 1, which is when version 1 was replaced.
+        assert await scene.store.prune(T0 + 1 + HOUR, 100) == 0
+        assert await scene.store.prune(T0 + 2 + HOUR, 100) == 1
+        assert await scene.store.prune(T0 + DAY, 2) == 2
+        assert await scene.store.prune(T0 + DAY, 2) == 1
+        assert await scene.store.prune(T0 + DAY, 2) == 0
+        left = await scene.store.list_records("job_version", "default", f"{job.id}/", T0)
+        assert [record.key for record in left] == [f"{job.id}/{v:08}" for v in range(5, 105)]
 
     async def test_a_job_that_is_there_stays_without_history(self, scene: Scene) -> None:
         await scene.job(trigger=OnDemand())
