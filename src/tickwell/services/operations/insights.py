@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.insights import history, overview
+from tickwell.services.insights import history, overview, timeline
 from tickwell.services.operations.tools import Tools
 
 
@@ -23,3 +23,9 @@ class InsightOperations:
     async def job_history(self, actor: Actor, job_id: str) -> history.JobHistory:
         """The latest executions of a job, and what they say about it."""
         return await history.job_history(self.tools.store, actor.project, job_id)
+
+    @needs(Permission.READ)
+    async def timeline(self, actor: Actor, since: int, until: int) -> timeline.Timeline:
+        """What ran and what will fire in [since, until), by job."""
+        now = self.tools.clock.now()
+        return await timeline.timeline(self.tools.store, actor.project, since, until, now)

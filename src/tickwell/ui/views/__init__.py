@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickwell.ui import files, live
-from tickwell.ui.views import dead, executions, job, jobs, overview, preferences, workers
+from tickwell.ui.views import dead, executions, job, jobs, overview, preferences, timeline, workers
 
 ROUTERS = (
     files.router,
@@ -12,6 +12,7 @@ ROUTERS = (
     jobs.router,
     job.router,
     executions.router,
+    timeline.router,
     dead.router,
     workers.router,
     preferences.router,

@@ -1,0 +1,118 @@
+"""The timeline as a picture: load on top, a lane for each job, a line for now."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup, escape
+
+from tickwell.domain.execution import Execution, State
+from tickwell.services.insights.timeline import Lane, Timeline
+from tickwell.ui.formatting import span, when
+from tickwell.ui.svg.axis import Axis
+
+WIDTH, NAMES, ROW, LOAD, TICKS = 1100, 190, 24, 34, 20
+#: Characters of a name that fit before the lanes.
+LONGEST = 27
+_TONES = {
+    State.SUCCEEDED: "good",
+    State.DEAD: "bad",
+    State.RUNNING: "info",
+    State.QUEUED: "info",
+    State.WAITING: "warn",
+    State.BLOCKED: "warn",
+    State.PARKED: "warn",
+}
+
+
+def lanes_chart(found: Timeline, zone: ZoneInfo) -> Markup:
+    """The whole picture."""
+    axis = Axis(since=found.since, until=found.until, left=NAMES, right=WIDTH - 4, zone=zone)
+    top = LOAD + TICKS
+    height = top + ROW * len(found.lanes) + 6
+    parts = [_ticks(axis, height), _load(found, axis)]
+    for number, lane in enumerate(found.lanes):
+        parts.append(_lane(lane, top + number * ROW, axis))
+    if found.since <= found.now < found.until:
+        x = axis.x(found.now)
+        parts.append(f'<line class="now" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height}"/>')
+        parts.append(f'<text class="now-text" x="{x - 4:.1f}" y="11" text-anchor="end">now</text>')
+    label = escape(f"{len(found.lanes)} jobs")
+    frame = (
+        f'<svg class="chart wide" viewBox="0 0 {WIDTH} {height}" role="group" aria-label="{label}">'
+    )
+    return Markup(frame + "".join(parts) + "</svg>")  # noqa: S704 - numbers and escaped text only
+
+
+def _ticks(axis: Axis, height: int) -> str:
+    return "".join(
+        f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{LOAD}" y2="{height}"/>'
+        f'<text x="{x + 3:.1f}" y="{LOAD + 14}">{escape(text)}</text>'
+        for x, text in axis.ticks()
+        if x < axis.right - 30
+    )
+
+
+def _load(found: Timeline, axis: Axis) -> str:
+    """How much starts when; where much does, it says how much."""
+    most = max(found.load, default=0)
+    wide = (axis.right - axis.left) / len(found.load)
+    usual = sorted(found.load)[len(found.load) // 2]
+    parts, free = [], 0.0
+    for number, count in enumerate(found.load):
+        if not count:
+            continue
+        x, tall = axis.left + number * wide, max(count / most * (LOAD - 14), 1)
+        piled = count >= 5 and count > 3 * max(usual, 1)
+        at = found.since + (found.until - found.since) * number // len(found.load)
+        words = escape(f"{count:,} start from {when(at, axis.zone)}")
+        tone = "warn" if piled else "line"
+        told = piled and x >= free
+        free = x + 30 if told else free
+        parts.append(
+            f'<g><title>{words}</title><rect class="fill-{tone}" x="{x:.1f}" '
+            f'y="{LOAD - tall:.1f}" width="{max(wide - 1, 1):.1f}" height="{tall:.1f}"/>'
+            + (f'<text x="{x:.1f}" y="{LOAD - tall - 2:.1f}">{count:,}</text>' if told else "")
+            + "</g>"
+        )
+    return "".join(parts)
+
+
+def _lane(lane: Lane, y: int, axis: Axis) -> str:
+    name = lane.name if len(lane.name) <= LONGEST else lane.name[: LONGEST - 1] + "…"
+    head = (
+        f'<line class="axis" x1="0" x2="{WIDTH}" y1="{y}" y2="{y}"/>'
+        f'<a href="/jobs/{escape(lane.job_id)}"><title>{escape(lane.name)}</title>'
+        f'<text class="lane-name" x="2" y="{y + 16}">{escape(name)}</text></a>'
+    )
+    ran = "".join(_ran(each, y, axis) for each in reversed(lane.executions))
+    if lane.dense and lane.fires:
+        x = axis.x(lane.fires[0])
+        coming = (
+            f"<g><title>fires too often to be drawn one by one</title>"
+            f'<rect class="coming" x="{x:.1f}" y="{y + 9}" width="{axis.right - x:.1f}" '
+            f'height="6" rx="3"/></g>'
+        )
+    else:
+        coming = "".join(
+            f"<g><title>{escape(when(fire, axis.zone))}</title>"
+            f'<circle class="coming" cx="{axis.x(fire):.1f}" cy="{y + 12}" r="3.5"/></g>'
+            for fire in lane.fires
+        )
+    return head + ran + coming
+
+
+def _ran(each: Execution, y: int, axis: Axis) -> str:
+    begin = each.started_at or each.run_at
+    took = (each.ended_at or begin) - begin
+    x = axis.x(max(begin, axis.since))
+    wide = max(axis.x(min(begin + took, axis.until)) - axis.x(begin), 4)
+    tone = _TONES.get(each.state, "quiet")
+    words = escape(f"{each.state.value}, {when(each.fire_time, axis.zone)}, {span(took)}")
+    low = each.state in {State.SKIPPED, State.CANCELLED}
+    tall, top = (4, y + 10) if low else (12, y + 6)
+    return (
+        f'<a href="/executions/{escape(each.id)}" aria-label="{words}"><title>{words}</title>'
+        f'<rect class="fill-{tone}" x="{x:.1f}" y="{top}" width="{wide:.1f}" height="{tall}" '
+        f'rx="1.5"/></a>'
+    )
