@@ -219,9 +219,9 @@ async def test_wrong_arguments_are_refused_when_a_run_is_requested(url):
 
     async with scheduler:
         with pytest.raises(InvalidPayload, match="user_id"):
-            await mail.trigger()
+            await mail.trigger()  # type: ignore[call-arg]
         with pytest.raises(InvalidPayload, match="unexpected"):
-            await mail.trigger(user_id=1, other=2)
+            await mail.trigger(user_id=1, other=2)  # type: ignore[call-arg]
         with pytest.raises(InvalidPayload, match="cannot be called so"):
             await scheduler.trigger("mail", {"nobody": 1})
         # As another process would ask, which does not know the handler.

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+#: Called while threads can still be started: what `atexit` calls comes after the end of all pools,
+#: and a store closes with the help of one.
+_at_exit: Callable[[Callable[[], None]], object] = getattr(
+    threading, "_register_atexit", atexit.register
+)
+
+
 class Background:
     """An event loop in a thread of its own, which ends with the process."""
 
@@ -79,23 +86,20 @@ class Blocking:
                 return home
             if self._background is None:
                 self._background = Background(self._loop_factory)
-                atexit.register(self.stop)
+                _at_exit(self.stop)
             return self._background.loop
 
     def stop(self) -> None:
         """Drain the engine if it runs in the background, close the store, end the thread."""
         background = self._background
         if background is not None:
-            atexit.unregister(self.stop)
             self.call(self._stop)
             self._background = None
             background.end()
 
     def forget(self) -> None:
         """In a forked child: the thread stayed with the parent."""
-        if self._background is not None:
-            atexit.unregister(self.stop)
-            self._background = None
+        self._background = None
 
     def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
         """Run a job now. The same key again answers with the same execution."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Literal, get_args
@@ -38,6 +39,7 @@ class Hooks:
         self.events = events
         #: Where async hooks run: the loop of the engine.
         self.loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     def add(self, what: What | type[Event], hook: Hook) -> Callable[[], None]:
@@ -55,16 +57,23 @@ class Hooks:
         hear.__qualname__ = _name(hook)
         return self.events.subscribe(hear)
 
+    def settle_in(self) -> None:
+        """Run async hooks in this event loop."""
+        self.loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+
     async def settle(self) -> None:
         """Let async hooks end."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=PATIENCE)
 
     def _run(self, work: Awaitable[object], hook: Hook) -> None:
-        """Some events come from the pulse's thread, so the loop is asked, not called."""
+        """Start it in the loop; some events come from the pulse's thread."""
         if self.loop is None or self.loop.is_closed():
             return
-        self.loop.call_soon_threadsafe(self._start, self._awaited(work, hook))
+        if threading.get_ident() == self._thread:
+            self._start(self._awaited(work, hook))
+        else:
+            self.loop.call_soon_threadsafe(self._start, self._awaited(work, hook))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)

@@ -14,7 +14,7 @@ from weakref import WeakSet
 from tickwell.clock import Clock
 from tickwell.declared.hooks import Hooks
 from tickwell.errors import NotRunning
-from tickwell.executors.isolated import CHILD_NAME
+from tickwell.executors.handlers import CHILD_NAME
 from tickwell.ports.store import Store
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ class Lifecycle:
                 "the scheduler is open in another event loop of this process; call it there, or"
                 " by scheduler.blocking from a thread without a loop"
             )
-        self.loop = self.hooks.loop = here
+        self.loop = here
+        self.hooks.settle_in()
         self._changing, self._stopping, self.engine = asyncio.Lock(), None, None
 
     def fork(self) -> None:

@@ -12,6 +12,9 @@ from tickwell.executors.jsonable import jsonable
 from tickwell.executors.run import Run
 from tickwell.executors.typed import Reader, Unfit, reader_of
 
+#: What the name of a process begins with that isolated handlers run in.
+CHILD_NAME = "tickwell-child"
+
 
 class Handler:
     """A registered function, with what was found out about it once."""

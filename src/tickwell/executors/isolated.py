@@ -14,13 +14,10 @@ from typing import Any
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome
 from tickwell.executors import child
-from tickwell.executors.handlers import Handler
+from tickwell.executors.handlers import CHILD_NAME, Handler
 from tickwell.executors.notes import NoNotes, StoreNotes
 from tickwell.executors.output import Output
 from tickwell.executors.thread import start_thread
-
-#: What the name of every such process begins with.
-CHILD_NAME = "tickwell-child"
 
 
 class Child:

@@ -1,0 +1,120 @@
+"""Jobs in code belong to an app: a start brings its own up to date, and nobody else's."""
+
+import pytest
+
+from tickwell import Call, Cron, Every, Scheduler
+from tickwell.domain.job import JobState
+from tickwell.errors import Conflict
+from tickwell.services.declarations import is_edited
+
+
+@pytest.fixture
+def make(tmp_path):
+    """A scheduler of an app whose code declares these jobs, on a file that all share."""
+
+    def make(*names, app="shop", trigger=None):
+        scheduler = Scheduler(f"sqlite:///{tmp_path}/jobs.db", app=app)
+        for name in names:
+
+            async def noop() -> None: ...
+
+            scheduler.job(trigger or Every("1h"), name=name)(noop)
+        return scheduler
+
+    return make
+
+
+async def start(scheduler, name):
+    async with scheduler:
+        return await scheduler.get(name)
+
+
+async def test_a_job_gone_from_the_code_is_paused_and_resumed_when_it_comes_back(make):
+    await start(make("keep", "gone"), "gone")
+    gone = await start(make("keep"), "gone")
+    assert gone.cursor.state is JobState.PAUSED
+    assert (gone.cursor.pause.by, gone.cursor.pause.why) == ("app shop", "gone from code")
+    assert (await start(make("keep"), "keep")).cursor.state is JobState.ACTIVE
+    assert (await start(make("keep", "gone"), "gone")).cursor.state is JobState.ACTIVE
+
+
+async def test_what_a_person_paused_stays_paused(make):
+    async with make("keep", "gone") as scheduler:
+        await scheduler.pause("gone", by="ada", why="the disk is full")
+    assert (await start(make("keep"), "gone")).cursor.pause.by == "ada"
+    assert (await start(make("keep", "gone"), "gone")).cursor.state is JobState.PAUSED
+
+
+async def test_a_start_touches_no_other_apps_jobs_and_nothing_when_it_declares_nothing(make):
+    await start(make("mine"), "mine")
+    await start(make("theirs", app="blog"), "theirs")
+    async with make("other") as scheduler:
+        assert (await scheduler.get("theirs")).cursor.state is JobState.ACTIVE
+        await scheduler.resume("mine")
+    async with make() as scheduler:
+        states = [entry.cursor.state for entry in await scheduler.list()]
+    assert states == [JobState.ACTIVE] * 3
+
+
+async def test_another_apps_job_of_the_same_name_is_refused(make):
+    await start(make("report"), "report")
+    with pytest.raises(Conflict, match=r"job 'report' belongs to app 'shop'.*app 'blog'"):
+        await make("report", app="blog").start()
+    async with make() as scheduler:
+        await scheduler.add("by-hand", Every("1h"), Call("x"))
+    with pytest.raises(Conflict, match="was not declared by code"):
+        await make("by-hand").start()
+
+
+async def test_sync_says_what_it_did_and_deletes_only_when_told(make):
+    scheduler = make("a", "b")
+    synced = await scheduler.sync()
+    assert (synced.added, synced.edited) == (["a", "b"], [])
+    await scheduler.stop()
+    scheduler = make("b", "c", trigger=Every("2h"))
+    synced = await scheduler.sync(prune=True)
+    assert (synced.added, synced.edited, synced.deleted) == (["c"], ["b"], ["a"])
+    assert [entry.job.name for entry in await scheduler.list()] == ["b", "c"]
+    await scheduler.stop()
+
+
+@pytest.mark.parametrize("trigger", [Every("1h"), Cron("H * * * *")])
+async def test_an_edit_by_a_person_wins_until_the_code_changes(make, trigger):
+    declared = await start(make("poll", trigger=trigger), "poll")
+    assert not is_edited(declared.job)
+    async with make("poll", trigger=trigger) as scheduler:
+        await scheduler.edit("poll", trigger=Every("5m"))
+    edited = await start(make("poll", trigger=trigger), "poll")
+    assert edited.job.trigger == Every("5m")
+    assert is_edited(edited.job)
+    changed = await start(make("poll", trigger=Every("3h")), "poll")
+    assert changed.job.trigger == Every("3h")
+    assert not is_edited(changed.job)
+
+
+async def test_an_edit_that_does_not_speak_of_the_app_leaves_it(make):
+    from dataclasses import replace
+
+    async with make("poll") as scheduler:
+        job = (await scheduler.get("poll")).job
+        plain = replace(job, app=None, declared=None, trigger=Every("5m"))
+        await scheduler.jobs.edit("default", "poll", plain)
+        job = (await scheduler.get("poll")).job
+    assert job.app == "shop"
+    assert is_edited(job)
+
+
+async def test_a_handler_declared_while_the_engine_runs_is_taken_up(make):
+    import asyncio
+
+    async with make("first") as scheduler:
+        ran = asyncio.Event()
+
+        @scheduler.job()
+        async def late() -> None:
+            ran.set()
+
+        async with asyncio.timeout(20):
+            await late.trigger()
+            await ran.wait()
+        assert (await scheduler.get("late")).job.app == "shop"

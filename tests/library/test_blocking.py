@@ -1,0 +1,195 @@
+"""The scheduler without an event loop of one's own, in the background, and across a fork."""
+
+import asyncio
+import subprocess
+import sys
+import textwrap
+import threading
+from datetime import UTC, datetime
+
+import pytest
+
+from tickwell import Call, Every, Run, Scheduler
+from tickwell.domain.job import JobState
+from tickwell.errors import InvalidPayload, NotRunning
+
+DEADLINE = 60
+
+
+def run_script(tmp_path, text):
+    """What a program prints that ends by itself."""
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(text))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=DEADLINE,
+        check=False,
+    )
+    return done.stdout, done.stderr
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def scheduler(request, tmp_path):
+    url = "memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/jobs.db"
+    return Scheduler(url)
+
+
+def test_a_program_without_a_loop_runs_jobs_in_the_background(scheduler):
+    ran = threading.Event()
+
+    @scheduler.job()
+    async def mail(run: Run, user_id: int) -> None:
+        ran.set()
+
+    scheduler.start_in_background()
+    assert scheduler.is_running
+    execution = mail.blocking.trigger(7)
+    assert ran.wait(DEADLINE)
+    assert scheduler.blocking.execution(execution.id).payload == {"user_id": 7}
+    with pytest.raises(InvalidPayload, match="user_id"):
+        scheduler.blocking.trigger("mail", {"user_id": "seven"})
+    scheduler.blocking.stop()
+    assert not scheduler.is_running
+
+
+def test_one_that_only_asks_needs_no_engine(scheduler):
+    blocking = scheduler.blocking
+    blocking.add("ping", Every("5m"), Call("ping"))
+    blocking.edit("ping", trigger=Every("1h"))
+    assert blocking.get("ping").job.trigger == Every("1h")
+    blocking.pause("ping", why="lunch", until="1h")
+    assert [one.job.name for one in blocking.list(state=JobState.PAUSED)] == ["ping"]
+    blocking.resume("ping")
+    at = blocking.trigger_at(datetime(2100, 1, 1, tzinfo=UTC), "ping")
+    later = blocking.trigger_in("1h", "ping", key="k")
+    assert {one.id for one in blocking.history("ping")} == {at.id, later.id}
+    blocking.delete("ping")
+    assert blocking.list() == []
+    blocking.stop()
+    assert not scheduler.is_running
+
+
+async def test_a_thread_beside_a_running_loop_uses_that_loop(scheduler):
+    @scheduler.job()
+    async def mail() -> None: ...
+
+    async with scheduler:
+        execution = await asyncio.to_thread(mail.blocking.trigger)
+        assert (await scheduler.execution(execution.id)).id == execution.id
+        assert scheduler.blocking._background is None
+
+
+async def test_a_blocking_call_inside_a_loop_is_refused(scheduler):
+    with pytest.raises(NotRunning, match=r"without \.blocking"):
+        scheduler.blocking.list()
+    with pytest.raises(NotRunning, match="would stop the event loop"):
+        scheduler.start_in_background()
+
+
+def test_a_second_loop_at_the_same_time_is_refused():
+    scheduler = Scheduler("memory://")
+    scheduler.start_in_background()
+    with pytest.raises(NotRunning, match="open in another event loop"):
+        asyncio.run(scheduler.list())
+    scheduler.blocking.stop()
+    asyncio.run(scheduler.stop())
+
+
+def test_the_end_of_the_program_drains(tmp_path):
+    stdout, stderr = run_script(
+        tmp_path,
+        """
+        import threading, time
+        from tickwell import Scheduler
+
+        scheduler, begun = Scheduler("sqlite:///jobs.db"), threading.Event()
+
+        @scheduler.job()
+        def work() -> None:
+            begun.set()
+            time.sleep(0.5)
+            print("worked", flush=True)
+
+        @scheduler.on("stop")
+        def stopped(event) -> None:
+            print("stopped", event.released)
+
+        scheduler.start_in_background()
+        work.blocking.trigger()
+        begun.wait(20)
+        """,
+    )
+    assert (stdout, stderr) == ("worked\nstopped 0\n", "")
+
+
+@pytest.mark.parametrize(
+    ("opening", "using"),
+    [
+        ("scheduler.start_in_background()", "scheduler.blocking.trigger('noop')"),
+        ("scheduler.blocking.list()", "scheduler.blocking.list()"),
+        ("scheduler.blocking.list()", "asyncio.run(scheduler.jobs.get('default', 'noop'))"),
+    ],
+)
+def test_a_forked_child_is_told_to_open_its_own(tmp_path, opening, using):
+    stdout, stderr = run_script(
+        tmp_path,
+        f"""
+        import asyncio, os, sys
+        from tickwell import Scheduler
+        from tickwell.errors import NotRunning
+
+        scheduler = Scheduler("sqlite:///jobs.db")
+
+        @scheduler.job()
+        async def noop() -> None: ...
+
+        asyncio.run(scheduler.sync())
+        {opening}
+        child = os.fork()
+        if not child:
+            try:
+                {using}
+            except NotRunning as error:
+                print(error)
+            scheduler.move_to("sqlite:///jobs.db")
+            print(scheduler.blocking.get("noop").job.name)
+            scheduler.blocking.stop()
+            sys.stdout.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        print("parent:", scheduler.blocking.get("noop").job.name)
+        scheduler.blocking.stop()
+        """,
+    )
+    first, *rest = stdout.splitlines()
+    assert first.startswith("this process was forked from process ")
+    assert rest == ["noop", "parent: noop"]
+    assert stderr == ""
+
+
+def test_a_scheduler_that_was_only_declared_before_the_fork_just_works(tmp_path):
+    stdout, stderr = run_script(
+        tmp_path,
+        """
+        import os, sys
+        from tickwell import Scheduler
+
+        scheduler = Scheduler("sqlite:///jobs.db")
+
+        @scheduler.job()
+        async def noop() -> None: ...
+
+        for _ in range(2):
+            child = os.fork()
+            if not child:
+                with_loop = scheduler.start_in_background()
+                print(noop.blocking.trigger().state, flush=True)
+                scheduler.blocking.stop()
+                os._exit(0)
+            os.waitpid(child, 0)
+        """,
+    )
+    assert (stdout, stderr) == ("queued\n" * 2, "")

@@ -1,0 +1,37 @@
+"""The library's types: what is right passes mypy in its strict mode, what is wrong does not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import tickwell
+from tickwell.declared.policies import Policies
+from tickwell.domain.job import Job
+
+HERE = Path(__file__).parent / "typing"
+#: Fields of a job that no declaration sets.
+OWN = {
+    *("id", "name", "trigger", "target", "project", "app", "declared"),
+    *("version", "saved_at", "created_at"),
+}
+
+
+def test_types_accept_what_works_and_refuse_what_does_not(tmp_path):
+    """As users run mypy: on an installed package, without a configuration of ours."""
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", tmp_path]
+    done = subprocess.run(
+        [*mypy, HERE / "accepted.py", HERE / "refused.py"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.stdout == "Success: no issues found in 2 source files\n"
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (Path(tickwell.__file__).parent / "py.typed").exists()
+
+
+def test_declarations_know_every_policy_of_a_job():
+    assert set(Policies.__annotations__) == set(Job.__dataclass_fields__) - OWN
