@@ -14,7 +14,7 @@ from tickwell.api.edge import Edge
 from tickwell.api.forwarded import Forwarded
 from tickwell.api.openapi import describe
 from tickwell.api.routes import ROOT, ROUTERS
-from tickwell.api.security import permission_of
+from tickwell.api.security import direct, permission_of
 from tickwell.errors import TickwellError
 
 
@@ -63,3 +63,6 @@ def _add(app: FastAPI, router: APIRouter, prefix: str) -> None:
             include_in_schema=route.include_in_schema and prefix != "/api",
             openapi_extra={**(route.openapi_extra or {}), "x-permission": permission_of(route)},
         )
+        added = app.routes[-1]
+        if isinstance(added, APIRoute) and (short := direct(added)) is not None:
+            added.app = short

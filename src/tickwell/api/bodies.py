@@ -77,8 +77,7 @@ def parsed(body: bytes) -> Any:
     """The document that the bytes hold: JSON, each key once, within the bounds."""
     try:
         document = json.loads(body.decode(), object_pairs_hook=_object, parse_constant=_constant)
-        if isinstance(document, dict | list | str | float):
-            _check(document, 1)
+        _check(document, 1)
     except _Unfit as error:
         where = ".".join(reversed(error.path))
         raise InvalidInput(error.reason, field=where) from None
@@ -116,8 +115,7 @@ def _check(value: Any, depth: int) -> None:
         for key, inner in value.items():
             try:
                 _check_text(key)
-                if not isinstance(inner, int):
-                    _check_inner(inner, depth)
+                _check_inner(inner, depth)
             except _Unfit as error:
                 error.path.append(key[:64])
                 raise
@@ -128,7 +126,15 @@ def _check(value: Any, depth: int) -> None:
             except _Unfit as error:
                 error.path.append(str(number))
                 raise
-    elif isinstance(value, float) and not isfinite(value):
+    elif isinstance(value, int | float):
+        _check_number(value)
+
+
+def _check_number(value: float) -> None:
+    if isinstance(value, int):
+        if value.bit_length() > 63:
+            raise _Unfit("a whole number has up to 64 bits")
+    elif not isfinite(value):
         raise _Unfit("is too large a number")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tickwell.api.flat import canonical, flat_field
@@ -30,9 +31,14 @@ READ_ONLY = frozenset(
 
 
 def definition(
-    document: Any, *, flat: bool = False, sent_back: bool = False
+    document: Any,
+    *,
+    flat: bool = False,
+    sent_back: bool = False,
+    id: str = "",
+    project: str = "default",
 ) -> tuple[Job, bool | None]:
-    """The job of a document, and what `enabled` said in a flat one.
+    """The job of a document under an id in a project, and what `enabled` said in a flat one.
 
     Sent back: what the service had added when it was read is left out instead of refused.
     """
@@ -41,14 +47,16 @@ def definition(
         if sent_back and isinstance(given, dict):
             given = {name: value for name, value in given.items() if name not in READ_ONLY}
         _refuse_read_only(given)
-        return job_from_document({"id": "", **given} if isinstance(given, dict) else given), enabled
+        if isinstance(given, dict):
+            given = {"id": id, "project": project, **given}
+        return job_from_document(given), enabled
     except InvalidInput as error:
         field = flat_field(error.field, document) if flat else error.field
         raise InvalidJob(error.reason, field=field, hint=error.hint) from None
 
 
-def definitions(documents: Any) -> list[Job]:
-    """The jobs of a batch; everything that is wrong is said at once."""
+def definitions(documents: Any, new_id: Callable[[], str], project: str) -> list[Job]:
+    """The jobs of a batch, each with an id; everything that is wrong is said at once."""
     if not isinstance(documents, list) or not 1 <= len(documents) <= MOST:
         raise InvalidJob(f"a list of 1 to {MOST} jobs is needed", field="jobs")
     found, wrong = list[Job](), list[InvalidInput]()
@@ -56,7 +64,7 @@ def definitions(documents: Any) -> list[Job]:
     for number, document in enumerate(documents):
         at = f"jobs.{number}"
         try:
-            job, _ = definition(document)
+            job, _ = definition(document, id=new_id(), project=project)
         except InvalidInput as error:
             field = f"{at}.{error.field}" if error.field else at
             wrong.append(InvalidJob(error.reason, field=field, hint=error.hint))

@@ -53,7 +53,7 @@ class Jobs:
     ) -> Sequence[Entry]:
         """Add jobs, all or none, in the order given; paused, if somebody asks for that.
 
-        From documents: what was read once can be read again, and is not tried.
+        From documents: what was read as JSON can be read again, and is not tried.
         """
         now = self.clock.now()
         entries = [self._entry(definition, now, from_documents) for definition in definitions]
@@ -175,7 +175,7 @@ async def _all(_jobs: Sequence[Job]) -> None:
 def _bound(job: Job, *, from_document: bool = False, **more: Any) -> Job:
     """Ready to be kept: `H` fields chosen by its name, the payload as stores give it back."""
     trigger = job.trigger.bound(f"{job.project}/{job.name}")
-    payload = None if job.payload is None else checked(job.payload)
+    payload = job.payload if from_document else checked(job.payload)
     bound = replace(job, trigger=trigger, payload=payload, **more)
     if not from_document and job_from_document(job_to_document(bound)) != bound:
         # What cannot be read back would stop every planner that meets it.

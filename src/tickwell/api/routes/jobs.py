@@ -50,8 +50,14 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
     body = await bodies.read_bytes(request)
 
     async def act() -> Response:
-        given, enabled = definition(bodies.parsed(body), flat=takes_flat(request))
-        added = await context.operations.jobs.create(actor, given, paused=enabled is False)
+        jobs = context.operations.jobs
+        given, enabled = definition(
+            bodies.parsed(body),
+            flat=takes_flat(request),
+            id=jobs.new_id(),
+            project=actor.project,
+        )
+        added = await jobs.create(actor, given, paused=enabled is False)
         return job_answer(added.entry, 201 if added.new else 200)
 
     return await context.idempotency.once(request, actor, body, act)
@@ -74,8 +80,10 @@ async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -
     body = await bodies.read_bytes(request, bodies.MANY)
 
     async def act() -> Response:
-        given = definitions(bodies.object_of(body, "jobs").get("jobs"))
-        added = await context.operations.jobs.create_many(actor, given)
+        jobs = context.operations.jobs
+        documents = bodies.object_of(body, "jobs").get("jobs")
+        given = definitions(documents, jobs.new_id, actor.project)
+        added = await jobs.create_many(actor, given)
         items = [entry_document(each.entry) for each in added]
         return answer({"items": items, "new": [each.new for each in added]}, 201)
 

@@ -118,8 +118,7 @@ class JobOperations:
     async def _add(
         self, actor: Actor, jobs: Sequence[Job], *, paused: bool = False
     ) -> Sequence[Added]:
-        now, random = self.tools.clock.now(), self.tools.random
-        own = [replace(job, id=new_id(now, random), project=actor.project) for job in jobs]
+        own = [job if _is_ready(job, actor) else self._owned(job, actor) for job in jobs]
         await self.tools.limiter.check_jobs(actor, own)
         by = actor.name if paused else None
         added = await self.tools.jobs.add_many(own, paused_by=by, from_documents=True)
@@ -127,6 +126,13 @@ class JobOperations:
             Added(entry=entry, new=entry.job.id == job.id)
             for entry, job in zip(added, own, strict=True)
         ]
+
+    def new_id(self) -> str:
+        """An id for a job to be added."""
+        return new_id(self.tools.clock.now(), self.tools.random)
+
+    def _owned(self, job: Job, actor: Actor) -> Job:
+        return replace(job, id=self.new_id(), project=actor.project)
 
     async def _edit(
         self, actor: Actor, action: str, before: Entry, job: Job, expected_version: int | None
@@ -151,6 +157,11 @@ class JobOperations:
         await self.tools.auditor.record(
             actor, action, f"job/{id}", _document(before), _document(after)
         )
+
+
+def _is_ready(job: Job, actor: Actor) -> bool:
+    """Whether it has an id, and is where it belongs: making a copy takes as long as reading it."""
+    return bool(job.id) and job.project == actor.project
 
 
 def _expect(entry: Entry, version: int | None) -> None:
