@@ -94,6 +94,7 @@ def reports_dropped(patches):
 
 def claims_taken_twice(patches):
     """A claim that two beats found is handed over again when the request is repeated."""
+    patches.setattr(Worker, "_ask", lambda self, request: self.store.claim(request))
     patches.setattr(
         Worker, "_forget_request", lambda self, claim_id: self._lost_claims.discard(claim_id)
     )

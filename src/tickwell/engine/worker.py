@@ -96,11 +96,24 @@ class Worker:
                 abilities=abilities,
             )
         self._unanswered[lane] = request  # until the store has answered
-        claims = await self.store.claim(request)
+        claims = await self._ask(request)
         if request.worker != self.id:
             return []  # declared lost meanwhile: they are recovered elsewhere
         del self._unanswered[lane]
         return claims
+
+    async def _ask(self, request: ClaimRequest) -> list[Claim]:
+        """Claim; of what was asked for before, without that which is in hand already.
+
+        Or was when the request was sent: an end that is written meanwhile, on another connection,
+        may not be seen by the answer.
+        """
+        known = self.runner.known() if request.repeated else set()
+        claims = await self.store.claim(request)
+        if not request.repeated:
+            return claims
+        known |= self.runner.known()
+        return [claim for claim in claims if (claim.id, claim.attempt) not in known]
 
     async def _rest(self) -> float:
         now = self.clock.now()
@@ -158,11 +171,10 @@ class Worker:
                 abilities=frozenset(),
                 repeated=True,
             )
-            found = await self.store.claim(request)
+            found = await self._ask(request)
             self._forget_request(claim_id)
-            known = self.runner.known()
             for claim in found:
-                if claim.worker == self.id and (claim.id, claim.attempt) not in known:
+                if claim.worker == self.id:
                     self.runner.take([claim], self._lane_of(claim, lane))
 
     def _forget_request(self, claim_id: str) -> None:
