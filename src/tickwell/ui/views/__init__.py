@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from tickwell.ui import files, live
-from tickwell.ui.views import dead, executions, job, jobs, overview, preferences, timeline, workers
+from tickwell.ui.views import (
+    dead,
+    executions,
+    job,
+    jobs,
+    overview,
+    preferences,
+    slots,
+    timeline,
+    workers,
+)
 
 ROUTERS = (
     files.router,
@@ -11,6 +21,7 @@ ROUTERS = (
     overview.router,
     jobs.router,
     job.router,
+    slots.router,
     executions.router,
     timeline.router,
     dead.router,

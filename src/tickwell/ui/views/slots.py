@@ -1,0 +1,108 @@
+"""Slots: every nominal time of a job with its answer, and a way to run what did not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import HTMLResponse
+
+from tickwell.domain.policy import DAY, HOUR
+from tickwell.errors import InvalidInput
+from tickwell.services.access.permission import Permission
+from tickwell.services.slot import Answer, Slot
+from tickwell.ui.answers import done
+from tickwell.ui.rendering import page
+from tickwell.ui.visitor import Visitor, visit
+
+#: Slots on one page.
+SHOWN = 100
+#: Why a slot has no execution, in words.
+WHY = {
+    "misfire": "it was too late when a planner saw it, and the misfire policy passed it over",
+    "overlap": "the execution before it was still live, and the overlap policy skips",
+    "ttl": "it was not started within its time to live",
+    "quota": "a limit of the project was reached",
+    "withdrawn": "a pause, an edit or a deletion took it back before it started",
+    "paused": "the job was paused at that time",
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/jobs/{id}/slots")
+async def slots(
+    request: Request,
+    id: str,
+    *,
+    since: str = "",
+    until: str = "",
+    only: str = "",
+    visitor: Visitor = visit(Permission.READ),
+) -> HTMLResponse:
+    """The slots of a range, the day around now if none is given."""
+    first = _instant(since, visitor.zone, "since") or visitor.now - DAY + HOUR
+    last = _instant(until, visitor.zone, "until") or max(visitor.now, first) + HOUR
+    operations, actor = visitor.operations, visitor.actor
+    entry = await operations.jobs.get(actor, id)
+    found, counted = await operations.slots.read(actor, entry.job.id, first, last)
+    shown = [slot for slot in found.items if not only or _is_open(slot)]
+    return page(
+        request,
+        visitor,
+        "slots.html",
+        job=entry.job,
+        slots=list(reversed(shown[-SHOWN:])),
+        left_out=max(len(shown) - SHOWN, 0),
+        counted=counted,
+        since=_typed(first, visitor.zone),
+        until=_typed(last, visitor.zone),
+        only=only,
+        why=WHY,
+    )
+
+
+@router.post("/jobs/{id}/backfill")
+async def backfill(
+    request: Request,
+    id: str,
+    *,
+    since: Annotated[str, Form(max_length=30)],
+    until: Annotated[str, Form(max_length=30)],
+    force: Annotated[bool, Form()] = False,
+    visitor: Visitor = visit(Permission.OPERATE),
+) -> Response:
+    """Run the slots of a past range that have not run."""
+    first, last = _instant(since, visitor.zone, "since"), _instant(until, visitor.zone, "until")
+    if first is None or last is None:
+        raise InvalidInput("both ends of the range are needed", field="since")
+    found = await visitor.operations.executions.backfill(
+        visitor.actor, id, first, last, force=force
+    )
+    said = f"{len(found.ids):,} slots run now, {found.left_alone:,} had run before"
+    return done(request, said)
+
+
+def _is_open(slot: Slot) -> bool:
+    return slot.answer in {Answer.SKIPPED, Answer.PAUSED, Answer.UNANSWERED}
+
+
+def _instant(text: str, zone: ZoneInfo, field: str) -> int | None:
+    """What a field for date and time holds, on the visitor's clock."""
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        aware = found if found.tzinfo else found.replace(tzinfo=zone)
+        return int(aware.timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"{text[:30]!r} is no date and time", field=field, hint="Use 2026-11-16T09:00"
+        ) from None
+
+
+def _typed(instant: int, zone: ZoneInfo) -> str:
+    """As a field for date and time takes it."""
+    return f"{datetime.fromtimestamp(instant // 1000, UTC).astimezone(zone):%Y-%m-%dT%H:%M}"
