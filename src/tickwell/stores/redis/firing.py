@@ -9,7 +9,7 @@ from typing import Any
 from tickwell.domain.job import Job
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
-from tickwell.ports.store import Planner
+from tickwell.ports.store import PlanMaker
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.rows import (
     cursor_given,
@@ -32,7 +32,7 @@ class Firing:
         self.now = now
         self.horizon = horizon
 
-    async def fire(self, limit: int, plan: Planner) -> Fired:
+    async def fire(self, limit: int, plan: PlanMaker) -> Fired:
         """Plan and write what is due; a job that somebody else moved is left to the next call."""
         left_out = self.store.left_out(self.now, planning=True)
         rows = await self.store.answer("due", self.now + self.horizon, limit, left_out)
@@ -49,7 +49,7 @@ class Firing:
         return fired
 
     def _plans(
-        self, rows: list[Any], jobs: dict[str, Job], plan: Planner
+        self, rows: list[Any], jobs: dict[str, Job], plan: PlanMaker
     ) -> Iterator[tuple[str, int, Plan]]:
         for id, row in rows:
             if id not in jobs:

@@ -110,7 +110,17 @@ class Ear:
             if message is not None and message["data"] != self.sender.encode():
                 await self._drink()
                 return True
-        return False
+        return not await self._answers()
+
+    async def _answers(self) -> bool:
+        """Whether the connection lives: one that died without a word would be silent for ever."""
+        if self._closed.is_set():
+            return True
+        async with asyncio.timeout(PATIENCE):
+            await self._pubsub.ping()
+            while (message := await self._pubsub.get_message(timeout=PATIENCE)) is None:
+                pass
+        return bool(message["type"] == "pong")
 
     async def _drink(self) -> None:
         """What was told meanwhile is told with this one."""

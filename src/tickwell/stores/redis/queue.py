@@ -8,7 +8,7 @@ from typing import Any
 from tickwell.domain.execution import PENDING, Claim, State
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
-from tickwell.ports.store import Planner
+from tickwell.ports.store import PlanMaker
 from tickwell.stores.redis import finishing
 from tickwell.stores.redis.firing import Firing
 from tickwell.stores.redis.liveness import RedisLiveness
@@ -23,7 +23,7 @@ LOOKS = 5
 class RedisQueue(RedisLiveness):
     """`ports.store.QueueStore`."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
+    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
         fired = await Firing(self, now, horizon).fire(limit, plan)
         if fired.executions:
             self.bell.ring()

@@ -11,6 +11,9 @@ from importlib.resources import files
 _HEAD = re.compile(r"^-- (flags|needs): (.*)\n", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
+#: What has no epoch to compare: it makes one, or is beside another store.
+APART = frozenset({"open", "lease", "give_up"})
+
 
 @dataclass(frozen=True, slots=True)
 class Script:
@@ -32,7 +35,7 @@ def script(name: str) -> Script:
     folder = files("tickwell.stores.redis").joinpath("scripts")
     body = folder.joinpath(f"{name}.lua").read_text("utf-8")
     head = dict(_HEAD.findall(body))
-    parts = [] if name == "open" else ["start", *head.get("needs", "").split()]
+    parts = [] if name in APART else ["start", *head.get("needs", "").split()]
     shared = [folder.joinpath("shared", f"{part}.lua").read_text("utf-8") for part in parts]
     code = _COMMENT.sub("", "\n".join([*shared, body]))
     text = f"#!lua flags={head.get('flags', '')}\n{code}"

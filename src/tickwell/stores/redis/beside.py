@@ -1,0 +1,161 @@
+"""Redis beside another store: wake-ups for every process, and one planner at a time.
+
+All of it only shortens or lengthens rests. Whatever becomes of this Redis, the store's rows decide:
+gone, flushed or frozen, everybody plans and polls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from random import SystemRandom
+from typing import Any
+
+from tickwell.domain.execution import State
+from tickwell.domain.gate import Overlap
+from tickwell.domain.outcome import Report
+from tickwell.stores.redis.client import Command, connect
+from tickwell.stores.redis.errors import DRIVER
+from tickwell.stores.redis.notifier import AGAIN, Bell, Ear
+from tickwell.stores.redis.scripts import script
+from tickwell.stores.redis.url import parse
+
+#: Seconds that this Redis may take to answer: nobody waits for a frozen one.
+PATIENCE = 1.0
+
+
+class RedisNotifier:
+    """`ports.notifier.Notifier` and `ports.notifier.Turn`, for all processes on one store."""
+
+    def __init__(self, url: str, store: str, lease: float) -> None:
+        self.location = parse(url, field="notify")
+        # Several stores may share a Redis; each has a channel and a planner of its own.
+        which = blake2b(store.encode(), digest_size=8).hexdigest()
+        self._channel = self.location.key(f"beside:{which}")
+        self._lease_key = self.location.key(f"planner:{which}")
+        self._me = f"{SystemRandom().getrandbits(64):016x}"
+        self._lease = int(lease * 1000)
+        self._set_up()
+
+    def _set_up(self) -> None:
+        self._redis = connect(self.location, 2, PATIENCE)
+        run: Command = self._redis.execute_command
+        self._run = run
+        self._bell = Bell(run, self._channel, self._me)
+        self._ear = Ear(self.location, self._channel, self._me)
+        self._away_until = 0.0
+
+    @property
+    def hears(self) -> bool:
+        """Whether notifications arrive."""
+        return self._ear.hears
+
+    def open(self) -> None:
+        """Connections are made when they are needed, in the loop that needs them."""
+        self._set_up()
+
+    async def close(self) -> None:
+        """Hear and plan no more."""
+        await self._ear.close()
+        with suppress(*DRIVER):
+            async with asyncio.timeout(PATIENCE):
+                await self._bell.close()
+                await self._eval("give_up", self._me)
+        await self._redis.aclose(close_connection_pool=True)
+
+    def ring(self) -> None:
+        """Tell the other processes that something was written."""
+        self._bell.ring()
+
+    async def changed(self, seconds: float) -> bool:
+        return await self._ear.changed(seconds)
+
+    async def rest(self) -> float:
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._away_until:
+            return 0.0
+        try:
+            left = await self._eval("lease", self._me, self._lease)
+        except DRIVER:
+            self._away_until = loop.time() + AGAIN
+            return 0.0
+        return int(left) / 1000
+
+    async def _eval(self, name: str, *arguments: str | int) -> Any:
+        async with asyncio.timeout(PATIENCE):
+            return await self._run("EVAL", script(name).text, 1, self._lease_key, *arguments)
+
+
+class BesideStore:
+    """Any store, with a Redis that is told of its writes. The rest is the store's own."""
+
+    def __init__(self, store: Any, notifier: RedisNotifier) -> None:
+        self.store = store
+        self.notifier = notifier
+
+    def __getattr__(self, name: str) -> Any:
+        found, stirs = getattr(self.store, name), _STIRS.get(name)
+        if stirs is None:
+            return found
+
+        async def call(*arguments: Any, **options: Any) -> Any:
+            answer = await found(*arguments, **options)
+            if stirs(answer, arguments):
+                self.notifier.ring()
+            return answer
+
+        return call
+
+    async def open(self) -> None:
+        await self.store.open()
+        self.notifier.open()
+
+    async def close(self) -> None:
+        await self.notifier.close()
+        await self.store.close()
+
+    async def changed(self, seconds: float) -> bool:
+        """By this Redis; the store's own way as well while it cannot be heard."""
+        if self.notifier.hears:
+            return await self.notifier.changed(seconds)
+        waits = [self.notifier.changed(seconds), self.store.changed(seconds)]
+        tasks = [asyncio.ensure_future(wait) for wait in waits]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return any(task.result() for task in done)
+
+
+def _ends_stir(_: object, arguments: tuple[Any, ...]) -> bool:
+    """Whether the end of an attempt may let another begin, or a planner look."""
+    reports: Sequence[Report] = arguments[0]
+    return any(
+        report.state is State.WAITING
+        or report.claim.job.concurrency is not None
+        or report.claim.job.overlap not in {Overlap.SKIP, Overlap.ALLOW}
+        or report.claim.job.trigger.follows_finish
+        for report in reports
+    )
+
+
+def _has_answer(answer: object, _: object) -> bool:
+    return bool(answer)
+
+
+#: Whether others have to look, by what a call answered and was given.
+_STIRS: dict[str, Callable[[Any, tuple[Any, ...]], bool]] = {
+    "fire_due": lambda fired, _: fired.executions > 0,
+    "promote": lambda promoted, _: promoted.queued > 0,
+    "finish": _ends_stir,
+    "settle": _has_answer,
+    "add_jobs": _has_answer,
+    "change_jobs": _has_answer,
+    "add_executions": _has_answer,
+    "request_cancel": _has_answer,
+    "revive": _has_answer,
+}
