@@ -276,9 +276,9 @@ class Scheduler(Named):
         )
 
     def _make_store(self, url: str) -> NotifyingStore:
-        from tickwell.wiring import make_store
+        from tickwell.wiring import make_notifying_store
 
-        return make_store(url)
+        return make_notifying_store(url, self.settings)
 
     def _make_loop(self) -> asyncio.AbstractEventLoop:
         from tickwell.wiring import loop_factory

@@ -13,8 +13,10 @@ from tickwell.errors import InvalidSetting
 class Settings:
     """How a process plans, claims, runs and recovers. Durations are seconds."""
 
-    #: Where data lives: memory://, or sqlite:///file.
+    #: Where data lives: memory://, sqlite:///file, postgresql://… or redis://….
     store: str = "sqlite:///tickwell.db"
+    #: A Redis beside the store that wakes every process and lets one plan at a time: redis://host.
+    notify: str | None = None
     #: The queues that the worker takes executions from.
     queues: tuple[str, ...] = ("default",)
     #: Async handlers that one worker runs at once.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
 from random import SystemRandom
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Events
@@ -86,6 +86,23 @@ def make_store(url: str) -> NotifyingStore:
     )
 
 
+def make_notifying_store(url: str, settings: Settings) -> NotifyingStore:
+    """The same with the Redis that the settings put beside it."""
+    store = make_store(url)
+    if settings.notify is None or store.name.startswith("memory:"):
+        return store
+    try:
+        from tickwell.stores.redis.beside import BesideStore, RedisNotifier
+    except ModuleNotFoundError as error:
+        raise InvalidSetting(
+            f"{error.name} is not installed",
+            field="notify",
+            hint="Install it: pip install 'tickwell[redis]'",
+        ) from error
+    notifier = RedisNotifier(settings.notify, store.name, settings.poll)
+    return cast("NotifyingStore", BesideStore(store, notifier))
+
+
 def store_file(url: str) -> Path | None:
     """The file that a URL names; None when the store is something else."""
     if not url.startswith("sqlite:"):
@@ -135,6 +152,7 @@ def make_engine(
         events=events,
         roles=roles,
         notifier=None if shared else store,
+        turn=getattr(store, "notifier", None),
         # By the URL that was given: the store's name has no credentials.
         open_pulse_store=None if shared else lambda: make_store(settings.store),
     )

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import logging
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,13 @@ def serve(
         str | None,
         typer.Option(
             envvar="TICKWELL_STORE", help=f"Where data lives. Default: {_DEFAULTS.store}."
+        ),
+    ] = None,
+    notify: Annotated[
+        str | None,
+        typer.Option(
+            envvar="TICKWELL_NOTIFY",
+            help="A Redis beside the store that wakes every process, as redis://host.",
         ),
     ] = None,
     app: Annotated[
@@ -51,8 +59,10 @@ def serve(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
     )
     scheduler = _load(app) if app else Scheduler(store or _DEFAULTS.store)
-    if app and store:
-        scheduler.move_to(store)
+    if notify:
+        scheduler.settings = replace(scheduler.settings, notify=notify)
+    if notify or (app and store):
+        scheduler.move_to(store or scheduler.settings.store)
     service = Service(
         scheduler,
         roles=_roles(role),

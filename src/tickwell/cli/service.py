@@ -61,6 +61,8 @@ class Service:
             )
         # By the environment: the URL may hold a password, and arguments are public.
         environment = os.environ | {"TICKWELL_STORE": scheduler.settings.store}
+        if scheduler.settings.notify:
+            environment["TICKWELL_NOTIFY"] = scheduler.settings.notify
         self.supervisor = scheduler.supervise(self._command(), workers, environment)
 
     async def run(self) -> None:

@@ -26,7 +26,7 @@ from tickwell.engine.watcher import Watcher
 from tickwell.engine.worker import Worker
 from tickwell.errors import TickwellError
 from tickwell.ports.executor import Executor, Sort
-from tickwell.ports.notifier import Notifier
+from tickwell.ports.notifier import Notifier, Turn
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
@@ -52,6 +52,7 @@ class Engine:
         events: Events | None = None,
         roles: Collection[str] = ROLES,
         notifier: Notifier | None = None,
+        turn: Turn | None = None,
         open_pulse_store: Callable[[], Store] | None = None,
     ) -> None:
         self.store = store
@@ -64,6 +65,7 @@ class Engine:
         self.running = False
         self._loops: dict[str, Loop] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._turn = turn
         self._build(notifier, open_pulse_store)
 
     def _build(
@@ -90,7 +92,13 @@ class Engine:
         if "planner" in self.roles:
             services.append(
                 Planner(
-                    store, clock, events, settings, wake_worker=self.wake_worker, hear=self.hear
+                    store,
+                    clock,
+                    events,
+                    settings,
+                    wake_worker=self.wake_worker,
+                    hear=self.hear,
+                    turn=self._turn,
                 )
             )
         self.tallies = Tallies(store, clock, owner=self.worker.id)

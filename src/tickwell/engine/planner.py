@@ -9,6 +9,7 @@ from tickwell.domain.event import Events, JobUnreadable, Planned
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan, plan
 from tickwell.errors import StoreUnavailable
+from tickwell.ports.notifier import Turn
 from tickwell.ports.records import Wakeup
 from tickwell.ports.store import QueueStore
 from tickwell.settings import Settings
@@ -32,6 +33,7 @@ class Planner:
         *,
         wake_worker: Callable[[], None],
         hear: Callable[[], None],
+        turn: Turn | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -39,11 +41,14 @@ class Planner:
         self.settings = settings
         self.wake_worker = wake_worker
         self.hear = hear
+        self.turn = turn
         self.horizon = int(settings.horizon * 1000)
 
     async def step(self) -> float:
         """Fire, promote, and say how long to rest."""
         require_fresh_clock(self.clock, self.settings)
+        if self.turn is not None and (rest := await self.turn.rest()):
+            return rest
         now, batch = self.clock.now(), self.settings.batch
 
         def planner(job: Job, cursor: Cursor) -> Plan:

@@ -11,3 +11,14 @@ class Notifier(Protocol):
     async def changed(self, seconds: float) -> bool:
         """Wait up to so long for a write by another process; False when the wait was in vain."""
         ...
+
+
+class Turn(Protocol):
+    """Whose turn it is to plan, so that one planner works while the others rest.
+
+    A hint as well: two that plan at once do the same work, and the store's rows decide.
+    """
+
+    async def rest(self) -> float:
+        """Seconds that another planner may still be at it; 0: plan now."""
+        ...
