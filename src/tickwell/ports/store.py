@@ -36,13 +36,13 @@ from tickwell.ports.records import (
 )
 
 #: `domain.planning.plan` with the instant and the horizon filled in.
-Planner = Callable[[Job, Cursor], Plan]
+PlanMaker = Callable[[Job, Cursor], Plan]
 
 
 class QueueStore(Protocol):
     """The hot path."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
+    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
         """Plan up to `limit` jobs whose `next_fire_time` is at most now + horizon, oldest first.
 
         Atomically per job, provided it is unchanged since it was read: record the plan's

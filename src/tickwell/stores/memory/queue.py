@@ -12,7 +12,7 @@ from tickwell.domain.job import Entry, Job
 from tickwell.domain.planning import Plan
 from tickwell.domain.policy import MINUTE
 from tickwell.ports.records import ClaimRequest, Fired, Promoted, Wakeup
-from tickwell.ports.store import Planner
+from tickwell.ports.store import PlanMaker
 from tickwell.stores.memory.liveness import MemoryLiveness
 from tickwell.stores.memory.pending import PendingExecutions
 from tickwell.stores.memory.reports import MemoryReports
@@ -22,7 +22,7 @@ from tickwell.stores.memory.tables import Row
 class MemoryQueue(MemoryReports, MemoryLiveness):
     """`ports.store.QueueStore`. No method awaits anything, so each is atomic in its event loop."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
+    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
         left_out = self.unreadable.keys(now, planning=True)
         due, fired = self._due_jobs(now + horizon, limit, left_out), Fired()
         fired.more = len(due) == limit

@@ -9,7 +9,7 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
-from tickwell.ports.store import Planner
+from tickwell.ports.store import PlanMaker
 from tickwell.stores.memory.pending import PendingExecutions
 from tickwell.stores.mongo.codec import ADDING, WAITING
 from tickwell.stores.mongo.errors import edge
@@ -31,7 +31,7 @@ class MongoFiring(MongoSweeping):
     """The part of `ports.store.QueueStore` that plans."""
 
     @edge
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
+    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
         due = await self._due(now, now + horizon, limit)
         fired = Fired(more=len(due) == limit)
         planned: dict[str, Planned] = {}
@@ -57,7 +57,7 @@ class MongoFiring(MongoSweeping):
         await self.work(due, now, fill, do, after)
         return fired
 
-    def _plan(self, entry: Entry, plan: Planner, now: int, planned: dict[str, Planned]) -> None:
+    def _plan(self, entry: Entry, plan: PlanMaker, now: int, planned: dict[str, Planned]) -> None:
         id = entry.job.id
         try:
             planned[id] = Planned(entry, plan(entry.job, entry.cursor))

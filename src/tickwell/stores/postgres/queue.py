@@ -10,7 +10,7 @@ from tickwell.clock import NEVER
 from tickwell.domain.execution import Claim, State
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
-from tickwell.ports.store import Planner
+from tickwell.ports.store import PlanMaker
 from tickwell.stores.postgres import claiming
 from tickwell.stores.postgres.errors import is_bad_data
 from tickwell.stores.postgres.liveness import PostgresLiveness
@@ -29,7 +29,7 @@ from tickwell.stores.sql.text import is_id
 class PostgresQueue(PostgresLiveness):
     """`ports.store.QueueStore`."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
+    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
         async def fire(*, careful: bool) -> Fired:
             return await self.database.write(
                 lambda session: Firing(session, self.cache, now, horizon).fire(

@@ -10,7 +10,7 @@ from tickwell.clock import NEVER
 from tickwell.domain.job import Job, rank
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
-from tickwell.ports.store import Planner
+from tickwell.ports.store import PlanMaker
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import WAITING, cursor_from_row, moved_columns, skip_row
 from tickwell.stores.sql.placing import Batch
@@ -39,7 +39,7 @@ class Draft:
 
 
 def draft(
-    session: Session, cache: JobCache, span: tuple[int, int], limit: int, plan: Planner
+    session: Session, cache: JobCache, span: tuple[int, int], limit: int, plan: PlanMaker
 ) -> Draft:
     """Read what is due and plan it. Nothing is locked meanwhile."""
     now, end = span

@@ -9,7 +9,7 @@ from tickwell.clock import NEVER
 from tickwell.domain.execution import PENDING, Claim, State
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
-from tickwell.ports.store import Planner
+from tickwell.ports.store import PlanMaker
 from tickwell.stores.sql.apart import finish_apart
 from tickwell.stores.sql.codec import PARKED, STATE_CODE
 from tickwell.stores.sql.text import clean
@@ -27,7 +27,7 @@ DATA_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
 class SqliteQueue(SqliteLiveness):
     """`ports.store.QueueStore`."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: Planner) -> Fired:
+    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
         draft = await self.reader.call(
             lambda session: firing.draft(session, self.cache, (now, now + horizon), limit, plan)
         )

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from random import Random
 from typing import TypeVar
 
-from tickwell.stores.sqlite.lane import Lane, Work
+from tickwell.stores.sqlite.call_thread import CallThread, Work
 from tickwell.stores.sqlite.patience import Patience
 from tickwell.stores.sqlite.session import Session
 
 T = TypeVar("T")
 
 
-class Reader(Lane):
+class Reader(CallThread):
     """Each call sees one state of the file, however many statements it runs."""
 
     def __init__(self, where: str, connect: Callable[[], sqlite3.Connection], wait: float) -> None:

@@ -9,8 +9,8 @@ from contextlib import suppress
 from random import Random
 from typing import TypeVar
 
+from tickwell.stores.sqlite.call_thread import CallThread, ThreadCall, Work
 from tickwell.stores.sqlite.errors import is_full
-from tickwell.stores.sqlite.lane import Call, Lane, Work
 from tickwell.stores.sqlite.patience import Patience
 from tickwell.stores.sqlite.session import Session
 
@@ -22,7 +22,7 @@ WARY = 20
 ASIDE = 0.002
 
 
-class Writer(Lane):
+class Writer(CallThread):
     """Calls run inside a transaction; they may run twice, so they keep nothing between runs."""
 
     together = 16
@@ -35,7 +35,7 @@ class Writer(Lane):
         self._seen: int | None = None
         self._has_written = False
 
-    def serve(self, session: Session, calls: list[Call]) -> None:
+    def serve(self, session: Session, calls: list[ThreadCall]) -> None:
         """One commit for all; should the file refuse one of them, each gets its own."""
         calls = [call for call in calls if call.look is None or not self._looked(session, call)]
         if len(calls) > 1:
@@ -47,7 +47,7 @@ class Writer(Lane):
                 return
         super().serve(session, calls)
 
-    def _looked(self, session: Session, call: Call) -> bool:
+    def _looked(self, session: Session, call: ThreadCall) -> bool:
         """Whether a look was enough."""
         try:
             call.result = call.look(session) if call.look else None
@@ -83,7 +83,7 @@ class Writer(Lane):
             self._wary -= 1
             self._patience.rest(ASIDE * self._random.uniform(0.5, 1.5))
 
-    def _together(self, session: Session, calls: list[Call]) -> None:
+    def _together(self, session: Session, calls: list[ThreadCall]) -> None:
         self._begin(session)
         connection = session.connection
         for call in calls:

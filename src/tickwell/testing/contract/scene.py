@@ -22,13 +22,13 @@ from tickwell.domain.planning import first_cursor, plan
 from tickwell.domain.worker import Pulse
 from tickwell.ids import execution_id
 from tickwell.ports.records import ClaimRequest, ExecutionFilter, Finished, Fired, Promoted
-from tickwell.ports.store import Planner, Store
+from tickwell.ports.store import PlanMaker, Store
 from tickwell.testing.contract.builders import T0, a_job, a_worker
 
 ABILITIES = frozenset({"call:work"})
 
 
-def planner(now: int, horizon: int = 0) -> Planner:
+def planner(now: int, horizon: int = 0) -> PlanMaker:
     """The planner's policy at an instant, as a store calls it."""
     return lambda job, cursor: plan(job, cursor, now, horizon)
 

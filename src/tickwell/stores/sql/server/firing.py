@@ -7,7 +7,7 @@ from typing import Any
 from tickwell.domain.job import Job
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
-from tickwell.ports.store import Planner
+from tickwell.ports.store import PlanMaker
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import cursor_from_row, moved_columns, skip_row
 from tickwell.stores.sql.placing import Batch
@@ -29,7 +29,7 @@ class Firing:
         self.flow = Flow(session, cache)
         self.recorder = Recorder(self.flow, now, horizon)
 
-    async def fire(self, limit: int, plan: Planner, *, careful: bool) -> Fired:
+    async def fire(self, limit: int, plan: PlanMaker, *, careful: bool) -> Fired:
         """Plan and write what is due; cursors that somebody else holds are left to him."""
         left_out = self.cache.unreadable.keys(self.now, planning=True)
         rows = await self.session.rows("due", self.now + self.horizon, left_out, limit)
@@ -49,7 +49,7 @@ class Firing:
         return fired
 
     def _plan(
-        self, rows: list[Any], jobs: dict[str, Job], plan: Planner
+        self, rows: list[Any], jobs: dict[str, Job], plan: PlanMaker
     ) -> list[tuple[Job, Plan, Batch[str]]]:
         planned = []
         for row in rows:

@@ -18,7 +18,7 @@ from tickwell.domain.target import Call
 from tickwell.domain.trigger import Every, Once, OnDemand
 from tickwell.ids import execution_id
 from tickwell.ports.records import Fired
-from tickwell.ports.store import Planner
+from tickwell.ports.store import PlanMaker
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene, planner
 from tickwell.testing.contract.topic import Topic
@@ -192,7 +192,7 @@ class Firing(Topic):
         assert await scene.fire_times(job) == [T0 + 1234]
 
 
-def _fires_again(fire_time: int, upcoming: int) -> Planner:
+def _fires_again(fire_time: int, upcoming: int) -> PlanMaker:
     """A planner that answers a slot a second time, as one with another clock might."""
 
     def plan(job: Job, cursor: Cursor) -> Plan:

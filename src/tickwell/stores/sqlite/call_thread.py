@@ -17,7 +17,7 @@ T = TypeVar("T")
 Work = Callable[[Session], T]
 
 
-class Call:
+class ThreadCall:
     """Something to be done in the thread, and who waits for it."""
 
     __slots__ = ("error", "future", "look", "loop", "result", "work")
@@ -41,7 +41,7 @@ class Call:
             self.future.set_result(self.result)
 
 
-class Lane:
+class CallThread:
     """A thread that serves calls in order. A hop costs about 200 µs, so a call does all it can."""
 
     #: Calls that are served together at most.
@@ -51,14 +51,14 @@ class Lane:
         self.where = where
         self._name = name
         self._connect = connect
-        self._calls: SimpleQueue[Call | None] = SimpleQueue()
+        self._calls: SimpleQueue[ThreadCall | None] = SimpleQueue()
         self._thread: Thread | None = None
 
     async def start(self) -> None:
         """Connect; raises what stands in the way."""
         if self._thread is not None:
             return
-        first = Call(_nothing)
+        first = ThreadCall(_nothing)
         self._calls = SimpleQueue()
         self._thread = Thread(target=self._main, args=(first,), name=self._name, daemon=True)
         self._thread.start()
@@ -80,12 +80,12 @@ class Lane:
         """Do this in the thread; `look` may find, without a lock, that there is nothing to do."""
         if self._thread is None:
             raise StoreUnavailable(f"{self.where} is not open; call open() first")
-        call = Call(work, look)
+        call = ThreadCall(work, look)
         self._calls.put(call)
         result: T = await call.future
         return result
 
-    def serve(self, session: Session, calls: list[Call]) -> None:
+    def serve(self, session: Session, calls: list[ThreadCall]) -> None:
         """Carry out what is waiting and note results and errors."""
         for call in calls:
             call.error = None
@@ -109,7 +109,7 @@ class Lane:
     def rest(self) -> None:
         """Called when the answers are out."""
 
-    def _main(self, first: Call) -> None:
+    def _main(self, first: ThreadCall) -> None:
         try:
             session = Session(self._connect())
         except BaseException as error:  # noqa: BLE001 - it is the opener's
@@ -125,10 +125,10 @@ class Lane:
         finally:
             session.connection.close()
 
-    def _waiting(self) -> list[Call]:
+    def _waiting(self) -> list[ThreadCall]:
         """The calls to be served together; none when it is over."""
         call = self._calls.get()
-        calls: list[Call] = []
+        calls: list[ThreadCall] = []
         while call is not None:
             calls.append(call)
             if len(calls) == self.together:
@@ -146,7 +146,7 @@ def _nothing(_: Session) -> None:
     """Connecting was all."""
 
 
-def _answer(calls: list[Call]) -> None:
+def _answer(calls: list[ThreadCall]) -> None:
     for loop in {call.loop for call in calls}:
         mine = [call for call in calls if call.loop is loop]
         try:
@@ -155,6 +155,6 @@ def _answer(calls: list[Call]) -> None:
             continue  # the loop is closed: nobody waits any more
 
 
-def _resolve(calls: list[Call]) -> None:
+def _resolve(calls: list[ThreadCall]) -> None:
     for call in calls:
         call.resolve()
