@@ -23,7 +23,7 @@ def show_jobs(screen: Screen, jobs: Iterable[Document], now: int) -> None:
             (
                 job["name"],
                 job["state"],
-                _when(screen, job["next_fire_time"], now),
+                _soon(screen, job["next_fire_time"], now),
                 schedule(job),
                 target(job),
             )
@@ -86,7 +86,7 @@ def show_executions(screen: Screen, executions: Iterable[Document], now: int) ->
             each["id"],
             each["job_name"] or each["job_id"],
             each["state"],
-            say_distance(each["fire_time"], now) if screen.is_terminal else each["fire_time"],
+            _soon(screen, each["fire_time"], now),
             str(each["attempt"]),
             note(each),
         )
@@ -198,6 +198,11 @@ def say_error(error: str | None) -> str:
 
 def _exact(screen: Screen, text: str | None) -> str:
     return say_time(text) if screen.is_terminal else text or ""
+
+
+def _soon(screen: Screen, text: str | None, now: int) -> str:
+    """In few letters where columns are dear."""
+    return say_distance(text, now) if screen.is_terminal else text or ""
 
 
 def _when(screen: Screen, text: str | None, now: int) -> str:

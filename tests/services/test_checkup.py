@@ -1,0 +1,100 @@
+"""A checkup finds what keeps jobs from running."""
+
+import pytest
+
+from tests.services.conftest import TEN, WORKER
+from tickwell import Every, OnDemand
+from tickwell.domain.execution import OutcomeKind, State
+from tickwell.services.checkup import LATE, Checkup, Level
+from tickwell.stores.memory import MemoryStore
+
+MINUTE = 60_000
+
+
+@pytest.fixture
+async def store(world_clock):
+    store = MemoryStore(wall=world_clock.now)
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def world_clock():
+    from tests.services.conftest import Clock
+
+    return Clock()
+
+
+@pytest.fixture
+def world(store, world_clock):
+    from tests.services.conftest import World
+
+    return World(store, world_clock)
+
+
+async def look(world, *, skew=0, fix=False):
+    checkup = Checkup(world.store, "default")
+    found = await checkup.findings(world.clock.now() + skew, fix=fix)
+    return {each.check: each for each in found}
+
+
+async def test_an_idle_store_without_workers_deserves_a_word(world):
+    found = await look(world)
+    assert found["workers"].level is Level.WARNING
+    assert (found["store"].level, found["planner"].level) == (Level.OK, Level.OK)
+
+
+async def test_jobs_without_workers_are_broken(world):
+    await world.jobs.add(world.job(Every("1m")))
+    assert (await look(world))["workers"].level is Level.BROKEN
+    await world.store.beat(WORKER, TEN)
+    assert (await look(world))["workers"].level is Level.OK
+    world.clock.instant += 2 * MINUTE
+    assert (await look(world))["workers"].level is Level.BROKEN
+
+
+async def test_an_overdue_fire_time_means_no_planner(world):
+    await world.jobs.add(world.job(Every("1m")))
+    world.clock.instant += MINUTE + LATE + 1000
+    found = (await look(world))["planner"]
+    assert found.level is Level.BROKEN
+    assert "overdue for 1m1s" in found.text
+
+
+async def test_a_queue_that_nobody_takes_from_is_named(world):
+    await world.jobs.add(world.job(OnDemand(), queue="mail"))
+    await world.executions.trigger("default", "report")
+    await world.store.promote(TEN, 0, 10)
+    world.clock.instant += LATE + 1000
+    await world.store.beat(WORKER, world.clock.now())
+    found = (await look(world))["queues"]
+    assert (found.level, found.text.endswith(": mail")) == (Level.BROKEN, True)
+
+
+async def test_workers_that_are_too_few(world):
+    await world.jobs.add(world.job(OnDemand()))
+    await world.executions.trigger("default", "report")
+    await world.store.promote(TEN, 0, 10)
+    world.clock.instant += LATE + 1000
+    await world.store.beat(WORKER, world.clock.now())
+    assert (await look(world))["queues"].level is Level.WARNING
+
+
+async def test_dead_and_parked_are_counted(world):
+    await world.jobs.add(world.job(OnDemand()))
+    await world.executions.trigger("default", "report")
+    await world.store.promote(TEN, 0, 10)
+    await world.run(OutcomeKind.FAILED, retry=False)
+    waiting = await world.executions.trigger("default", "report")
+    await world.store.settle([waiting.id], {State.QUEUED, State.WAITING}, State.PARKED, "x", TEN)
+    found = await look(world)
+    assert found["dead letters"].text == "1 to look at"
+    assert found["handlers"].text.startswith("1 parked")
+
+
+async def test_a_clock_that_is_off_is_named_and_fixing_prunes(world):
+    found = await look(world, skew=MINUTE, fix=True)
+    assert found["store"].level is Level.WARNING
+    assert "1m off" in found["store"].text
+    assert found["history"].text == "0 old records were pruned"
