@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from bench.cases import cron, drain, idle, lateness, processes, scale
+from bench.cases import cron, drain, idle, lateness, processes, scale, start
 from bench.child import ChildFailed
 from bench.figure import Figure
 from bench.options import Options
@@ -14,6 +14,7 @@ from bench.table import render
 
 CASES: dict[str, Callable[[Options], list[Figure]]] = {
     "cron": cron.measure,
+    "start": start.measure,
     "drain": drain.measure,
     "processes": processes.measure,
     "lateness": lateness.measure,
