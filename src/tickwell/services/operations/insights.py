@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.insights import history, overview, timeline
+from tickwell.services.insights import density, history, overview, timeline
 from tickwell.services.operations.tools import Tools
 
 
@@ -29,3 +29,9 @@ class InsightOperations:
         """What ran and what will fire in [since, until), by job."""
         now = self.tools.clock.now()
         return await timeline.timeline(self.tools.store, actor.project, since, until, now)
+
+    @needs(Permission.READ)
+    async def density(self, actor: Actor, since: int, until: int) -> density.Density:
+        """How much starts in each hour of [since, until)."""
+        now = self.tools.clock.now()
+        return await density.density(self.tools.store, actor.project, since, until, now)

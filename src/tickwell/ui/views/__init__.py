@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tickwell.ui import files, live
 from tickwell.ui.views import (
+    calendar,
     dead,
     executions,
     job,
@@ -24,6 +25,7 @@ ROUTERS = (
     slots.router,
     executions.router,
     timeline.router,
+    calendar.router,
     dead.router,
     workers.router,
     preferences.router,

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.domain.policy import DAY, HOUR
+from tickwell.domain.policy import DAY
 from tickwell.errors import InvalidInput
 from tickwell.services.access.permission import Permission
 from tickwell.services.slot import Answer, Slot
@@ -43,8 +43,8 @@ async def slots(
     visitor: Visitor = visit(Permission.READ),
 ) -> HTMLResponse:
     """The slots of a range, the day around now if none is given."""
-    first = _instant(since, visitor.zone, "since") or visitor.now - DAY + HOUR
-    last = _instant(until, visitor.zone, "until") or max(visitor.now, first) + HOUR
+    first = _instant(since, visitor.zone, "since") or visitor.now - DAY
+    last = _instant(until, visitor.zone, "until") or max(visitor.now, first) + 1
     operations, actor = visitor.operations, visitor.actor
     entry = await operations.jobs.get(actor, id)
     found, counted = await operations.slots.read(actor, entry.job.id, first, last)

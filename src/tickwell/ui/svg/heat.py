@@ -1,0 +1,88 @@
+"""A calendar: a row for each day, a field for each hour, darker where more starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup, escape
+
+from tickwell.domain.policy import HOUR
+from tickwell.services.insights.density import Density
+
+WIDTH, LEFT, TOP, ROW, FIELD = 980, 96, 22, 26, 33
+#: From how much of the fullest hour a field gets which shade.
+_SHADES = (0.0, 0.1, 0.3, 0.55, 0.8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """A day of the calendar, and what the clock does in it."""
+
+    day: date
+    #: "clocks go back 1 h", or empty.
+    change: str
+
+
+def days_of(first: date, count: int, zone: ZoneInfo) -> list[Day]:
+    """Days from the first, with the changes of the clock among them."""
+    return [
+        Day(day=day, change=_change(day, zone))
+        for day in (first + timedelta(days=n) for n in range(count))
+    ]
+
+
+def heat_chart(days: list[Day], found: Density, now: int, zone: ZoneInfo) -> Markup:
+    """The whole picture; each field says its hour and its count."""
+    most = max(found.hours.values(), default=0)
+    height = TOP + ROW * len(days) + 4
+    hours = "".join(
+        f'<text x="{LEFT + hour * FIELD + 2}" y="14">{hour:02}</text>' for hour in range(0, 24, 2)
+    )
+    rows = "".join(
+        _row(day, TOP + number * ROW, found, most, (now, zone)) for number, day in enumerate(days)
+    )
+    frame = (
+        f'<svg class="chart wide" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="Starts by day and hour, at most {most:,} in one hour">'
+    )
+    return Markup(frame + hours + rows + "</svg>")  # noqa: S704 - numbers and escaped text only
+
+
+def _row(day: Day, y: int, found: Density, most: int, place: tuple[int, ZoneInfo]) -> str:
+    now, zone = place
+    name = escape(f"{day.day:%a %d %b}")
+    parts = [f'<text class="lane-name" x="0" y="{y + 17}">{name}</text>']
+    for hour in range(24):
+        wall = datetime(day.day.year, day.day.month, day.day.day, hour, tzinfo=zone)
+        begin = int(wall.timestamp() * 1000)
+        count = found.hours.get(begin // HOUR * HOUR, 0)
+        words = escape(f"{day.day:%a %d %b}, {hour:02}:00: {count:,}")
+        x = LEFT + hour * FIELD
+        is_now = begin <= now < begin + HOUR
+        parts.append(
+            f'<g><title>{words}</title><rect class="heat-{_shade(count, most)}'
+            f'{" heat-now" if is_now else ""}" x="{x}" y="{y + 2}" width="{FIELD - 3}" '
+            f'height="{ROW - 4}" rx="3"/></g>'
+        )
+    if day.change:
+        x = LEFT + 24 * FIELD + 4
+        parts.append(f'<text class="change" x="{x}" y="{y + 17}">{escape(day.change)}</text>')
+    return "".join(parts)
+
+
+def _shade(count: int, most: int) -> int:
+    if not count:
+        return 0
+    part = count / most
+    return max(n for n, least in enumerate(_SHADES, 1) if part >= least)
+
+
+def _change(day: date, zone: ZoneInfo) -> str:
+    begin = datetime(day.year, day.month, day.day, tzinfo=zone)
+    end = begin + timedelta(days=1)
+    moved = (end.utcoffset() or timedelta()) - (begin.utcoffset() or timedelta())
+    if not moved:
+        return ""
+    return f"{'+' if moved > timedelta() else '-'}{abs(moved).total_seconds() / 3600:g} h"
