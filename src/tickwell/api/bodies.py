@@ -97,7 +97,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = Counter(key for key, _ in pairs)
-        raise _Unfit("is given twice", max(names, key=names.__getitem__)[:64])
+        raise _Unfit("is given twice", _readable(max(names, key=names.__getitem__)))
     if len(pairs) > MOST_KEYS:
         raise _Unfit(f"an object has {MOST_KEYS} fields at most")
     return found
@@ -117,7 +117,7 @@ def _check(value: Any, depth: int) -> None:
                 _check_text(key)
                 _check_inner(inner, depth)
             except _Unfit as error:
-                error.path.append(key[:64])
+                error.path.append(_readable(key))
                 raise
     elif isinstance(value, list):
         for number, inner in enumerate(value):
@@ -154,6 +154,11 @@ def _check_text(text: str) -> None:
             text.encode()
         except UnicodeEncodeError:
             raise _Unfit("a text has half of a character in it") from None
+
+
+def _readable(key: str) -> str:
+    """A key as an answer can name it, whatever is in it."""
+    return key[:64].encode(errors="replace").decode()
 
 
 def _is_json(given: str | None) -> bool:

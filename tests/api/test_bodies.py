@@ -1,0 +1,118 @@
+"""Bad bodies: refused with a sentence, never with 500, and nothing is changed."""
+
+import json
+
+import pytest
+
+from tests.api.conftest import HOOK
+from tickwell.api.bodies import parsed
+from tickwell.errors import InvalidInput, TickwellError
+
+JOB = {"name": "report", "trigger": {"on_demand": True}, "target": HOOK}
+
+
+def body(text):
+    """A job with this payload."""
+    return json.dumps(JOB)[:-1].encode() + b', "payload": ' + text + b"}"
+
+
+@pytest.mark.parametrize(
+    ("payload", "status", "pointer"),
+    [
+        (b"[" * 100_000 + b"]" * 100_000, 422, ""),
+        (b"[" * 40 + b"]" * 40, 422, None),
+        (b"NaN", 400, None),
+        (b"-Infinity", 400, None),
+        (b"1e999", 422, "/payload"),
+        (b"1" * 5000, 400, None),
+        (b"9223372036854775808", 422, "/payload"),
+        (b'"\\ud800"', 422, "/payload"),
+        (b'{"\\udfff": 1}', 422, None),
+        (b'{"a": 1, "a": 2}', 422, "/a"),
+        (b'"\\u0000"', 422, "/payload"),
+        (b'"' + b"x" * 70_000 + b'"', 422, "/payload"),
+        (b"{" + b",".join(b'"%d":1' % n for n in range(1001)) + b"}", 422, ""),
+        (b"\xff", 400, None),
+        (b"nonsense", 400, None),
+        (b"", 400, None),
+    ],
+)
+async def test_what_is_not_good_json_is_refused(http, payload, status, pointer):
+    answer = await http.post(
+        "/jobs", content=body(payload), headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem["request_id"] == answer.headers["x-request-id"]
+    if pointer is not None:
+        assert problem["errors"][0]["pointer"] == pointer
+    assert (await http.get("/jobs")).json()["items"] == []
+
+
+async def test_a_body_that_says_it_is_too_large_is_not_read(http):
+    async def never():
+        raise AssertionError("it was read")
+        yield b""
+
+    headers = {"content-length": str(100 * 1024 * 1024), "content-type": "application/json"}
+    answer = await http.post("/jobs", content=never(), headers=headers)
+    assert answer.status_code == 413
+
+
+async def test_a_body_without_a_length_is_read_up_to_the_bound(http):
+    read = []
+
+    async def chunks():
+        for _ in range(1600):
+            read.append(64 * 1024)
+            yield b" " * 64 * 1024
+
+    answer = await http.post(
+        "/jobs", content=chunks(), headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == 413
+    assert sum(read) <= 512 * 1024
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "nonsense"])
+async def test_other_types_are_refused(http, kind):
+    answer = await http.post("/jobs", content=json.dumps(JOB), headers={"content-type": kind})
+    assert answer.status_code == 415
+
+
+@pytest.mark.parametrize("document", [[], "x", 1, True, {"name": 1}, {"jobs": []}])
+async def test_other_shapes_are_refused(http, document):
+    for path in ("/jobs", "/jobs/batch", "/bulk/pause", "/dead-letters/revive"):
+        answer = await http.post(path, json=document)
+        assert answer.status_code == 422, (path, answer.text)
+
+
+def test_bounds_are_seen_before_all_is_read():
+    with pytest.raises(TickwellError):
+        parsed(b"[" * 1_000_000)
+    with pytest.raises(InvalidInput, match="nested"):
+        parsed(b"[" * 33 + b"]" * 33)
+    assert parsed(b"[" * 32 + b"]" * 32)
+    assert parsed('{"ä": [1.5, true, null, "😀"]}'.encode()) == {"ä": [1.5, True, None, "😀"]}
+
+
+async def test_paths_and_methods_that_are_not_there(http):
+    for method, path, status in (
+        ("GET", "/nothing", 404),
+        ("DELETE", "/jobs", 405),
+        ("GET", "/jobs/no%00body", 404),
+        ("GET", "/jobs/%ff%fe", 404),
+        ("GET", "/executions/not-an-id", 404),
+        ("GET", "/jobs/" + "x" * 5000, 404),
+        ("POST", "/executions/not-an-id/cancel", 404),
+        ("GET", "/executions?since=yesterday", 422),
+        ("GET", "/executions?cursor=AAAA", 422),
+        ("GET", "/jobs?limit=0", 422),
+        ("GET", "/jobs?search=%00", 422),
+        ("GET", "/dead-letters/revivals/none", 404),
+    ):
+        answer = await http.request(method, path)
+        assert answer.status_code == status, (path, answer.text)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["status"] == status

@@ -1,0 +1,175 @@
+"""What all routes share: permissions, headers, problems, health."""
+
+import pytest
+from fastapi.routing import APIRoute
+
+from tests.api.conftest import CALL
+from tickwell.api.app import create_app
+from tickwell.api.forwarded import Forwarded
+from tickwell.api.security import permission_of
+from tickwell.domain.health import Health
+from tickwell.errors import StoreUnavailable, Unauthenticated
+from tickwell.services.access.permission import Permission, Role, permissions_of
+
+WORDS = {permission.value for permission in Permission} | {"public"}
+
+
+async def test_every_route_declares_one_permission(world):
+    routes = [route for route in world.app.routes if isinstance(route, APIRoute)]
+    assert len(routes) > 60
+    for route in routes:
+        assert permission_of(route) in WORDS
+    document = (await world.http.get("http://test/api/v1/openapi.json")).json()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            assert operation["x-permission"] in WORDS, (method, path)
+            assert operation["operationId"]
+
+
+async def test_a_route_without_a_permission_is_a_mistake(world, monkeypatch):
+    from fastapi import APIRouter
+
+    from tickwell.api import app as module
+
+    router = APIRouter()
+    router.add_api_route("/open", lambda: None)
+    monkeypatch.setattr(module, "ROUTERS", (router,))
+    with pytest.raises(TypeError, match="/open declares no permission"):
+        create_app(world.context)
+
+
+ROUTES = [
+    ("GET", "/jobs", Permission.READ),
+    ("POST", "/jobs", Permission.EDIT),
+    ("PUT", "/jobs/report", Permission.EDIT),
+    ("POST", "/jobs/report/trigger", Permission.OPERATE),
+    ("POST", "/bulk/delete", Permission.EDIT),
+    ("POST", "/bulk/pause", Permission.OPERATE),
+    ("GET", "/events", Permission.READ),
+    ("POST", "/queues/a/pause", Permission.PLATFORM),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "needed"), ROUTES)
+async def test_rights_are_checked_before_the_body_is_read(world, http, method, path, needed):
+    async def never():
+        raise AssertionError("it was read")
+        yield b""
+
+    for role in Role:
+        if needed in permissions_of(role):
+            continue
+        world.as_actor(*permissions_of(role))
+        answer = await http.request(method, path, content=never())
+        assert answer.status_code == 403
+        assert answer.json()["type"] == "urn:tickwell:problem:forbidden"
+
+
+async def test_other_projects_do_not_exist(world, http):
+    job = await world.add()
+    run = (await http.post("/jobs/report/trigger")).json()
+    cursor_page = await http.get("/jobs", params={"limit": 1})
+    assert cursor_page.status_code == 200
+    world.as_actor(*Permission, project="other")
+    for method, path in (
+        ("GET", f"/jobs/{job['id']}"),
+        ("GET", "/jobs/report"),
+        ("DELETE", f"/jobs/{job['id']}"),
+        ("POST", f"/jobs/{job['id']}/trigger"),
+        ("GET", f"/jobs/{job['id']}/history"),
+        ("GET", f"/executions/{run['id']}"),
+        ("POST", f"/executions/{run['id']}/cancel"),
+        ("GET", f"/executions?job={job['id']}"),
+    ):
+        answer = await http.request(method, path)
+        assert answer.status_code == 404, path
+    assert (await http.get("/jobs")).json()["items"] == []
+    assert (await http.get("/executions")).json()["items"] == []
+    body = {"name": "report", "trigger": {"on_demand": True}, "target": CALL}
+    assert (await http.post("/jobs", json=body)).status_code == 201
+
+
+async def test_strangers_are_told_how_to_introduce_themselves(world, http):
+    async def nobody(request):
+        raise Unauthenticated("send a key")
+
+    world.context.authenticate = nobody
+    answer = await http.get("/jobs")
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+async def test_every_answer_has_its_headers(http):
+    for path in ("/jobs", "/nothing", "http://test/health"):
+        headers = (await http.get(path, headers={"x-request-id": "mine-1"})).headers
+        assert headers["x-request-id"] == "mine-1"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["content-security-policy"].startswith("default-src 'none'")
+        assert headers["cache-control"] == "no-store"
+    bad = await http.get("/jobs", headers={"x-request-id": "<script>"})
+    assert "<" not in bad.headers["x-request-id"]
+
+
+async def test_a_store_that_is_away_is_503_and_says_nothing_of_itself(world, http, monkeypatch):
+    async def away(*_arguments, **_options):
+        raise StoreUnavailable("secret-host:5432 does not answer")
+
+    monkeypatch.setattr(world.store, "list_jobs", away)
+    answer = await http.get("/jobs")
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"]
+    assert "secret-host" not in answer.text
+
+
+async def test_a_bug_is_500_with_a_request_id_and_nothing_else(world, http, monkeypatch, caplog):
+    async def bug(*_arguments, **_options):
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(world.store, "list_jobs", bug)
+    answer = await http.get("/jobs")
+    assert answer.status_code == 500
+    assert answer.json()["type"] == "urn:tickwell:problem:internal"
+    assert "secret" not in answer.text
+    assert answer.json()["request_id"] in caplog.text
+
+
+async def test_health_for_people_and_probes(world, http, monkeypatch):
+    healthy = {"status": "healthy", "service": "scheduler"}
+    for path in ("health", "healthz", "readyz"):
+        answer = await http.get(f"http://test/{path}")
+        assert (answer.status_code, answer.json()) == (200, healthy)
+    details = (await http.get("http://test/health/detailed")).json()
+    assert (details["database"], details["scheduler_service"]) == ("connected", "running")
+    world.health = Health(ok=False, problems=["planner: it fails"])
+    for path, status in (("health", 503), ("readyz", 503), ("healthz", 200)):
+        assert (await http.get(f"http://test/{path}")).status_code == status
+    details = await http.get("http://test/health/detailed")
+    assert (details.status_code, details.json()["problems"]) == (503, ["planner: it fails"])
+    world.as_actor()
+    assert (await http.get("http://test/health/detailed")).status_code == 403
+    assert (await http.get("http://test/health")).status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("peer", "said", "seen"),
+    [
+        ("10.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "6.6.6.6, 203.0.113.9, 10.0.0.2", "203.0.113.9"),
+        ("10.0.0.1", "nonsense", "10.0.0.1"),
+        ("10.0.0.1", None, "10.0.0.1"),
+        ("203.0.113.7", "6.6.6.6", "203.0.113.7"),
+    ],
+)
+async def test_only_trusted_proxies_are_believed(peer, said, seen):
+    scopes = []
+
+    async def application(scope, receive, send):
+        scopes.append(scope)
+
+    headers = [(b"x-forwarded-proto", b"https")]
+    headers += [(b"x-forwarded-for", said.encode())] if said else []
+    scope = {"type": "http", "client": (peer, 1), "headers": headers, "scheme": "http"}
+    await Forwarded(application, ("10.0.0.0/8",))(scope, None, None)
+    (got,) = scopes
+    assert got["client"][0] == seen
+    assert got["scheme"] == ("http" if peer.startswith("203") else "https")
