@@ -1,7 +1,7 @@
 """Writing what an operation did: one compare-and-set on each job, then the other documents.
 
-1. Executions that somebody could move meanwhile (by claiming them, or at a concurrency gate) are
-   taken out of reach: frozen, at the revision that was read.
+1. Executions that somebody could move meanwhile (by a claim, a report, or at a concurrency gate)
+   are taken out of reach: frozen, at the revision that was read.
 2. The job's document is changed if it is at the revision that was read. With the same write it gets
    the outbox. From here on the operation has happened, whoever carries it out.
 3. The outbox is carried out, and cleared.

@@ -12,7 +12,7 @@ from tickwell.stores.mongo.base import MongoBase
 from tickwell.stores.mongo.codec import clean
 from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.rows import Document
-from tickwell.stores.sql.documents import LAST
+from tickwell.stores.sql.documents import JOB_VERSION, LAST
 
 
 class MongoRecords(MongoBase):
@@ -85,13 +85,13 @@ class MongoRecords(MongoBase):
 
 def version_record(project: str, key: str, document: Any) -> Document:
     """A former definition of a job, as its record."""
-    id = _id("job_version", project, key)
+    id = _id(JOB_VERSION, project, key)
     return {"_id": id, "document": json.dumps(document), "version": 1}
 
 
-def version_prefix(project: str, job_id: str) -> str:
-    """What the ids of all former definitions of a job begin with."""
-    return _id("job_version", project, f"{job_id}/")
+def version_prefix(project: str, key: str) -> str:
+    """What the ids of former definitions begin with whose keys begin like this."""
+    return _id(JOB_VERSION, project, key)
 
 
 def _id(kind: str, project: str, key: str) -> str:

@@ -1,19 +1,38 @@
-"""Pruning on MongoDB."""
+"""Pruning on MongoDB: job by job, when something of it may be past its retention."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tickwell.domain.execution import ENDED
-from tickwell.domain.policy import DAY
-from tickwell.stores.mongo.codec import DEAD, DELETED, FIRST_ENDED, RUNNING
+from tickwell.domain.job import Job
+from tickwell.domain.policy import DAY, KEPT_VERSIONS
+from tickwell.errors import StoreCorrupt
+from tickwell.stores.mongo.codec import ADDING, DEAD, DELETED, FIRST_ENDED, RUNNING
+from tickwell.stores.mongo.entries import entry_of
 from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.records import version_prefix
 from tickwell.stores.mongo.rows import Document
 from tickwell.stores.mongo.sweeping import MongoSweeping
 from tickwell.stores.mongo.workspace import Workspace
-from tickwell.stores.sql.documents import LAST
+from tickwell.stores.sql.documents import LAST, unneeded
 
-#: Jobs that are looked at together.
-JOBS = 50
+#: Jobs that one call looks at.
+JOBS = 1000
+_OTHERS = {"$gte": FIRST_ENDED, "$ne": DEAD}
+
+
+@dataclass(slots=True)
+class Left:
+    """How much of each kind one call may still delete."""
+
+    executions: int
+    skips: int
+    versions: int
+
+    def is_empty(self) -> bool:
+        """Whether nothing may be deleted any more."""
+        return self.executions == self.skips == self.versions == 0
 
 
 class MongoUpkeep(MongoSweeping):
@@ -21,23 +40,39 @@ class MongoUpkeep(MongoSweeping):
 
     @edge
     async def prune(self, now: int, limit: int) -> int:
-        pruned = await self._prune_history(now, limit)
+        left = Left(limit, limit, limit)
+        where: Document = {
+            "prune_at": {"$lte": now},
+            "state": {"$gt": ADDING},
+            "_id": {"$nin": self.cache.unreadable.keys(now)},
+        }
+        found = self._database.jobs.find(where, {"_id": 1}, sort=[("prune_at", 1)], limit=JOBS)
+        for id in [doc["_id"] async for doc in found]:
+            if left.is_empty():
+                break
+            await self._prune_job(id, now, left)
+        pruned = 3 * limit - left.executions - left.skips - left.versions
         pruned += await self._prune_records(now, limit)
         pruned += await self._prune_workers(now, limit)
         await self._database.gates.delete_many({"holders": []})
         return pruned + await self._prune_jobs(limit)
 
-    async def _prune_history(self, now: int, limit: int) -> int:
-        pruned = 0
-        found = self._database.jobs.find({"prune_at": {"$lte": now}}, {"_id": 1}, limit=JOBS * 20)
-        ids = [doc["_id"] async for doc in found]
-        for id in ids:
-            if pruned >= limit:
-                break
-            pruned += await self._prune_job(id, now, limit - pruned)
-        return pruned
+    async def _prune_job(self, id: str, now: int, left: Left) -> None:
+        doc = await self._database.jobs.find_one({"_id": id})
+        if doc is None:
+            return
+        try:
+            job = entry_of(self.cache, doc).job
+        except StoreCorrupt as error:
+            self.cache.unreadable.add(id, id, error, now)
+            return
+        left.executions -= await self._prune_history(id, now, left.executions)
+        left.skips -= await self._prune_skips(job, now, left.skips)
+        left.versions -= await self._prune_versions(job, now, left.versions)
+        if left.executions and left.skips and left.versions:
+            await self._look_later(job, now)
 
-    async def _prune_job(self, id: str, now: int, limit: int) -> int:
+    async def _prune_history(self, id: str, now: int, limit: int) -> int:
         """Delete what is past the job's retention; how much."""
         gone: list[str] = []
 
@@ -51,56 +86,86 @@ class MongoUpkeep(MongoSweeping):
                 if space.tables.rows[one].execution.state in ENDED:
                     gone.append(one)
                     space.drop_row(one)
-            if id in space.tables.jobs and len(gone) < limit:
-                space.look_at_history(id, await self._next_look(space, id, now, gone))
 
-        await self.work([id], now, fill, do)
+        if limit:
+            await self.work([id], now, fill, do)
         return len(gone)
 
     async def _read_old(self, space: Workspace, id: str, now: int, limit: int) -> None:
         executions, retention = self._database.executions, space.tables.jobs[id].job.retention
         past = [
             {"state": DEAD, "ended_at": {"$lte": now - retention.dead}},
-            {
-                "state": {"$gte": FIRST_ENDED, "$ne": DEAD},
-                "ended_at": {"$lte": now - retention.age},
-            },
+            {"state": _OTHERS, "ended_at": {"$lte": now - retention.age}},
         ]
         old = executions.find({"job": id, "$or": past}, sort=[("_id", 1)], limit=limit)
-        for doc in [doc async for doc in old]:
+        docs = [doc async for doc in old]
+        if space.head(id).get("made", 0) > retention.count and len(docs) < limit:
+            kept = {"job": id, "state": _OTHERS, "ended_at": {"$gt": now - retention.age}}
+            room = limit - len(docs)
+            over = executions.find(kept, sort=[("_id", -1)], skip=retention.count, limit=room)
+            docs += [doc async for doc in over]
+        for doc in docs:
             space.add_row(doc)
-        if space.head(id).get("made", 0) > retention.count:
-            kept = {
-                "job": id,
-                "state": {"$gte": FIRST_ENDED, "$ne": DEAD},
-                "ended_at": {"$gt": now - retention.age},
-            }
-            over = executions.find(kept, sort=[("_id", -1)], skip=retention.count, limit=limit)
-            for doc in [doc async for doc in over]:
-                if len(space.tables.rows) < limit:
-                    space.add_row(doc)
 
-    async def _next_look(self, space: Workspace, id: str, now: int, gone: list[str]) -> int | None:
-        """When something may be past its retention again; none when nothing is left."""
-        left = space.head(id).get("made", 0) - len(gone)
-        retention = space.tables.jobs[id].job.retention
-        if left <= 0:
-            return None
-        if left > retention.count:
-            return now
-        where = {"job": id, "state": {"$gte": FIRST_ENDED}, "_id": {"$nin": gone}}
-        oldest = await self._database.executions.find_one(
-            where, {"ended_at": 1}, sort=[("ended_at", 1)]
+    async def _prune_skips(self, job: Job, now: int, limit: int) -> int:
+        skips = self._database.skips
+        where = {"job": job.id, "last": {"$lt": now - job.retention.age}}
+        found = skips.find(where, {"_id": 1}, limit=limit) if limit else None
+        ids = [doc["_id"] async for doc in found] if found else []
+        return (await skips.delete_many({"_id": {"$in": ids}})).deleted_count if ids else 0
+
+    async def _prune_versions(self, job: Job, now: int, limit: int) -> int:
+        """Forget former definitions that are many, and older than the history."""
+        if not limit:
+            return 0
+        rows = await self._former(job, limit + 1)
+        gone = unneeded(rows, now - job.retention.age)[:limit]
+        ids = [version_prefix(job.project, key) for key in gone]
+        done = await self._database.records.delete_many({"_id": {"$in": ids}})
+        return done.deleted_count
+
+    async def _former(self, job: Job, limit: int) -> list[tuple[str, str]]:
+        """Keys and documents of the oldest definitions, as far as they are too many."""
+        if job.version <= KEPT_VERSIONS + 1:
+            return []
+        begin = version_prefix(job.project, f"{job.id}/")
+        end = version_prefix(job.project, f"{job.id}/{job.version - KEPT_VERSIONS:08}")
+        span = {"_id": {"$gte": begin, "$lte": end}}
+        found = self._database.records.find(span, sort=[("_id", 1)], limit=limit)
+        return [(doc["_id"].rpartition("\n")[2], doc["document"]) async for doc in found]
+
+    async def _look_later(self, job: Job, now: int) -> None:
+        """Note when something may be past its retention again, unless the job moved meanwhile."""
+        jobs = self._database.jobs
+        doc = await jobs.find_one({"_id": job.id}, {"rev": 1, "made": 1})
+        if doc is None:
+            return
+        at = await self._next_look(job, doc.get("made", 0), now)
+        change: Document = (
+            {"$unset": {"prune_at": ""}} if at is None else {"$set": {"prune_at": at}}
         )
-        since = now if oldest is None else min(now, oldest["ended_at"])
-        return int(since + min(retention.age, retention.dead))
+        await jobs.update_one({"_id": job.id, "rev": doc["rev"]}, change)
+
+    async def _next_look(self, job: Job, made: int, now: int) -> int | None:
+        retention, looks = job.retention, list[int]()
+        if made > retention.count or job.version > KEPT_VERSIONS + 1:
+            return now
+        if made:
+            ended = {"job": job.id, "state": {"$gte": FIRST_ENDED}}
+            oldest = await self._database.executions.find_one(
+                ended, {"ended_at": 1}, sort=[("ended_at", 1)]
+            )
+            since = now if oldest is None else min(now, oldest["ended_at"])
+            looks.append(since + min(retention.age, retention.dead))
+        skip = await self._database.skips.find_one({"job": job.id}, {"last": 1}, sort=[("last", 1)])
+        if skip is not None:
+            looks.append(skip["last"] + retention.age)
+        return min(looks, default=None)
 
     async def _prune_records(self, now: int, limit: int) -> int:
-        records = self._database.records
-        found = records.find({"expires_at": {"$lte": now}}, {"_id": 1}, limit=limit)
-        ids = [doc["_id"] async for doc in found]
-        gone = await records.delete_many({"_id": {"$in": ids}, "expires_at": {"$lte": now}})
-        return gone.deleted_count
+        records, expired = self._database.records, {"expires_at": {"$lte": now}}
+        ids = [doc["_id"] async for doc in records.find(expired, {"_id": 1}, limit=limit)]
+        return (await records.delete_many({"_id": {"$in": ids}, **expired})).deleted_count
 
     async def _prune_workers(self, now: int, limit: int) -> int:
         workers, pruned = self._database.workers, 0
@@ -116,7 +181,7 @@ class MongoUpkeep(MongoSweeping):
         database, pruned = self._database, 0
         where: Document = {"state": DELETED, "made": None, "outbox": None}
         for doc in [doc async for doc in database.jobs.find(where, {"project": 1}, limit=limit)]:
-            begin = version_prefix(doc["project"], doc["_id"])
+            begin = version_prefix(doc["project"], f"{doc['_id']}/")
             await database.records.delete_many({"_id": {"$gte": begin, "$lt": begin + LAST}})
             await database.skips.delete_many({"job": doc["_id"]})
             gone = await database.jobs.delete_one({"_id": doc["_id"], **where})

@@ -14,7 +14,7 @@ from tickwell.domain.job import Entry, JobState
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.memory.tables import Row, Waits
-from tickwell.stores.mongo.codec import QUEUED, STATE_CODE, diff
+from tickwell.stores.mongo.codec import QUEUED, RUNNING, STATE_CODE, diff
 from tickwell.stores.mongo.entries import cursor_document, definition_document, entry_of
 from tickwell.stores.mongo.flow import Event, GateFlow
 from tickwell.stores.mongo.outbox import Outbox, Update
@@ -57,7 +57,6 @@ class Workspace:
         self._entries: dict[str, Entry] = {}
         self._read: dict[str, Document] = {}
         self._dropped: dict[str, list[str]] = {}
-        self._looks: dict[str, int | None] = {}
         #: What the operation answers, by what it was asked for.
         self.answers: dict[str, str] = {}
 
@@ -94,10 +93,6 @@ class Workspace:
         row = self.tables.rows[id]
         self._dropped.setdefault(row.execution.job_id, []).append(id)
         self.tables.drop_row(id)
-
-    def look_at_history(self, job_id: str, at: int | None) -> None:
-        """When pruning has to look at the job next."""
-        self._looks[job_id] = at
 
     def is_waiting(self, id: str) -> bool:
         """Whether an execution waits."""
@@ -152,7 +147,7 @@ class Workspace:
         update, rev = diff(told, after), before.get("rev", 0)
         if update:
             changes.is_barred = changes.is_barred or "frozen" in before
-            if before["state"] == QUEUED or before.get("waits") == Waits.KEY:
+            if _is_exposed(before):
                 changes.exposed[after["_id"]] = rev
                 rev += 1  # taking it out of reach is a revision too
             changes.outbox.set.append(Update.of(after["_id"], rev, update))
@@ -183,9 +178,7 @@ class Workspace:
         _put(after, "holder", self.tables.job_gate.get(id))
         _put(after, "waiting", waiting or None)
         _put(after, "made", made or None)
-        if id in self._looks:
-            _put(after, "prune_at", self._looks[id])
-        elif made and (is_edited or more > 0):
+        if is_edited or more > 0 or self.tables.skips.get(id):
             after["prune_at"] = self._prune_at(after, entry, made, is_edited=is_edited)
         return diff(kept, after)
 
@@ -196,6 +189,12 @@ class Workspace:
             return 0
         earliest = self.now + min(retention.age, retention.dead)
         return int(min(after.get("prune_at", earliest), earliest))
+
+
+def _is_exposed(doc: Document) -> bool:
+    """Whether it can be claimed, let through a key's gate, or ended without asking its job."""
+    ends_alone = doc["state"] == RUNNING and "tied" not in doc
+    return doc["state"] == QUEUED or doc.get("waits") == Waits.KEY or ends_alone
 
 
 def _put(doc: Document, name: str, value: object) -> None:
