@@ -20,8 +20,11 @@ class Density:
     """Starts by the first instant of the hour; hours without any are left out."""
 
     hours: dict[int, int]
-    #: Beyond what was counted one by one, steady triggers are reckoned by their rate.
-    about: bool = False
+    #: Jobs that fire all the time would paint every hour to come: how many, and how often an hour.
+    steady: int = 0
+    steady_rate: float = 0.0
+    #: There are more jobs than were looked at.
+    partial: bool = False
 
 
 async def density(store: Store, project: str, since: int, until: int, now: int) -> Density:
@@ -37,7 +40,7 @@ async def density(store: Store, project: str, since: int, until: int, now: int) 
         }
     where = JobFilter(project=project, states=frozenset({JobState.ACTIVE}), fires_before=until)
     page = await store.list_jobs(where, limit=JOBS)
-    found.about = page.cursor is not None
+    found.partial = page.cursor is not None
     for entry in page.items:
         _count(found, entry, max(since, now), until)
     return found
@@ -48,12 +51,10 @@ def _count(found: Density, entry: Entry, since: int, until: int) -> None:
     if trigger.follows_finish or since >= until:
         return
     fires = list(islice(trigger.between(since, until), FIRES))
+    if len(fires) == FIRES:
+        found.steady += 1
+        found.steady_rate += FIRES * HOUR / max(fires[-1] - since, 1)
+        return
     for fire in fires:
         hour = fire // HOUR * HOUR
         found.hours[hour] = found.hours.get(hour, 0) + 1
-    if len(fires) < FIRES:
-        return
-    found.about = True
-    rate = FIRES * HOUR / max(fires[-1] - since, 1)
-    for hour in range(fires[-1] // HOUR + 1, -(-until // HOUR)):
-        found.hours[hour * HOUR] = found.hours.get(hour * HOUR, 0) + round(rate)
