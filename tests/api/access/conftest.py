@@ -1,0 +1,71 @@
+"""The API with access: two projects, everybody in them, and what they show."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+
+from tickwell.api.authentication import Authentication
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.passwords import Passwords
+from tickwell.services.access.permission import Permission, Role
+from tickwell.services.administration import Administration
+from tickwell.services.keyring import Keyring, ServerKey
+from tickwell.services.limits.requests import RequestLimits
+
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+OWNER = Actor(name="user:root", project="default", permissions=frozenset(Permission))
+
+
+@dataclass
+class House:
+    """Keys of each role in projects a and b, and of a platform admin."""
+
+    world: Any
+    administration: Administration
+    limits: RequestLimits
+
+    @property
+    def http(self):
+        return self.world.http
+
+    async def key(self, project, role, **options):
+        actor = Actor(name="user:root", project=project, permissions=frozenset(Permission))
+        made = await self.administration.keys.create(actor, f"{project} {role}", role, **options)
+        return {"authorization": f"Bearer {made.token}"}
+
+    async def login(self, name, **headers):
+        """Headers of a session."""
+        link = await self.administration.links.make(name)
+        answer = await self.http.post("/session", json={"link": link}, headers=headers)
+        assert answer.status_code == 201, answer.text
+        cookie = answer.headers["set-cookie"].split(";")[0]
+        self.http.cookies.clear()
+        return {"cookie": cookie, "x-csrf-token": answer.json()["csrf"]}
+
+
+@pytest.fixture
+async def house(world):
+    tools = world.tools
+    administration = Administration.over(
+        world.store,
+        world.clock,
+        tools.random,
+        Keyring([ServerKey(bytes(range(32)))]),
+        tools.jobs,
+        passwords=Passwords(CHEAP),
+    )
+    limits = RequestLimits(world.clock, without_key=100, with_key=0)
+    authentication = Authentication(administration, limits)
+    context = world.context
+    context.administration = administration
+    context.authenticate, context.visit = authentication.authenticate, authentication.visit
+    tools.auditor, tools.limiter = administration.audit, administration.limits
+    for name in ("a", "b"):
+        await administration.projects.create(OWNER, name, admin=f"{name}-admin")
+    await administration.users.create(OWNER, "root", platform=True)
+    await administration.members.set(
+        Actor(name="x", project="a", permissions=frozenset(Permission)), "root", Role.ADMIN
+    )
+    return House(world, administration, limits)

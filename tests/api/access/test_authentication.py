@@ -1,0 +1,145 @@
+import pytest
+
+from tickwell.services.access.permission import Permission, Role
+
+
+async def status(house, headers, method="GET", path="/jobs", **options):
+    return (await house.http.request(method, path, headers=headers, **options)).status_code
+
+
+async def test_a_key_in_either_header(house):
+    shown = await house.key("a", Role.VIEWER)
+    token = shown["authorization"].split()[1]
+    assert await status(house, shown) == 200
+    assert await status(house, {"x-api-key": token}) == 200
+    assert await status(house, {"authorization": f"bearer {token}"}) == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"authorization": "Bearer tw_0123456789abcdef_" + "A" * 43},
+        {"authorization": "Basic cm9vdDpyb290"},
+        {"authorization": "Bearer"},
+        {"x-api-key": "x"},
+        {"authorization": "Bearer ey.ey.ey"},
+        {"cookie": "tickwell=made-up"},
+    ],
+)
+async def test_nobody_is_let_in_and_nobody_is_told_why(house, headers):
+    answer = await house.http.get("/jobs", headers=headers)
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert answer.headers["ratelimit-policy"] == '"address";q=100;w=900'
+    assert answer.headers["ratelimit"].startswith('"address";r=99;')
+
+
+async def test_two_credentials_at_once_are_nobody_s(house):
+    shown = await house.key("a", Role.VIEWER)
+    token = shown["authorization"].split()[1]
+    assert await status(house, shown | {"x-api-key": token}) == 401
+
+
+async def test_a_hundred_requests_without_a_key_and_no_more(house):
+    codes = [await status(house, {}) for _ in range(101)]
+    assert codes == [401] * 100 + [429]
+    answer = await house.http.get("/jobs")
+    assert int(answer.headers["retry-after"]) >= 1
+    assert await status(house, await house.key("a", Role.VIEWER)) == 200
+
+
+async def test_a_key_names_its_own_project_or_none(house):
+    shown = await house.key("a", Role.VIEWER)
+    assert await status(house, shown | {"x-tickwell-project": "a"}) == 200
+    assert await status(house, shown | {"x-tickwell-project": "b"}) == 404
+    assert await status(house, shown | {"x-tickwell-project": "none"}) == 404
+
+
+async def test_a_narrowed_key(house):
+    shown = await house.key("a", Role.ADMIN, permissions=frozenset({Permission.READ}))
+    assert await status(house, shown) == 200
+    assert await status(house, shown, "GET", "/keys") == 403
+
+
+async def test_a_session_by_link_and_a_token_of_our_own(house):
+    session = await house.login("root")
+    me = (await house.http.get("/session", headers=session)).json()
+    assert me["name"] == "user:root"
+    assert me["project"] == "a"
+    token = (await house.http.post("/tokens", headers=session)).json()["token"]
+    bearer = {"authorization": f"Bearer {token}"}
+    assert await status(house, bearer | {"x-tickwell-project": "a"}) == 200
+    assert await status(house, bearer | {"x-tickwell-project": "b"}) == 404
+    assert await status(house, bearer, "GET", "/projects") == 200
+    assert "keys" in (await house.http.get("/jwks")).json()
+
+
+async def test_the_cookie_is_out_of_reach_of_scripts_and_bound_to_the_host_over_tls(house):
+    for scheme, name in (("http", "tickwell"), ("https", "__Host-tickwell")):
+        link = await house.administration.links.make("root")
+        answer = await house.http.post(
+            f"{scheme}://test/api/v1/session", json={"link": link}, headers={}
+        )
+        cookie = answer.headers["set-cookie"]
+        parts = {part.strip().lower() for part in cookie.split(";")[1:]}
+        assert cookie.startswith(f"{name}=")
+        assert {"httponly", "samesite=lax", "path=/"} <= parts
+        assert ("secure" in parts) is (scheme == "https")
+        assert not any(part.startswith("domain") for part in parts)
+        house.http.cookies.clear()
+
+
+async def test_logging_in_gives_a_new_session_and_logging_out_ends_it(house):
+    old = await house.login("root")
+    new = await house.login("root", cookie=old["cookie"])
+    assert new["cookie"] != old["cookie"]
+    assert await status(house, old, path="/session") == 401
+    assert await status(house, new, "DELETE", "/session") == 200
+    assert await status(house, new, path="/session") == 401
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"x-csrf-token": ""},
+        {"x-csrf-token": "0" * 64},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+async def test_another_site_cannot_make_a_browser_change_anything(house, changes):
+    session = await house.login("root")
+    good = session | {"origin": "http://test", "sec-fetch-site": "same-origin"}
+    assert await status(house, good, "PUT", "/secrets/x", json={"value": "value"}) == 200
+    bad = good | changes
+    assert await status(house, bad, "PUT", "/secrets/y", json={"value": "value"}) == 401
+    listed = await house.http.get("/secrets", headers=session)
+    assert [each["name"] for each in listed.json()["items"]] == ["x"]
+
+
+async def test_a_page_of_another_site_cannot_log_a_browser_in(house):
+    link = await house.administration.links.make("root")
+    foreign = {"sec-fetch-site": "cross-site"}
+    assert await status(house, foreign, "POST", "/session", json={"link": link}) == 401
+
+
+async def test_a_password_logs_in_over_http(house):
+    root = await house.login("root")
+    made = {"name": "Ada@example.com", "password": "correct horse battery"}
+    assert await status(house, root, "POST", "/users", json=made) == 201
+    assert await status(house, {}, "POST", "/session", json={"name": "x"}) == 422
+    shown = {"name": "ada@example.com", "password": "correct horse battery"}
+    assert await status(house, {}, "POST", "/session", json=shown) == 201
+    wrong = shown | {"password": "wrong"}
+    assert await status(house, {}, "POST", "/session", json=wrong) == 401
+
+
+async def test_a_one_time_answer_is_not_kept_for_repetition(house):
+    shown = await house.key("a", Role.ADMIN)
+    body = {"name": "ci", "role": "viewer"}
+    again = shown | {"idempotency-key": "k"}
+    assert await status(house, again, "POST", "/keys", json=body) == 422
+    assert await status(house, shown, "POST", "/keys", json=body) == 201
