@@ -1,5 +1,7 @@
 """What all routes share: permissions, headers, problems, health."""
 
+from typing import Any
+
 import pytest
 from fastapi.routing import APIRoute
 
@@ -169,7 +171,8 @@ async def test_only_trusted_proxies_are_believed(peer, said, seen):
     headers = [(b"x-forwarded-proto", b"https")]
     headers += [(b"x-forwarded-for", said.encode())] if said else []
     scope = {"type": "http", "client": (peer, 1), "headers": headers, "scheme": "http"}
-    await Forwarded(application, ("10.0.0.0/8",))(scope, None, None)
+    forwarded: Any = Forwarded(application, ("10.0.0.0/8",))
+    await forwarded(scope, None, None)
     (got,) = scopes
     assert got["client"][0] == seen
     assert got["scheme"] == ("http" if peer.startswith("203") else "https")

@@ -75,6 +75,8 @@ class Feed:
         self.events = events
         self._listeners: dict[str, list[Subscription]] = {}
         self._watches: dict[str, asyncio.Task[None]] = {}
+        #: Projects whose present state is known, so that a change is seen.
+        self._looked: set[str] = set()
         self._wake = asyncio.Event()
         self._deaf = events.subscribe(self._hear)
 
@@ -82,6 +84,10 @@ class Feed:
     def listeners(self) -> int:
         """How many listen."""
         return sum(len(each) for each in self._listeners.values())
+
+    def looked(self, project: str) -> bool:
+        """Whether what changes in a project from now on is told."""
+        return project in self._looked
 
     def subscribe(self, project: str) -> Subscription:
         """Hear what happens in a project from now on."""
@@ -102,6 +108,7 @@ class Feed:
             there.remove(subscription)
         if not there:
             self._listeners.pop(subscription.project, None)
+            self._looked.discard(subscription.project)
             watch = self._watches.pop(subscription.project, None)
             if watch is not None:
                 watch.cancel()
@@ -115,6 +122,7 @@ class Feed:
     def close(self) -> None:
         """End every subscription."""
         self._deaf()
+        self._deaf = lambda: None
         for there in list(self._listeners.values()):
             for subscription in list(there):
                 self.unsubscribe(subscription)
@@ -129,6 +137,7 @@ class Feed:
         while True:
             try:
                 known = await self._look(project, known)
+                self._looked.add(project)
             except StoreError:
                 known = None  # it is away: look at all anew when it is back
             await self.clock.wait(nobody, _SOON)

@@ -1,0 +1,122 @@
+"""Live events over a real server: streams, their bounds, and who may hear what."""
+
+import asyncio
+import contextlib
+import json
+import socket
+
+import httpx
+import pytest
+
+from tickwell.api import stream as streams
+from tickwell.api.server import serve
+from tickwell.services import feed as feeds
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+
+
+@pytest.fixture
+async def url(world):
+    async def authenticate(request):
+        project = request.headers.get("x-project", "default")
+        return Actor(name=project, project=project, permissions=frozenset(Permission))
+
+    world.context.authenticate = authenticate
+    sock = socket.socket()
+    sock.bind(("127.0.0.1", 0))
+    sock.listen()
+    server = asyncio.create_task(serve(world.app, sock))
+    yield f"http://127.0.0.1:{sock.getsockname()[1]}/api/v1"
+    await world.context.close()
+    server.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await server
+    sock.close()
+
+
+@contextlib.asynccontextmanager
+async def listening(url, project="default"):
+    """The events of a stream, one after another."""
+    headers = {"x-project": project}
+    async with (
+        httpx.AsyncClient(headers=headers, timeout=30) as client,
+        client.stream("GET", f"{url}/events") as answer,
+    ):
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/event-stream"
+        lines = answer.aiter_lines()
+
+        async def events():
+            async for line in lines:
+                if line.startswith("data: "):
+                    yield json.loads(line.removeprefix("data: "))
+
+        yield events()
+
+
+async def until(world, condition):
+    """Wait for what no signal tells; a test that waits for ever is stopped from outside."""
+    while not condition():
+        await world.clock.wait(asyncio.Event(), 0.01)
+
+
+async def test_a_run_is_told_as_it_goes_and_to_its_project_alone(world, url):
+    await world.add()
+    async with listening(url) as heard, listening(url, "other") as others:
+        assert (await anext(heard))["type"] == "tickwell.stream.opened"
+        assert (await anext(others))["type"] == "tickwell.stream.opened"
+        # Whatever is told from here on comes after the first look at what was there before.
+        await until(world, lambda: world.context.feed.looked("default"))
+        id = (await world.http.post("/jobs/report/trigger", json={"payload": "canary"})).json()[
+            "id"
+        ]
+        first = await anext(heard)
+        assert first["subject"] == f"execution/{id}"
+        assert first["specversion"] == "1.0"
+        assert first["source"] == "/projects/default"
+        assert "canary" not in json.dumps(first)
+        await world.run()
+        types = [first["type"]]
+        while types[-1] != "tickwell.execution.succeeded":
+            types.append((await anext(heard))["type"])
+        world.context.feed.tell("other", "tickwell.test", "x", None)
+        assert (await anext(others))["type"] == "tickwell.test"
+
+
+async def test_listeners_are_bounded(world, url, monkeypatch):
+    monkeypatch.setattr(feeds, "MOST_OF_ONE", 1)
+    async with listening(url) as heard:
+        await anext(heard)
+        async with httpx.AsyncClient() as client:
+            answer = await client.get(f"{url}/events")
+            assert answer.status_code == 429
+            assert answer.headers["retry-after"] == "30"
+        async with listening(url, "other") as others:
+            await anext(others)
+    # The server notices that they hung up.
+    await until(world, lambda: not world.context.feed.listeners)
+
+
+async def test_a_slow_reader_is_cut_off(world, url, monkeypatch):
+    monkeypatch.setattr(streams, "SLOW", 0.2)
+    host, port = url.removeprefix("http://").partition("/")[0].split(":")
+    reader, writer = await asyncio.open_connection(host, int(port), limit=1024)
+    writer.write(b"GET /api/v1/events HTTP/1.1\r\nhost: x\r\n\r\n")
+    await reader.readuntil(b"opened")
+    feed, large = world.context.feed, "x" * 100_000
+    while feed.listeners:  # it never reads on, and the buffers on the way are not endless
+        feed.tell("default", "tickwell.test", "x", large)
+        await asyncio.sleep(0.001)
+    writer.close()
+
+
+async def test_a_listener_that_falls_behind_is_cut_off(world):
+    feed = world.context.feed
+    subscription = feed.subscribe("default")
+    for _ in range(feeds.BEHIND):
+        feed.tell("default", "tickwell.test", "x", None)
+    assert not subscription.closed
+    feed.tell("default", "tickwell.test", "x", None)
+    assert subscription.closed
+    feed.unsubscribe(subscription)
+    assert feed.listeners == 0
