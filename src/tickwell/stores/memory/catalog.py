@@ -11,7 +11,7 @@ from tickwell.errors import JobExists, NotFound
 from tickwell.ports.records import JobFilter, Page, Record
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.pending import PendingExecutions
-from tickwell.stores.memory.tables import Tables, own_entry
+from tickwell.stores.memory.tables import Tables, is_readable, own_entry
 
 
 class MemoryCatalog:
@@ -97,7 +97,11 @@ class MemoryCatalog:
     ) -> Page[Entry]:
         position = _position if where.fires_before is None else _turn
         matching = sorted(
-            (entry for entry in self.tables.jobs.values() if _matches(entry, where)),
+            (
+                entry
+                for entry in self.tables.jobs.values()
+                if _matches(entry, where) and is_readable(entry)
+            ),
             key=position,
         )
         later = [entry for entry in matching if cursor is None or position(entry) > cursor]

@@ -55,6 +55,14 @@ def own_entry(entry: Entry) -> Entry:
     return Entry(job, entry.cursor)
 
 
+def is_readable(entry: Entry) -> bool:
+    """Whether its definition can be used; here that fails only for one that was broken."""
+    try:
+        return entry.job.trigger is not None
+    except Exception:  # noqa: BLE001 - whatever it is, it concerns this job alone
+        return False
+
+
 @dataclass(slots=True)
 class Tables:
     """All the data. Heap entries are hints: whoever pops one checks it against the row."""

@@ -17,7 +17,7 @@ from tickwell.stores.postgres.base import PostgresBase
 from tickwell.stores.postgres.database import Work
 from tickwell.stores.postgres.listing import jobs_query
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.sql.entries import entry_of, own, place
+from tickwell.stores.sql.entries import entry_of, own, page_of
 from tickwell.stores.sql.server.adding_jobs import add_jobs
 from tickwell.stores.sql.server.changing import Changes
 from tickwell.stores.sql.text import clean, ids_among
@@ -73,8 +73,7 @@ class PostgresCatalog(PostgresBase):
         rows = await self.database.single(
             lambda session: session.connection.fetch(query, *parameters)
         )
-        items = [own(entry_of(self.cache, row)) for row in rows[:limit]]
-        return Page(items=items, cursor=place(items[-1], where) if len(rows) > limit else None)
+        return page_of(self.cache, rows, where, limit)
 
     async def _unless_taken(self, work: Work[T]) -> T:
         """Write; a name or key that somebody took at the same time is looked up again."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 from tickwell.domain.job import Entry, Job
-from tickwell.ports.records import JobFilter
+from tickwell.errors import StoreCorrupt
+from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import cursor_from_row
 from tickwell.stores.sql.text import clean, tags_to_json
@@ -32,13 +34,26 @@ def job_columns(job: Job, document: str) -> tuple[Any, ...]:
     return *names, job.auto_remove, job.version, document
 
 
+def page_of(cache: JobCache, rows: list[Any], where: JobFilter, limit: int) -> Page[Entry]:
+    """A page from rows of `list_jobs`, one more than asked for; what is unreadable is left out."""
+    items = []
+    for row in rows[:limit]:
+        with suppress(StoreCorrupt):
+            items.append(own(entry_of(cache, row)))
+    if len(rows) <= limit:
+        return Page(items=items)
+    last = rows[limit - 1]
+    return Page(items=items, cursor=_place_of(where, last[3], last[10], last[12], last[0]))
+
+
 def place(entry: Entry, where: JobFilter) -> str:
-    """Where a job stands in a list, by name or by time."""
-    if where.fires_before is None:
-        return position(entry.job)
-    return f"{entry.cursor.next_fire_time:015}\0{entry.job.id}"
+    """Where a job stands in a list."""
+    job = entry.job
+    return _place_of(where, entry.cursor.next_fire_time, job.project, job.name, job.id)
 
 
-def position(job: Job) -> str:
-    """Where a job stands in the list: by project, name, and id, since deleted jobs share names."""
-    return f"{job.project}\0{job.name}\0{job.id}"
+def _place_of(where: JobFilter, fire: int | None, project: str, name: str, id: str) -> str:
+    """By time, or by project, name, and id, since deleted jobs share names."""
+    if where.fires_before is not None:
+        return f"{fire:015}\0{id}"
+    return f"{project}\0{name}\0{id}"

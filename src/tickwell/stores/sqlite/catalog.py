@@ -12,7 +12,7 @@ from tickwell.domain.job import Entry, Job
 from tickwell.errors import JobExists
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.sql.codec import cursor_to_row
-from tickwell.stores.sql.entries import entry_of, job_columns, own, place
+from tickwell.stores.sql.entries import entry_of, job_columns, own, page_of
 from tickwell.stores.sql.taken import Taken
 from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.base import SqliteBase
@@ -62,8 +62,7 @@ class SqliteCatalog(SqliteBase):
         rows = await self.reader.call(
             lambda session: session.connection.execute(query, (*parameters, limit + 1)).fetchall()
         )
-        items = [own(entry_of(self.cache, row[1:])) for row in rows[:limit]]
-        return Page(items=items, cursor=place(items[-1], where) if len(rows) > limit else None)
+        return page_of(self.cache, [row[1:] for row in rows], where, limit)
 
 
 def _add(

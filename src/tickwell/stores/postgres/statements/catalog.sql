@@ -62,7 +62,7 @@ WHERE NOT deleted AND project = $1 AND name = ANY ($2::text[]);
 -- Jobs by project, name and id; {where} is filled in by what is asked for.
 SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.after, cursor.runs,
        cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause, job.project,
-       job.document
+       job.document, job.name
 FROM tickwell.job JOIN tickwell.cursor ON cursor.job = job.id
 WHERE {where} ORDER BY job.project, job.name, job.id LIMIT {limit};
 

@@ -67,7 +67,7 @@ WHERE job.project = ?;
 -- Jobs by project, name and id; {index}, {where} are filled in by what is asked for.
 SELECT job.key, job.id, job.version, cursor.state, cursor.next_fire_time, cursor.after,
        cursor.runs, cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause,
-       job.project, job.document
+       job.project, job.document, job.name
 FROM job INDEXED BY {index} CROSS JOIN cursor ON cursor.job = job.key
 WHERE {where} ORDER BY job.project, job.name, job.id LIMIT ?;
 

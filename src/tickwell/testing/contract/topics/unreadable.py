@@ -5,19 +5,23 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from tickwell.domain.execution import Reason, State
+from tickwell.domain.change import edit
+from tickwell.domain.execution import OutcomeKind, Reason, State
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan
 from tickwell.domain.policy import DAY, MINUTE, SECOND, Misfire, Retention
 from tickwell.domain.trigger import Every, OnDemand
-from tickwell.ports.records import Promoted
+from tickwell.ports.records import JobFilter, Promoted
 from tickwell.testing.contract.builders import T0, a_request, minute
-from tickwell.testing.contract.scene import Scene, planner
+from tickwell.testing.contract.scene import Scene, planner, report
 from tickwell.testing.contract.topic import Topic
 
 #: Makes a stored job unreadable; what it answers makes it readable again.
 Corrupt = Callable[[Job], Awaitable[Callable[[], Awaitable[None]]]]
+
+_FAILED, _SUCCEEDED = OutcomeKind.FAILED, OutcomeKind.SUCCEEDED
 
 
 class UnreadableDefinitions(Topic):
@@ -134,6 +138,21 @@ class UnreadableDefinitions(Topic):
         [ended] = await scene.executions(bad)
         assert ended.reason == Reason.TTL
 
+    async def test_lists_of_jobs_leave_it_out(
+        self, scene: Scene, other: Scene, corrupt: Corrupt
+    ) -> None:
+        jobs = [await scene.job(name) for name in ("a", "b", "c", "d")]
+        for job in jobs[1:3]:
+            await corrupt(job)
+        found, cursor = [], None
+        for _ in range(4):
+            page = await other.store.list_jobs(JobFilter(), cursor, limit=1)
+            found += [entry.job.name for entry in page.items]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        assert found == ["a", "d"]
+
     async def test_the_history_of_others_is_pruned(
         self, scene: Scene, other: Scene, corrupt: Corrupt
     ) -> None:
@@ -145,6 +164,22 @@ class UnreadableDefinitions(Topic):
         await corrupt(bad)
         await other.store.prune(T0 + DAY, 100)
         assert await scene.executions(good) == []
+
+    async def test_what_was_claimed_before_ends_by_what_it_was_claimed_by(
+        self, scene: Scene, other: Scene, corrupt: Corrupt
+    ) -> None:
+        bad, good = await scene.job(trigger=OnDemand()), await scene.job(trigger=OnDemand())
+        await scene.run(a_request(bad, T0), a_request(bad, T0 + 1), a_request(good, T0), now=T0 + 1)
+        claims = await scene.claim(T0 + 1)
+        await other.change(bad, edit(replace(bad, payload=2)), T0 + 1)
+        await corrupt(bad)
+        failed = next(claim for claim in claims if claim.job.id == bad.id)
+        reports = [
+            report(claim, _FAILED if claim is failed else _SUCCEEDED, T0 + 2) for claim in claims
+        ]
+        assert (await scene.store.finish(reports, T0 + 2)).refused == []
+        assert sorted(await scene.states(bad)) == [State.SUCCEEDED, State.WAITING]
+        assert await scene.states(good) == [State.SUCCEEDED]
 
     async def test_a_plan_that_fails_holds_up_no_other_job(self, scene: Scene) -> None:
         first = await scene.job(trigger=Every("1m"))
