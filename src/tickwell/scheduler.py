@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from random import SystemRandom
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 
 from tickwell.clock import Clock, StoreClock
 from tickwell.declared.blocking import Blocking
 from tickwell.declared.function import Declare, JobFunction
 from tickwell.declared.hooks import Hook, Hooks, What
-from tickwell.declared.lifecycle import Forked, Lifecycle, until_signal
+from tickwell.declared.lifecycle import Forked, Lifecycle
 from tickwell.declared.named import Named
 from tickwell.declared.policies import Policies
+from tickwell.declared.running import BOTH, Running
 from tickwell.declared.syncing import Synced, Syncing
 from tickwell.domain.event import Event, Events, Listener, StepFailed
-from tickwell.domain.health import Health
 from tickwell.domain.job import Job
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import Trigger
@@ -40,10 +39,8 @@ if TYPE_CHECKING:
 
 H = TypeVar("H", bound=Hook)
 
-BOTH = frozenset({"planner", "worker"})
 
-
-class Scheduler(Named):
+class Scheduler(Named, Running):
     """Jobs, and the engine that runs them, on one store.
 
     Several processes may each hold one on the same store: every fire time is still answered once.
@@ -69,16 +66,16 @@ class Scheduler(Named):
         self._late: list[Job] = []
         #: The same calls for code without an event loop.
         self.blocking = Blocking(self, lambda: self._life.loop, self._make_loop, self.stop)
-        self._settle(self._make_store(store), StoreClock(), replace(self.settings, store=store))
+        self.live_on(self._make_store(store), StoreClock(), replace(self.settings, store=store))
 
     def move_to(self, store: str) -> None:
         """Use another store; only before anything was read or written, or after a fork."""
         if self._life.opened:
             raise NotRunning("the scheduler has opened its store; choose the store before")
-        self._settle(self._make_store(store), StoreClock(), replace(self.settings, store=store))
+        self.live_on(self._make_store(store), StoreClock(), replace(self.settings, store=store))
 
-    def _settle(self, store: NotifyingStore, clock: Clock, settings: Settings) -> None:
-        """Live on this store, by this clock."""
+    def live_on(self, store: NotifyingStore, clock: Clock, settings: Settings) -> None:
+        """Live on this store and by this clock, as tests want it; before anything is opened."""
         self.settings, self.clock, self._store = settings, clock, store
         random = SystemRandom()
         self.jobs = Jobs(store, clock, random, self._wake)
@@ -152,6 +149,13 @@ class Scheduler(Named):
         self._late.clear()
         return await self._syncing().sync(self._declared, prune=prune)
 
+    async def _add_declared(self, name: str) -> bool:
+        synced = Synced()
+        for job in self._declared:
+            if job.name == name:
+                await self._syncing().sync_one(job, synced)
+        return bool(synced.added)
+
     def _syncing(self) -> Syncing:
         return Syncing(self.jobs, self.app, self.project)
 
@@ -169,54 +173,6 @@ class Scheduler(Named):
     async def stop(self) -> None:
         """Claim nothing more, let running attempts end, give the rest back, close the store."""
         await self._life.stop()
-
-    async def serve(self) -> None:
-        """Run until SIGTERM or SIGINT, inside a loop that exists."""
-        async with until_signal() as signalled, self:
-            await signalled.wait()
-
-    def run(self) -> None:
-        """Run until SIGTERM or SIGINT, blocking."""
-        with asyncio.Runner(loop_factory=self._make_loop) as runner:
-            runner.run(self.serve())
-
-    def start_in_background(self, roles: Collection[str] = BOTH) -> None:
-        """Run in a thread of its own until `blocking.stop()` or the end of the process."""
-        self.blocking.call(lambda: self.start(roles))
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    @asynccontextmanager
-    async def lifespan(self, _app: object = None) -> AsyncIterator[None]:
-        """For web frameworks: `FastAPI(lifespan=scheduler.lifespan)`, in every web worker."""
-        async with self:
-            yield
-
-    @property
-    def is_running(self) -> bool:
-        """Whether the engine runs in this process."""
-        return self._life.engine is not None and self._life.engine.running
-
-    @property
-    def is_processing(self) -> bool:
-        """Whether an attempt is under way in this process."""
-        return self._life.engine is not None and bool(self._life.engine.runner.started())
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether the engine runs and has nothing in hand."""
-        return self.is_running and self.health().in_hand == 0
-
-    def health(self) -> Health:
-        """How the engine in this process is."""
-        if self._life.engine is None:
-            return Health(ok=False, problems=["the engine is not running"])
-        return self._life.engine.health()
 
     def on(self, what: What | type[Event]) -> Callable[[H], H]:
         """Call the function at every "start", "stop", "idle", "error", or event of a class."""

@@ -17,7 +17,7 @@ from tickwell.domain.target import Target
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.domain.trigger.moment import exact
-from tickwell.errors import InvalidTrigger
+from tickwell.errors import InvalidTrigger, NotFound
 from tickwell.executors.jsonable import jsonable
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.executions import Executions
@@ -102,15 +102,13 @@ class Named:
 
     async def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
         """Run a job now. The same key again answers with the same execution."""
-        await self.open()
-        given = jsonable(payload)
-        return await self.executions.trigger(self.project, name, payload=given, key=key)
+        return await self._request(name, payload, key)
 
     async def trigger_at(
         self, when: datetime, name: str, payload: Any = None, *, key: str | None = None
     ) -> Execution:
         """Run a job at an instant: a datetime that says its time zone; a past one means now."""
-        return await self._trigger_later(to_millis(exact(when, "when")), name, payload, key)
+        return await self._request(name, payload, key, to_millis(exact(when, "when")))
 
     async def trigger_in(
         self, delay: Duration, name: str, payload: Any = None, *, key: str | None = None
@@ -118,16 +116,25 @@ class Named:
         """Run a job after a while: "10m", or a timedelta."""
         await self.open()
         run_at = self.clock.now() + parse_duration(delay, field="delay")
-        return await self._trigger_later(run_at, name, payload, key)
+        return await self._request(name, payload, key, run_at)
 
-    async def _trigger_later(
-        self, run_at: int, name: str, payload: Any, key: str | None
+    async def _request(
+        self, name: str, payload: Any, key: str | None, run_at: int | None = None
     ) -> Execution:
         await self.open()
         given = jsonable(payload)
-        return await self.executions.trigger(
-            self.project, name, payload=given, key=key, run_at=run_at
-        )
+        while True:
+            try:
+                return await self.executions.trigger(
+                    self.project, name, payload=given, key=key, run_at=run_at
+                )
+            except NotFound:
+                if not await self._add_declared(name):
+                    raise
+
+    async def _add_declared(self, name: str) -> bool:
+        """Add a job that code declares and no start has brought to the store; say whether."""
+        return False
 
     async def execution(self, id: str) -> Execution:
         """One execution with its attempts."""

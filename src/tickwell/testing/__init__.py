@@ -1,7 +1,9 @@
-"""Tools for tests. `tickwell.testing.contract` needs pytest, the rest does not."""
+"""Tools for tests. `tickwell.testing.contract` and the plugin need pytest, the rest does not."""
 
 from tickwell.testing.clock import ManualClock
 from tickwell.testing.executors import FakeExecutor
+from tickwell.testing.kit import Kit
+from tickwell.testing.receiver import Receiver
 from tickwell.testing.simulation import simulate
 
-__all__ = ["FakeExecutor", "ManualClock", "simulate"]
+__all__ = ["FakeExecutor", "Kit", "ManualClock", "Receiver", "simulate"]

@@ -1,0 +1,89 @@
+"""Running a scheduler: blocking, in a loop that exists, in a web application, in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Self
+
+from tickwell.declared.blocking import Blocking
+from tickwell.declared.lifecycle import Lifecycle, until_signal
+from tickwell.domain.health import Health
+
+if TYPE_CHECKING:
+    from tickwell.engine.engine import Engine
+
+BOTH = frozenset({"planner", "worker"})
+
+
+class Running(ABC):
+    """The ways to start a scheduler, and what can be asked about one that runs."""
+
+    blocking: Blocking
+    _life: Lifecycle
+
+    @abstractmethod
+    async def start(self, roles: Collection[str] = BOTH) -> None:
+        """Set the engine going."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """Drain it."""
+
+    @abstractmethod
+    def _make_loop(self) -> asyncio.AbstractEventLoop: ...
+
+    async def serve(self) -> None:
+        """Run until SIGTERM or SIGINT, inside a loop that exists."""
+        async with until_signal() as signalled, self:
+            await signalled.wait()
+
+    def run(self) -> None:
+        """Run until SIGTERM or SIGINT, blocking."""
+        with asyncio.Runner(loop_factory=self._make_loop) as runner:
+            runner.run(self.serve())
+
+    def start_in_background(self, roles: Collection[str] = BOTH) -> None:
+        """Run in a thread of its own until `blocking.stop()` or the end of the process."""
+        self.blocking.call(lambda: self.start(roles))
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    @asynccontextmanager
+    async def lifespan(self, _app: object = None) -> AsyncIterator[None]:
+        """For web frameworks: `FastAPI(lifespan=scheduler.lifespan)`, in every web worker."""
+        async with self:
+            yield
+
+    @property
+    def engine(self) -> Engine | None:
+        """What runs in this process, if it does; for tests and tools."""
+        return self._life.engine
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the engine runs in this process."""
+        return self._life.engine is not None and self._life.engine.running
+
+    @property
+    def is_processing(self) -> bool:
+        """Whether an attempt is under way in this process."""
+        return self._life.engine is not None and bool(self._life.engine.runner.started())
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the engine runs and has nothing in hand."""
+        return self.is_running and self.health().in_hand == 0
+
+    def health(self) -> Health:
+        """How the engine in this process is."""
+        if self._life.engine is None:
+            return Health(ok=False, problems=["the engine is not running"])
+        return self._life.engine.health()

@@ -1,0 +1,195 @@
+"""The test kit: a real scheduler in memory, in a time that moves only when the test says so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Self
+
+from tickwell.clock import to_datetime, to_millis
+from tickwell.domain.execution import Execution, State
+from tickwell.domain.trigger.duration import Duration, parse_duration
+from tickwell.domain.trigger.moment import exact, say
+from tickwell.engine.engine import Engine
+from tickwell.errors import NotRunning
+from tickwell.ports.records import ExecutionFilter
+from tickwell.scheduler import Scheduler
+from tickwell.settings import Settings
+from tickwell.stores.memory import MemoryStore
+from tickwell.testing.clock import ManualClock
+
+#: Seconds of real time that attempts get to end before time goes on.
+PATIENCE = 10.0
+#: Seconds between beats, sweeps and looks without a reason: a year should pass in a moment.
+QUARTER = 6 * 3600.0
+
+
+class Stuck(AssertionError):
+    """An attempt did not end, and time does not go on without it."""
+
+
+class KitClock(ManualClock):
+    """Time goes on when every attempt under way has ended: handlers take no time at all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.engine: Engine | None = None
+        self.patience = PATIENCE
+
+    def set(self, instant: int) -> None:
+        """Begin at another instant."""
+        self._offset += instant - self.now()
+
+    async def settle(self) -> None:
+        while True:
+            await super().settle()
+            started = self.engine.runner.started() if self.engine and self.patience else []
+            tasks = [attempt.task for attempt in started if attempt.task is not None]
+            if not tasks:
+                return
+            _, late = await asyncio.wait(tasks, timeout=self.patience)
+            if late:
+                names = sorted({attempt.claim.job.name for attempt in started})
+                raise Stuck(
+                    f"{', '.join(names)} did not end within {self.patience:g} s of real time;"
+                    " let it end, or travel with wait=False"
+                )
+
+
+class Kit:
+    """What the fixture `tickwell` gives to a test."""
+
+    def __init__(self) -> None:
+        self.clock = KitClock()
+        #: The scheduler that was taken over, with the settings to give back.
+        self._taken: tuple[Scheduler, Settings] | None = None
+        self._begun = False
+        #: The scheduler under test: an empty one, unless you `use` your own.
+        self.scheduler = Scheduler("memory://")
+        self.use(self.scheduler)
+        #: Declares jobs on it.
+        self.job = self.scheduler.job
+
+    def use(self, scheduler: Scheduler) -> None:
+        """Run the jobs of your own scheduler: in memory and in virtual time, for this test."""
+        if self._begun:
+            raise NotRunning("the kit runs already; use your scheduler before time moves")
+        self.restore()
+        self._taken = (scheduler, scheduler.settings)
+        self.scheduler, self.job = scheduler, scheduler.job
+        scheduler.live_on(MemoryStore(self.clock.now), self.clock, _unhurried(scheduler.settings))
+
+    def restore(self) -> None:
+        """Give the scheduler its own store and clock back."""
+        if self._taken is not None:
+            scheduler, settings = self._taken
+            self._taken = None
+            scheduler.settings = settings
+            scheduler.move_to(settings.store)
+
+    def start_at(self, moment: datetime) -> None:
+        """Choose the moment at which the test begins; before time moves."""
+        if self._begun:
+            raise NotRunning("time moves already; choose the moment before")
+        self.clock.set(to_millis(exact(moment, "moment")))
+
+    @property
+    def now(self) -> datetime:
+        """What time it is, in UTC."""
+        return to_datetime(self.clock.now())
+
+    async def travel(self, duration: Duration, *, wait: bool = True) -> None:
+        """Let time pass; all that comes due on the way runs, in order, each at its instant.
+
+        Time stands still while an attempt runs, unless `wait` is false: then it may run into its
+        timeouts.
+        """
+        seconds = parse_duration(duration, field="travel") / 1000
+        await self._begin()
+        self.clock.patience = PATIENCE if wait else 0.0
+        await self.clock.advance(seconds)
+
+    async def travel_to(self, moment: datetime) -> None:
+        """Let time pass until a moment."""
+        await self.travel(to_millis(exact(moment, "moment")) - self.clock.now())
+
+    async def settle(self) -> None:
+        """Run what is due now; no time passes."""
+        await self.travel(0)
+
+    async def runs(self, name: str | None = None) -> Sequence[Execution]:
+        """Executions of a job, or of all, in the order in which they started."""
+        where = ExecutionFilter(project=self.scheduler.project)
+        if name is not None:
+            where = replace(where, job_id=(await self.scheduler.get(name)).job.id)
+        await self.scheduler.open()
+        page = await self.scheduler.executions.list(where)
+        found = page.items
+        while page.cursor is not None:
+            page = await self.scheduler.executions.list(where, page.cursor)
+            found += page.items
+        ran = [one for one in found if one.started_at is not None]
+        return sorted(ran, key=lambda one: (one.started_at or 0, one.fire_time))
+
+    async def fires(self, name: str) -> Sequence[datetime]:
+        """The fire times of a job that were run, in the order in which they started."""
+        return [to_datetime(one.fire_time) for one in await self.runs(name)]
+
+    async def assert_ran(self, name: str, times: int | None = None) -> None:
+        """Fail unless the job ran, so many times if a number is given."""
+        fires = await self.fires(name)
+        wanted = "at all" if times is None else f"{times} times"
+        if (times is None and not fires) or (times is not None and len(fires) != times):
+            when = ", ".join(say(fire) for fire in fires[:10])
+            raise AssertionError(f"{name!r} ran {len(fires)} times, not {wanted}: {when}")
+
+    async def assert_ran_at(self, name: str, *moments: datetime) -> None:
+        """Fail unless the job ran for exactly these fire times."""
+        fires, wanted = await self.fires(name), [exact(moment, "moment") for moment in moments]
+        if list(fires) != wanted:
+            ran, due = (", ".join(map(say, each)) or "never" for each in (fires, wanted))
+            raise AssertionError(f"{name!r} ran at {ran}; expected {due}")
+
+    async def assert_succeeded(self, name: str | None = None) -> None:
+        """Fail unless every run of the job, or of all jobs, succeeded."""
+        for one in await self.runs(name):
+            if one.state is not State.SUCCEEDED:
+                why = one.error or one.reason or ""
+                raise AssertionError(f"execution {one.id} is {one.state}: {why}")
+
+    async def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            await self.scheduler.start()
+            self.clock.engine = self.scheduler.engine
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop whatever runs; whoever waits for time to pass gets it."""
+        self.clock.patience = 0.0
+        stopping = asyncio.ensure_future(self.scheduler.stop())
+        while not stopping.done():
+            await self.clock.advance(1.0)
+            await asyncio.wait([stopping], timeout=0.01)
+        await stopping
+
+
+def _unhurried(settings: Settings) -> Settings:
+    """Nothing is pruned, the way home is open, and beats are rare: nobody is there to be lost."""
+    return replace(
+        settings,
+        store="memory://",
+        beat=QUARTER,
+        ttl=5 * QUARTER,
+        sweep=QUARTER,
+        poll=QUARTER,
+        prune_every=1e12,
+        drain_timeout=0.1,
+        allow_http=True,
+        allow_private=(*settings.allow_private, "127.0.0.0/8", "::1/128"),
+        allow_ports=("1-65535",),
+    )

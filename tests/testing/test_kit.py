@@ -1,0 +1,163 @@
+"""The pytest plugin, used as users use it."""
+
+import asyncio
+import threading
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tickwell import Cron, Every, Http, Retry, Run, Scheduler, State, Timeout
+from tickwell.domain.job import JobState
+from tickwell.errors import InvalidInput, NotRunning
+from tickwell.testing.kit import Stuck
+
+pytest_plugins = ["tickwell.testing.plugin"]
+
+ROME = ZoneInfo("Europe/Rome")
+#: Declared as an application declares it, on a store that no test should touch.
+shop = Scheduler("sqlite:////nowhere/shop.db", app="shop")
+
+
+@shop.job(Every("1h"))
+async def restock(run: Run) -> int:
+    return run.fire_time.hour
+
+
+async def test_every_fire_runs_in_order_across_the_change_of_clocks(tickwell):
+    tickwell.start_at(datetime(2026, 3, 28, tzinfo=UTC))
+    seen = []
+
+    @tickwell.job(Cron("30 2 * * *", tz="Europe/Rome"))
+    async def nightly(run: Run) -> None:
+        seen.append(tickwell.now)
+
+    @tickwell.job(Cron("0 */6 * * *"))
+    def quarterly() -> None:
+        seen.append(tickwell.now)
+
+    await tickwell.travel("3d")
+    assert tickwell.now == datetime(2026, 3, 31, tzinfo=UTC)
+    await tickwell.assert_ran_at(
+        "nightly",
+        datetime(2026, 3, 28, 2, 30, tzinfo=ROME),
+        datetime(2026, 3, 29, 3, 0, tzinfo=ROME),  # 02:30 does not exist that night
+        datetime(2026, 3, 30, 2, 30, tzinfo=ROME),
+    )
+    await tickwell.assert_ran("quarterly", times=12)
+    assert seen == sorted(seen)
+    assert len(seen) == 15
+
+
+async def test_retries_happen_in_their_time_and_none_is_waited_for(tickwell):
+    at = []
+
+    @tickwell.job(retry=Retry(max_attempts=3, delay="10m", backoff="fixed", jitter=0))
+    async def flaky() -> str:
+        at.append(tickwell.now)
+        if len(at) < 3:
+            raise OSError
+        return "done"
+
+    await flaky.trigger()
+    await tickwell.travel("1h")
+    assert [(one - at[0]).total_seconds() for one in at] == [0, 600, 1200]
+    await tickwell.assert_succeeded("flaky")
+    [one] = await tickwell.runs("flaky")
+    assert one.result == "done"
+
+
+async def test_ones_own_scheduler_runs_in_memory_and_gets_its_store_back(tickwell):
+    tickwell.use(shop)
+    await tickwell.travel("90m")
+    assert [one.result for one in await tickwell.runs("restock")] == [
+        fire.hour for fire in await tickwell.fires("restock")
+    ]
+    await tickwell.assert_ran("restock")
+
+
+def test_a_scheduler_that_was_used_has_its_store_again():
+    assert shop.store_url == "sqlite:////nowhere/shop.db"
+    assert not shop.is_running
+
+
+async def test_time_stands_still_while_a_handler_runs(tickwell):
+    @tickwell.job(Every("1h"))
+    def slow(run: Run) -> bool:
+        threading.Event().wait(0.05)
+        return run.fire_time == tickwell.now
+
+    await tickwell.travel("3h")
+    assert [one.result for one in await tickwell.runs("slow")] == [True] * 3
+
+
+async def test_a_handler_that_does_not_end_is_named(tickwell):
+    @tickwell.job(timeout=Timeout(soft="5m", hard="10m"), retry=Retry(max_attempts=1))
+    async def hangs() -> None:
+        await asyncio.Event().wait()
+
+    await hangs.trigger()
+    tickwell.clock.patience = 0.1
+    await tickwell._begin()
+    with pytest.raises(Stuck, match=r"hangs did not end .* travel with wait=False"):
+        await tickwell.clock.advance(1)
+    await tickwell.travel("10m", wait=False)
+    [one] = await tickwell.runs("hangs")
+    assert one.state is State.DEAD
+    assert one.error == "timed out after 300 s"
+
+
+async def test_webhooks_reach_the_receiver(tickwell, tickwell_receiver):
+    tickwell_receiver.answer(503, 200)
+    target = Http(tickwell_receiver.url("/hook"), body={"text": "hello"})
+    retry = Retry(delay="1m", jitter=0)
+    await tickwell.scheduler.add("ping", Every("1h"), target, retry=retry)
+    await tickwell.travel("1h")
+    assert [one.path for one in tickwell_receiver.requests] == ["/hook"]
+    await tickwell.travel("1h")
+    first, again, second = tickwell_receiver.requests
+    assert (first.method, first.json) == ("POST", {"text": "hello"})
+    assert first.id == again.id != second.id
+    await tickwell.assert_succeeded()
+
+
+async def test_a_410_pauses_the_job(tickwell, tickwell_receiver):
+    tickwell_receiver.answer(410)
+    await tickwell.scheduler.add("ping", Every("1h"), Http(tickwell_receiver.url()))
+    await tickwell.travel("1d")
+    assert len(tickwell_receiver.requests) == 1
+    assert (await tickwell.scheduler.get("ping")).cursor.state is JobState.PAUSED
+
+
+async def test_assertions_say_what_happened_instead(tickwell):
+    tickwell.start_at(datetime(2026, 1, 1, tzinfo=UTC))
+
+    @tickwell.job(Every("1h"), retry=Retry(max_attempts=1))
+    async def broken() -> None:
+        raise OSError("no route")
+
+    await tickwell.travel("2h")
+    with pytest.raises(AssertionError, match=r"'broken' ran 2 times, not 3 times: 2026-01-01 01"):
+        await tickwell.assert_ran("broken", times=3)
+    with pytest.raises(AssertionError, match="; expected 2026-01-01 01:00 UTC"):
+        await tickwell.assert_ran_at("broken", datetime(2026, 1, 1, 1, tzinfo=UTC))
+    with pytest.raises(AssertionError, match=r"is dead: (?s:.*)no route"):
+        await tickwell.assert_succeeded("broken")
+
+
+async def test_misuse_is_refused(tickwell):
+    with pytest.raises(InvalidInput, match="travel: 'far' is not a duration"):
+        await tickwell.travel("far")
+    await tickwell.settle()
+    with pytest.raises(NotRunning):
+        tickwell.start_at(datetime(2026, 1, 1, tzinfo=UTC))
+    with pytest.raises(NotRunning):
+        tickwell.use(shop)
+
+
+async def test_months_take_no_time(tickwell):
+    @tickwell.job(Cron("0 0 1 * *"))
+    async def monthly() -> None: ...
+
+    await tickwell.travel("92d")
+    await tickwell.assert_ran("monthly", times=3)
