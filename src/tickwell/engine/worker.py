@@ -11,9 +11,10 @@ from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.worker import Pulse
 from tickwell.engine.attempt import Attempt
 from tickwell.engine.lane import Lane
+from tickwell.engine.queues import OpenQueues
 from tickwell.engine.runner import Runner
 from tickwell.ports.records import ClaimRequest
-from tickwell.ports.store import QueueStore
+from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
 
@@ -24,7 +25,7 @@ class Worker:
 
     def __init__(
         self,
-        store: QueueStore,
+        store: Store,
         clock: Clock,
         settings: Settings,
         runner: Runner,
@@ -38,6 +39,7 @@ class Worker:
         self.runner = runner
         self.lanes = lanes
         self.new_id = new_id
+        self.queues = OpenQueues(store, clock, settings.queues)
         self.id = new_id()
         self.draining = False
         #: Called when there is nothing in hand and nothing to claim, once per rest.
@@ -56,9 +58,10 @@ class Worker:
         await self._find_lost_claims()
         self.runner.give_back_stuck()
         filled = False
+        queues = await self.queues.look()
         for lane, abilities in self.lanes.items():
             room = 0 if self.runner.is_backed_up() else lane.room()
-            if room and abilities and not self.is_draining():
+            if room and abilities and queues and not self.is_draining():
                 claims = await self._claim(lane, abilities, room)
                 if self.is_draining():  # the reply took longer than the engine waited for it
                     self.runner.refuse(claims)
@@ -92,7 +95,7 @@ class Worker:
                 now=now,
                 lead=int(self.settings.lead * 1000),
                 limit=limit,
-                queues=self.settings.queues,
+                queues=self.queues.open,
                 abilities=abilities,
             )
         self._unanswered[lane] = request  # until the store has answered
@@ -122,7 +125,7 @@ class Worker:
         wakeup = await self.store.next_wakeup(now + lead, self.settings.queues)
         for one in wakeup.unreadable:
             self.on_unreadable(one.job, one.why)
-        rests = [self.settings.poll]
+        rests = [self.settings.poll, self.queues.rest]
         if wakeup.run is not None:
             # Half the lead is slack, so that claims gather into batches.
             rests.append((wakeup.run - lead // 2 - self.clock.now()) / 1000)

@@ -1,0 +1,38 @@
+"""A paused queue, seen from outside: nothing of it starts until it is resumed."""
+
+import asyncio
+
+from tickwell import Scheduler, Settings
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+from tickwell.services.operations import Operations
+
+ADMIN = Actor(name="a", project="default", permissions=frozenset(Permission))
+
+
+async def test_nothing_starts_while_its_queue_is_paused():
+    settings = Settings(queues=("default", "slow"), poll=0.2)
+    scheduler = Scheduler("memory://", settings=settings)
+    ran: asyncio.Queue[str] = asyncio.Queue()
+
+    @scheduler.job(queue="slow")
+    async def held() -> None:
+        ran.put_nowait("held")
+
+    @scheduler.job()
+    async def free() -> None:
+        ran.put_nowait("free")
+
+    await scheduler.open()
+    operations = Operations.over(scheduler.tools())
+    await operations.queues.pause(ADMIN, "slow", why="moving")
+    async with scheduler:
+        await held.trigger()
+        await free.trigger()
+        assert await ran.get() == "free"
+        (slow,) = [each for each in await operations.queues.list(ADMIN) if each.name == "slow"]
+        assert sum(slow.depth.values()) == 1
+        assert slow.pause is not None
+        assert ran.empty()
+        await operations.queues.resume(ADMIN, "slow")
+        assert await ran.get() == "held"
