@@ -68,6 +68,8 @@ def _rows(command: Any) -> Iterator[tuple[str, str, str]]:
 
 def _default(parameter: Any) -> str:
     default = parameter.default
+    if default is None and isinstance(getattr(parameter, "show_default", None), str):
+        return f"`{parameter.show_default}`"
     if default is False or default in (None, [], "") or callable(default):
         return "required" if parameter.required else ""
     if default is True:

@@ -21,8 +21,13 @@ Body = Callable[Concatenate["Session", P], Coroutine[Any, Any, None]]
 SERVICE = "Service"
 DEFAULT_STORE = "sqlite:///tickwell.db"
 Store = Annotated[
-    str,
-    typer.Option(envvar="TICKWELL_STORE", metavar="URL", help="Where data lives."),
+    str | None,
+    typer.Option(
+        envvar="TICKWELL_STORE",
+        metavar="URL",
+        help="Where data lives.",
+        show_default=DEFAULT_STORE,
+    ),
 ]
 Project = Annotated[
     str,
@@ -39,7 +44,7 @@ def _shared(name: str, annotation: object, default: object) -> inspect.Parameter
 
 #: What every command takes besides its own.
 SHARED = (
-    _shared("store", Store, DEFAULT_STORE),
+    _shared("store", Store, None),
     _shared("project", Project, "default"),
     _shared("as_json", Json, default=False),
 )
@@ -64,12 +69,12 @@ class Session:
         typer.confirm(question, abort=True, err=True)
 
 
-def connect(store: str, project: str) -> Backend:
+def connect(store: str | None, project: str) -> Backend:
     """The backend that the shared options name."""
+    from tickwell.cli.configuration import configure
     from tickwell.cli.store_backend import StoreBackend
-    from tickwell.settings import Settings
 
-    return StoreBackend(Settings(store=store), project)
+    return StoreBackend(configure(store).settings, project)
 
 
 def command(
@@ -81,7 +86,7 @@ def command(
     """Make a coroutine a command; it gets a session, its options, and the extra ones by name."""
 
     def decorate(body: Body[P]) -> Body[P]:
-        def run(*, store: str, project: str, as_json: bool, **own: Any) -> None:
+        def run(*, store: str | None, project: str, as_json: bool, **own: Any) -> None:
             import asyncio
 
             asyncio.run(_run(body, connect(store, project), as_json=as_json, own=own))

@@ -7,7 +7,7 @@ import os
 
 import typer
 
-from tickwell.cli.command import DEFAULT_STORE, connect
+from tickwell.cli.command import connect
 
 #: Names that are worth showing.
 _MOST = 50
@@ -15,7 +15,7 @@ _MOST = 50
 
 def complete_job(context: typer.Context, incomplete: str) -> list[str]:
     """Jobs whose name begins so; none when the store cannot be asked, for a shell waits."""
-    store = context.params.get("store") or os.environ.get("TICKWELL_STORE") or DEFAULT_STORE
+    store = context.params.get("store") or os.environ.get("TICKWELL_STORE")
     project = context.params.get("project") or os.environ.get("TICKWELL_PROJECT") or "default"
     try:
         return asyncio.run(_names(store, project, incomplete))
@@ -23,7 +23,7 @@ def complete_job(context: typer.Context, incomplete: str) -> list[str]:
         return []
 
 
-async def _names(store: str, project: str, incomplete: str) -> list[str]:
+async def _names(store: str | None, project: str, incomplete: str) -> list[str]:
     from tickwell.ports.records import JobFilter
 
     backend = connect(store, project)

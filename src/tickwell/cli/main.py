@@ -8,6 +8,7 @@ import typer
 
 from tickwell.cli import (
     backfill,
+    config,
     cron,
     dead,
     executions,
@@ -39,6 +40,7 @@ backfill.register(app)
 app.add_typer(cron.app)
 app.command(rich_help_panel=SERVICE)(serve)
 service_commands.register(app)
+app.add_typer(config.app, rich_help_panel=SERVICE)
 app.add_typer(store.app, rich_help_panel=SERVICE)
 app.command(rich_help_panel=THIS)(init)
 app.command(rich_help_panel=THIS)(completion)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tickwell.cli.command import DEFAULT_STORE, Json, Store, group
+from tickwell.cli.command import Json, Store, group
 from tickwell.cli.progress import progress
 from tickwell.cli.screen import Screen
 
@@ -15,14 +15,15 @@ app = group("store", "Bring the schema up to date, copy the data.")
 
 
 @app.command()
-def migrate(*, store: Store = DEFAULT_STORE, as_json: Json = False) -> None:
+def migrate(*, store: Store = None, as_json: Json = False) -> None:
     """Make the store if it is missing, and bring its schema up to date."""
     import asyncio
 
+    from tickwell.cli.configuration import configure
     from tickwell.wiring import make_store
 
     async def open_it() -> str:
-        opened = make_store(store)
+        opened = make_store(configure(store).settings.store)
         await opened.open()
         await opened.close()
         return opened.name
@@ -38,14 +39,16 @@ def migrate(*, store: Store = DEFAULT_STORE, as_json: Json = False) -> None:
 def backup(
     *,
     target: Annotated[Path, typer.Argument(metavar="FILE", help="The copy; it must not exist.")],
-    store: Store = DEFAULT_STORE,
+    store: Store = None,
     as_json: Json = False,
 ) -> None:
     """Copy a SQLite store to a file while it is used; the copy is whole, or not there."""
+    from tickwell.cli.configuration import configure
     from tickwell.cli.store_file import check_there
     from tickwell.wiring import backup_store
 
-    check_there(store)
+    url = configure(store).settings.store
+    check_there(url)
     screen, done = Screen(), 0
     with progress(screen, "Copying", 100) as update:
 
@@ -55,7 +58,7 @@ def backup(
             update(share - done)
             done = share
 
-        size = backup_store(store, target, on_step)
+        size = backup_store(url, target, on_step)
     if as_json:
         screen.json({"file": str(target), "bytes": size})
     else:

@@ -1,0 +1,76 @@
+"""Settings by option, environment, .env and tickwell.toml."""
+
+import pytest
+
+from tickwell.cli.configuration import configure
+from tickwell.errors import InvalidSetting
+
+
+def test_the_first_one_wins(tmp_path):
+    (tmp_path / "tickwell.toml").write_text(
+        'store = "sqlite:///toml.db"\nslots = 5\nhorizon = 3\nallow_http = true\nqueues = ["a"]\n'
+    )
+    (tmp_path / ".env").write_text(
+        "# words\n\nexport TICKWELL_SLOTS='6'\nTICKWELL_THREADS=3\nOTHER=1\n"
+        'TICKWELL_BATCH = "9"\n'
+    )
+    environ = {"TICKWELL_SLOTS": "7", "TICKWELL_ALLOW_PORTS": "443, 8000-8999", "HOME": "/"}
+    found = configure(None, environ, tmp_path)
+    settings = found.settings
+    assert (settings.store, settings.horizon, settings.allow_http) == (
+        "sqlite:///toml.db",
+        3.0,
+        True,
+    )
+    assert (settings.slots, settings.threads, settings.batch) == (7, 3, 9)
+    assert (settings.queues, settings.allow_ports) == (("a",), ("443", "8000-8999"))
+    assert found.origins["slots"] == found.origins["allow_ports"] == "environment"
+    assert (found.origins["threads"], found.origins["horizon"]) == (".env", "tickwell.toml")
+    assert "port" not in found.origins
+    by_option = configure("memory://", environ, tmp_path)
+    assert (by_option.settings.store, by_option.origins["store"]) == ("memory://", "--store")
+
+
+@pytest.mark.parametrize(
+    ("toml", "environ", "message"),
+    [
+        ("stroe = 'x'", {}, "tickwell.toml: 'stroe' is no setting. Is it store?"),
+        ("nonsense = 1", {}, "'nonsense' is no setting. tickwell config show lists them all"),
+        ("slots = ", {}, "tickwell.toml: cannot be read"),
+        ("slots = '5'", {}, "slots: '5' is not a whole number"),
+        ("allow_http = 1", {}, "allow_http: 1 is not true or false"),
+        ("queues = 'a'", {}, "queues: 'a' is not a list of texts"),
+        ("", {"TICKWELL_SLOTS": "many"}, "slots: 'many' is not a whole number"),
+        ("", {"TICKWELL_ALLOW_HTTP": "maybe"}, "allow_http: 'maybe' is not true or false"),
+        ("", {"TICKWELL_SLOTS": "0"}, "slots: 1 or more is needed"),
+    ],
+)
+def test_what_cannot_be_is_named(tmp_path, toml, environ, message):
+    (tmp_path / "tickwell.toml").write_text(toml)
+    with pytest.raises(InvalidSetting) as refused:
+        configure(None, environ, tmp_path)
+    assert message in str(refused.value)
+
+
+def test_show_says_where_each_came_from_and_no_password(tickwell, folder, monkeypatch):
+    (folder / "tickwell.toml").write_text("slots = 5\n")
+    monkeypatch.setenv("TICKWELL_STORE", "postgresql://ada:secret@db/x")
+    rows = {row[0]: row[1:] for row in tickwell("config", "show").rows}
+    assert rows["slots"] == ["5", "tickwell.toml"]
+    assert rows["port"] == ["8080", "default"]
+    assert rows["store"][1] == "environment"
+    assert "secret" not in rows["store"][0]
+    items = tickwell("config", "show", "--store", "sqlite:///x.db", "--json").json["items"]
+    assert items[0] == {"name": "store", "value": "sqlite:///x.db", "from": "--store"}
+
+
+def test_a_command_takes_its_store_and_its_guard_from_there(tickwell, folder):
+    hook = ("jobs", "add", "x", "--every", "5m", "--url", "http://127.0.0.1:9000/")
+    assert tickwell(*hook).code == 2
+    (folder / "tickwell.toml").write_text(
+        'store = "sqlite:///other.db"\nallow_http = true\n'
+        'allow_private = ["127.0.0.0/8"]\nallow_ports = ["1-65535"]\n'
+    )
+    assert tickwell(*hook).code == 0
+    assert (folder / "other.db").exists()
+    assert not (folder / "tickwell.db").exists()
