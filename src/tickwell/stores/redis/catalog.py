@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.job import Entry
-from tickwell.errors import JobExists
+from tickwell.errors import JobExists, StoreCorrupt
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.changing import change_job
-from tickwell.stores.redis.listing import job_walk, job_wanted, matches
+from tickwell.stores.redis.listing import job_walk, job_wanted, matches, place
 from tickwell.stores.redis.rows import cursor_given, document, dumps, entry_of, facts, present
-from tickwell.stores.sql.entries import own, place
+from tickwell.stores.sql.entries import own
 from tickwell.stores.sql.text import clean
 
 #: Jobs that one script looks at for a list.
@@ -70,8 +71,11 @@ class RedisCatalog(RedisBase):
         walk, wanted, found = job_walk(where, cursor), job_wanted(where), list[Entry]()
         while len(found) <= limit:
             end, rows = await self.client.call("list_jobs", *walk.bounds(), STRETCH, wanted)
-            entries = (entry_of(self.cache, row) for row in json.loads(rows))
-            found += [entry for entry in entries if matches(entry.job, where)]
+            for row in json.loads(rows):
+                with suppress(StoreCorrupt):  # a job that cannot be read here is left out
+                    entry = entry_of(self.cache, row)
+                    if matches(entry.job, where):
+                        found.append(entry)
             if end is None:
                 break
             walk.go_on(end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tickwell.domain.execution import LIVE, State
-from tickwell.domain.job import Job, JobState
+from tickwell.domain.job import Entry, Job, JobState
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.redis.rows import dumps, present
 from tickwell.stores.sql.codec import JOB_STATE_CODE, KIND_CODE, STATE_CODE
@@ -39,6 +39,14 @@ def job_walk(where: JobFilter, cursor: str | None) -> Walk:
     rare = where.states == {JobState.FINISHED} and where.auto_remove is True
     index = "removable" if rare else "jobs"
     return Walk(index, begin if cursor is None else b"(" + cursor.encode("utf-8", "replace"), end)
+
+
+def place(entry: Entry, where: JobFilter) -> str:
+    """Where a job stands in a list: by time, or by project, name, and id, since names repeat."""
+    job = entry.job
+    if where.fires_before is not None:
+        return f"{entry.cursor.next_fire_time:015}\0{job.id}"
+    return f"{job.project}\0{job.name}\0{job.id}"
 
 
 def job_wanted(where: JobFilter) -> str:

@@ -71,61 +71,47 @@ class Ear:
     def __init__(self, location: Location, channel: str, sender: str) -> None:
         self.location = location
         self.channel = channel
-        self.sender = sender
+        self.sender = sender.encode()
+        self._heard = asyncio.Event()
+        self._answered = asyncio.Event()
         self._redis: Redis | None = None
         self._pubsub: Any = None
+        self._reading: asyncio.Task[None] | None = None
         self._deaf_until = 0.0
         self._closed = asyncio.Event()
 
     @property
     def hears(self) -> bool:
         """Whether notifications arrive."""
-        return self._pubsub is not None
+        return self._reading is not None and not self._reading.done()
 
     async def changed(self, seconds: float) -> bool:
         """Wait for another process's bell; where none can be heard, wake everybody regularly."""
         if self._closed.is_set():
             return False
         if not await self._listen():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(min(seconds, POLL)):
-                    await self._closed.wait()
+            await _wait(self._closed, min(seconds, POLL))
             return not self._closed.is_set()
-        try:
-            return await self._heard(seconds)
-        except DRIVER:
-            await self._let_go()
-            return not self._closed.is_set()
+        heard = await _wait(self._heard, seconds) or not await self._answers()
+        self._heard.clear()
+        return heard and not self._closed.is_set()
 
     async def close(self) -> None:
         """Hear no more."""
         self._closed.set()
+        self._heard.set()
         await self._let_go()
 
-    async def _heard(self, seconds: float) -> bool:
-        loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
-        while not self._closed.is_set() and (left := end - loop.time()) > 0:
-            message = await self._pubsub.get_message(ignore_subscribe_messages=True, timeout=left)
-            if message is not None and message["data"] != self.sender.encode():
-                await self._drink()
-                return True
-        return not await self._answers()
-
     async def _answers(self) -> bool:
-        """Whether the connection lives: one that died without a word would be silent for ever."""
-        if self._closed.is_set():
-            return True
-        async with asyncio.timeout(PATIENCE):
-            await self._pubsub.ping()
-            while (message := await self._pubsub.get_message(timeout=PATIENCE)) is None:
-                pass
-        return bool(message["type"] == "pong")
-
-    async def _drink(self) -> None:
-        """What was told meanwhile is told with this one."""
-        while await self._pubsub.get_message(ignore_subscribe_messages=True, timeout=0):
-            pass
+        """Give up a connection that died without a word: it would be silent for ever."""
+        self._answered.clear()
+        with suppress(*DRIVER):
+            async with asyncio.timeout(PATIENCE):
+                await self._pubsub.ping()
+                await self._answered.wait()
+                return True
+        await self._let_go()
+        return False
 
     async def _listen(self) -> bool:
         if self.hears:
@@ -133,6 +119,7 @@ class Ear:
         loop = asyncio.get_running_loop()
         if loop.time() < self._deaf_until:
             return False
+        await self._let_go()
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._connect()
@@ -150,20 +137,47 @@ class Ear:
 
     async def _connect(self) -> None:
         self._redis = connect(self.location, 1)
-        pubsub = self._redis.pubsub()
-        await pubsub.subscribe(self.channel)
-        while await pubsub.get_message(timeout=PATIENCE) is None:  # until it is confirmed
-            pass
-        self._pubsub = pubsub
+        self._pubsub = self._redis.pubsub()
+        await self._pubsub.subscribe(self.channel)
+        await self._pubsub.get_message(timeout=PATIENCE)  # it is confirmed
+        self._reading = asyncio.get_running_loop().create_task(self._read())
+
+    async def _read(self) -> None:
+        """Hear until the connection ends, which is a reason to look as well."""
+        try:
+            while True:
+                message = await self._pubsub.get_message(timeout=None)
+                if message is None:
+                    continue
+                if message["type"] == "pong":
+                    self._answered.set()
+                elif message["type"] == "message" and message["data"] != self.sender:
+                    self._heard.set()
+        except DRIVER:
+            self._heard.set()
 
     async def _let_go(self) -> None:
+        reading, self._reading = self._reading, None
         pubsub, self._pubsub = self._pubsub, None
         redis, self._redis = self._redis, None
+        if reading is not None:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
         with suppress(*DRIVER):
             if pubsub is not None:
                 await pubsub.aclose()
+        with suppress(*DRIVER):
             if redis is not None:
                 await redis.aclose(close_connection_pool=True)
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
 
 
 async def rest(seconds: float) -> None:
