@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 from tickwell.domain.change import Change, Changed, Changer
 from tickwell.domain.job import Entry
-from tickwell.errors import NotFound
+from tickwell.errors import NotFound, StoreCorrupt
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.mongo.codec import ADDING, DELETED, JOB_STATE_CODE
 from tickwell.stores.mongo.entries import entry_of, position
@@ -75,7 +76,10 @@ class MongoCatalog(MongoJoining):
             query.append(_later(cursor, [name for name, _ in order]))
         found = self._database.jobs.find({"$and": query}, sort=order, limit=limit + 1)
         docs = [doc async for doc in found]
-        items = [own(entry_of(self.cache, doc)) for doc in docs[:limit]]
+        items = []
+        for doc in docs[:limit]:
+            with suppress(StoreCorrupt):  # asked for by its name, it says so
+                items.append(own(entry_of(self.cache, doc)))
         return Page(
             items=items, cursor=position(docs[limit - 1], order) if len(docs) > limit else None
         )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tickwell.domain.execution import Claim
+from tickwell.domain.job import Job
 from tickwell.domain.policy import MINUTE
 from tickwell.ports.records import ClaimRequest
 from tickwell.stores.mongo.codec import QUEUED, RUNNING
 from tickwell.stores.mongo.errors import edge
-from tickwell.stores.mongo.jobs import CLAIMED
+from tickwell.stores.mongo.jobs import CLAIMED, claim_of
 from tickwell.stores.mongo.liveness import MongoLiveness
 from tickwell.stores.mongo.rows import Document
 
@@ -26,31 +27,33 @@ class MongoClaiming(MongoLiveness):
             held = await self._held(request)
             if held:
                 return await self.claims_of(held, request.now)
-        return await self.claims_of(await self._take_queued(request), request.now)
+        return await self._take_queued(request)
 
-    async def _take_queued(self, request: ClaimRequest) -> list[Document]:
+    async def _take_queued(self, request: ClaimRequest) -> list[Claim]:
         """Take what is still queued; where others were faster, what comes after it."""
-        taken: list[Document] = []
+        taken: list[Claim] = []
         while True:
-            ids = await self._readable(request, request.limit - len(taken))
-            if not ids:
+            found, jobs = await self._readable(request, request.limit - len(taken))
+            if not found:
                 return taken
             await self._database.executions.update_many(
-                {"_id": {"$in": ids}, "state": QUEUED, "frozen": None}, _taking(request)
+                {"_id": {"$in": found}, "state": QUEUED, "frozen": None}, _taking(request)
             )
-            mine = await self._taken(ids, request)
-            taken += mine
-            if len(mine) == len(ids):
+            mine = await self._taken(found, request)
+            taken += [claim_of(doc, jobs[doc["job"]]) for doc in mine]
+            if len(mine) == len(found):
                 return taken
 
-    async def _readable(self, request: ClaimRequest, limit: int) -> list[str]:
+    async def _readable(
+        self, request: ClaimRequest, limit: int
+    ) -> tuple[list[str], dict[str, Job]]:
         """What may be handed over; where all of it is unreadable, what comes after it."""
         while found := await self._claimable(request, limit):
             wanted = ((doc["job"], doc["version"]) for doc in found)
             jobs = await self.definitions(wanted, request.now)
             if jobs:
-                return [doc["_id"] for doc in found if doc["job"] in jobs]
-        return []
+                return [doc["_id"] for doc in found if doc["job"] in jobs], jobs
+        return [], {}
 
     async def _claimable(self, request: ClaimRequest, limit: int) -> list[Document]:
         where: dict[str, Any] = {

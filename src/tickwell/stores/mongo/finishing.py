@@ -13,7 +13,6 @@ from pymongo import UpdateOne
 
 from tickwell.domain.execution import Kind, State
 from tickwell.domain.outcome import Report
-from tickwell.errors import StoreCorrupt
 from tickwell.ports.records import Finished
 from tickwell.stores.mongo.codec import OUTCOME_CODE, RUNNING, STATE_CODE, clean, to_json
 from tickwell.stores.mongo.errors import edge
@@ -86,14 +85,13 @@ class MongoFinishing(MongoSweeping):
 
     async def _end_by_rules(self, reports: Sequence[Report], now: int, into: Finished) -> None:
         """Let the specification end attempts; what it answers goes into `into`."""
-        answer, unreadable = Finished(), list[StoreCorrupt]()
+        answer = Finished()
+        known = {each.claim.job.id: each.claim.job for each in reports}
 
         def mine(space: Workspace) -> list[Report]:
-            asked = space.asked.difference(space.unreadable)
-            return [each for each in reports if each.claim.job.id in asked]
+            return [each for each in reports if each.claim.job.id in space.asked]
 
         async def fill(space: Workspace) -> None:
-            unreadable.extend(space.unreadable.values())
             await self.read_rows(space, [each.claim.id for each in mine(space)])
             await self.read_gates(space, len(mine(space)) + 2)
 
@@ -106,9 +104,7 @@ class MongoFinishing(MongoSweeping):
             into.failures |= {id: n for id, n in answer.failures.items() if id not in missed}
 
         if reports:
-            await self.work({each.claim.job.id for each in reports}, now, fill, do, after)
-        for error in unreadable:
-            raise error  # when all others are written
+            await self.work(known, now, fill, do, after, known=known)
 
 
 def _is_simple(report: Report) -> bool:

@@ -60,13 +60,21 @@ class MongoJobs(MongoBase):
                     found[id] = job
         return found
 
+    async def _in_force(self, ids: set[str]) -> list[tuple[str, int]]:
+        """The versions that attempts which follow would run by."""
+        if not ids:
+            return []
+        found = self._database.jobs.find({"_id": {"$in": [*ids]}}, {"version": 1})
+        return [(doc["_id"], doc["version"]) async for doc in found]
+
     async def claims_of(self, docs: list[Document], now: int) -> list[Claim]:
         """Running executions as their workers know them, as far as their jobs can be read."""
-        jobs = await self.definitions(((doc["job"], doc["version"]) for doc in docs), now)
-        return [_claim_of(doc, jobs[doc["job"]]) for doc in docs if doc["job"] in jobs]
+        jobs = await self.definitions(await self._in_force({doc["job"] for doc in docs}), now)
+        return [claim_of(doc, jobs[doc["job"]]) for doc in docs if doc["job"] in jobs]
 
 
-def _claim_of(doc: Document, job: Job) -> Claim:
+def claim_of(doc: Document, job: Job) -> Claim:
+    """A running execution as its worker knows it."""
     payload = doc.get("payload")
     return Claim(
         id=doc["_id"],

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from functools import partial
 
-from tickwell.domain.execution import State
+from tickwell.domain.execution import PENDING, Reason, State
 from tickwell.ports.records import Promoted
+from tickwell.stores.memory.tables import Row
 from tickwell.stores.mongo.codec import RUNNING, WAITING
 from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.rows import Document
@@ -14,6 +17,8 @@ from tickwell.stores.mongo.workspace import Workspace
 
 #: Executions that are to be looked at, with their jobs.
 Found = dict[str, str]
+Find = Callable[[int], Awaitable[Found]]
+Step = Callable[[Workspace, Row], None]
 
 
 class MongoPromoting(MongoSweeping):
@@ -22,27 +27,41 @@ class MongoPromoting(MongoSweeping):
     @edge
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
         counts: Counter[State] = Counter()
-        expired, waiting = set[str](), set[str]()
-        while True:
-            past = await self._past(now, limit - len(expired))
-            due = await self._due_rows(now, now + horizon, limit - len(waiting))
-            seen = await self._look_at(past | due, (now, horizon), counts)
-            expired |= seen & set(past)
-            waiting |= seen & set(due)
-            if len(seen) == len(past | due):  # nobody else was faster
-                break
+
+        def expire(space: Workspace, row: Row) -> None:
+            is_past = row.expires_at is not None and row.expires_at <= now
+            if is_past and row.execution.state in PENDING:
+                space.flow.end(row, State.SKIPPED, Reason.TTL, now)
+
+        def admit(space: Workspace, row: Row) -> None:
+            # One that is looked at earlier may have cancelled it, or passed its permit on to it.
+            if row.execution.state is State.WAITING and row.look_at <= now + horizon:
+                space.flow.admit(row, now, horizon)
+
+        expired = await self._all(limit, partial(self._past, now), expire, now, counts)
+        due = partial(self._due_rows, now, now + horizon)
+        waiting = await self._all(limit, due, admit, now, counts)
         return Promoted(
             queued=counts[State.QUEUED],
             blocked=counts[State.BLOCKED],
             skipped=counts[State.SKIPPED],
-            more=limit in {len(expired), len(waiting)},
+            more=limit in {expired, waiting},
         )
 
-    async def _look_at(
-        self, jobs: Found, span: tuple[int, int], counts: Counter[State]
-    ) -> set[str]:
-        """Let the specification promote these; which of them were still pending."""
-        now, horizon = span
+    async def _all(
+        self, limit: int, find: Find, step: Step, now: int, counts: Counter[State]
+    ) -> int:
+        """Look at what is found; where others were faster, at what comes after it."""
+        seen = 0
+        while found := await find(limit - seen):
+            mine = await self._look_at(found, step, now, counts)
+            seen += mine
+            if mine == len(found):
+                break
+        return seen
+
+    async def _look_at(self, jobs: Found, step: Step, now: int, counts: Counter[State]) -> int:
+        """Take a step with each of these, by the rules; how many were not another's already."""
         seen: set[str] = set()
 
         def mine(space: Workspace) -> list[str]:
@@ -54,12 +73,12 @@ class MongoPromoting(MongoSweeping):
             await self.read_gates(space, len(ids) + 2)
 
         async def do(space: Workspace) -> None:
-            await space.spec.promote(now, horizon, len(jobs))
+            rows = [space.tables.rows[id] for id in mine(space) if id in space.tables.rows]
+            for row in rows:
+                step(space, row)
 
         def after(space: Workspace, missed: set[str], entered: set[str]) -> None:
-            for id in mine(space):
-                if jobs[id] in missed:
-                    continue
+            for id in [id for id in mine(space) if jobs[id] not in missed]:
                 moved = space.moved(id)
                 if moved is not None:
                     counts[State.QUEUED if id in entered else moved] += 1
@@ -67,7 +86,7 @@ class MongoPromoting(MongoSweeping):
                     seen.add(id)
 
         await self.work(set(jobs.values()), now, fill, do, after)
-        return seen
+        return len(seen)
 
     async def _past(self, now: int, limit: int) -> Found:
         """What has passed its time to live."""

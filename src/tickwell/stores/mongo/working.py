@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from random import SystemRandom
+from types import MappingProxyType
 
+from tickwell.domain.job import Job
 from tickwell.errors import StoreCorrupt, StoreUnavailable
 from tickwell.stores.mongo.base import rest
 from tickwell.stores.mongo.codec import ADDING, FIRST_ENDED
@@ -29,16 +31,24 @@ class MongoWorking(MongoCommitting):
     """Operations as the memory store has them, on documents."""
 
     async def work(
-        self, job_ids: Iterable[str], now: int, fill: Work, do: Work, after: After | None = None
+        self,
+        job_ids: Iterable[str],
+        now: int,
+        fill: Work,
+        do: Work,
+        after: After | None = None,
+        *,
+        known: Mapping[str, Job] | None = None,
     ) -> None:
         """Fill a workspace with these jobs and what belongs to them, do something, write it.
 
-        Jobs that moved between reading and writing are read and done again, and only they.
+        Jobs that moved between reading and writing are read and done again, and only they. `known`
+        are definitions to go by where the one in force cannot be read.
         """
         left = sorted(set(job_ids))
         for turn in range(TURNS):
             space = Workspace(self.cache, now, left)
-            await self.read_jobs(space, left)
+            await self.read_jobs(space, left, known or {})
             await fill(space)
             await do(space)
             missed, entered = await self.commit(space)
@@ -72,7 +82,12 @@ class MongoWorking(MongoCommitting):
                 {"$unset": {"frozen": ""}, "$inc": {"rev": 1}},
             )
 
-    async def read_jobs(self, space: Workspace, ids: Collection[str]) -> None:
+    async def read_jobs(
+        self,
+        space: Workspace,
+        ids: Collection[str],
+        known: Mapping[str, Job] = MappingProxyType({}),
+    ) -> None:
         """Take jobs in, with nothing left in their outboxes."""
         where = {"_id": {"$in": list(ids)}, "state": {"$gt": ADDING}}
         while True:
@@ -81,7 +96,7 @@ class MongoWorking(MongoCommitting):
                 break
         for doc in docs:
             try:
-                space.add_job(doc)
+                space.add_job(doc, known.get(doc["_id"]))
             except StoreCorrupt as error:
                 self.cache.unreadable.add(doc["_id"], doc["_id"], error, space.now)
                 space.unreadable[doc["_id"]] = error

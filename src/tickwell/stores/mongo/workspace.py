@@ -10,12 +10,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tickwell.domain.execution import State
-from tickwell.domain.job import Entry, JobState
+from tickwell.domain.job import Entry, Job, JobState
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.memory.tables import Row, Waits
 from tickwell.stores.mongo.codec import QUEUED, RUNNING, STATE_CODE, diff
-from tickwell.stores.mongo.entries import cursor_document, definition_document, entry_of
+from tickwell.stores.mongo.entries import (
+    cursor_document,
+    cursor_of,
+    definition_document,
+    entry_of,
+)
 from tickwell.stores.mongo.flow import Event, GateFlow
 from tickwell.stores.mongo.outbox import Outbox, Update
 from tickwell.stores.mongo.records import version_record
@@ -60,9 +65,14 @@ class Workspace:
         #: What the operation answers, by what it was asked for.
         self.answers: dict[str, str] = {}
 
-    def add_job(self, doc: Document) -> Entry:
-        """Take a job in as its document has it."""
-        entry = entry_of(self.cache, doc)
+    def add_job(self, doc: Document, known: Job | None = None) -> Entry:
+        """Take a job in as its document has it; should that be unreadable, as it was known."""
+        try:
+            entry = entry_of(self.cache, doc)
+        except StoreCorrupt:
+            if known is None:
+                raise
+            entry = Entry(known, cursor_of(doc))
         job = entry.job
         self._heads[job.id] = doc
         self._entries[job.id] = entry
@@ -169,7 +179,7 @@ class Workspace:
         kept = {name: value for name, value in head.items() if name not in {"rev", "outbox"}}
         after = {name: value for name, value in kept.items() if name not in _CURSOR}
         after |= cursor_document(entry.cursor)
-        is_edited = entry.job.version != head["version"]
+        is_edited = entry.job.version != self._entries[id].job.version
         if is_edited:
             for name in ("app", "tags", "auto_remove"):
                 after.pop(name, None)
