@@ -77,7 +77,7 @@ async def test_health_says_so(store, place):
     await engine.start()
     assert engine.health().ok
     empty(PREFIX)
-    problems = []
+    problems: list[str] = []
     while not any("its epoch is gone" in problem for problem in problems):
         await asyncio.sleep(0.02)
         problems = engine.health().problems

@@ -18,7 +18,7 @@ NAMES = sorted(file.name[:-4] for file in FOLDER.iterdir() if file.name.endswith
 
 def words():
     text = FOLDER.joinpath("shared", "words.lua").read_text("utf-8")
-    found = {}
+    found: dict[str, int] = {}
     for names, values in re.findall(r"^local ([\w,\s]+?)\s=\s([\d,\s]+)", text, re.MULTILINE):
         pairs = zip(names.replace("\n", " ").split(","), values.split(","), strict=True)
         found |= {name.strip(): int(value) for name, value in pairs}

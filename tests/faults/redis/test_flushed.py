@@ -1,0 +1,19 @@
+"""The database is flushed under load: all processes halt and say so, and none begins anew."""
+
+from tests.faults.postgres.load import add_load
+from tests.servers.redis_keys import client
+
+
+def test_a_database_that_is_flushed_under_load(site, processes, server):
+    agents = [processes.agent(site.orders(report_every=0.1)) for _ in range(2)]
+    add_load(site, 3)
+    site.wait_for_calls(50)
+    with client(server) as keys:
+        keys.flushall()
+        for agent in agents:
+            failed = agent.wait_for("StepFailed", after=0, service="planner")
+            assert "its epoch is gone" in failed["error"]
+            agent.wait_for("Report", after=len(agent.lines), ok=False)
+        assert keys.dbsize() == 0
+    for agent in agents:
+        assert agent.process.poll() is None
