@@ -70,7 +70,7 @@ WHERE {where} ORDER BY job.project, job.name, job.id LIMIT {limit};
 -- Jobs that are to be looked at, the soonest first.
 SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.after, cursor.runs,
        cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause, job.project,
-       job.document
+       job.document, job.name
 FROM tickwell.cursor JOIN tickwell.job ON job.id = cursor.job
 WHERE {where} ORDER BY cursor.next_fire_time, cursor.job LIMIT {limit};
 

@@ -75,7 +75,7 @@ WHERE {where} ORDER BY job.project, job.name, job.id LIMIT ?;
 -- Jobs that are to be looked at, the soonest first.
 SELECT job.key, job.id, job.version, cursor.state, cursor.next_fire_time, cursor.after,
        cursor.runs, cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause,
-       job.project, job.document
+       job.project, job.document, job.name
 FROM cursor INDEXED BY cursor_due CROSS JOIN job ON job.key = cursor.job
 WHERE {where} ORDER BY cursor.next_fire_time, cursor.id LIMIT ?;
 
