@@ -66,6 +66,7 @@ class MemoryCatalog:
         if changed.cursor.state is JobState.DELETED and self.tables.names.get(key) == id:
             del self.tables.names[key]
         self.tables.put_entry(changed)
+        self.flow.record_skips(entry.job, made.skips)
         self.flow.record_plan(id, made, now, 0)
         withdrawn, cancelling = PendingExecutions(self.flow, changed.job).change(made.pending, now)
         return Changed(

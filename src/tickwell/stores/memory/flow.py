@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tickwell.clock import NEVER
@@ -11,12 +12,14 @@ from tickwell.domain.execution import (
     Execution,
     Kind,
     NewExecution,
+    RangeSkip,
     Reason,
     State,
 )
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.planning import Plan
+from tickwell.domain.skips import uncovered
 from tickwell.stores.memory.tables import Row, Tables, Waits, own
 
 
@@ -26,9 +29,15 @@ class Flow:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
 
+    def record_skips(self, job: Job, skips: Sequence[RangeSkip]) -> int:
+        """Record what the job passed over by this definition; how many fire times were new."""
+        known = self.tables.skips.setdefault(job.id, [])
+        new = [found for skip in skips if (found := uncovered(job, skip, known)) is not None]
+        known += new
+        return sum(skip.count for skip in new)
+
     def record_plan(self, job_id: str, plan: Plan | Change, now: int, horizon: int) -> int:
-        """Record what a plan made, whose runs its cursor counts already; how many were new."""
-        self.tables.skips.setdefault(job_id, []).extend(plan.skips)
+        """Record the runs of a plan, which its cursor counts already; how many were new."""
         recorded = 0
         for new in plan.executions:
             if self._is_new(new):

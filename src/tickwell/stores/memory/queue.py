@@ -45,7 +45,7 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
             PendingExecutions(self.flow, job).release(max(now, planned.release_at))
         fired.jobs += 1
         fired.executions += recorded
-        fired.skipped += sum(skip.count for skip in planned.skips)
+        fired.skipped += self.flow.record_skips(job, planned.skips)
 
     def _due_jobs(self, end: int, limit: int, left_out: Collection[str] = ()) -> list[Entry]:
         heap, due, passed = self.tables.due_jobs, dict[str, int](), dict[str, int]()

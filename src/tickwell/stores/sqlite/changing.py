@@ -16,7 +16,7 @@ from tickwell.stores.sql.codec import CANCELLED, cursor_to_row, skip_row
 from tickwell.stores.sql.documents import JOB_VERSION, version_key
 from tickwell.stores.sql.entries import entry_of, job_columns, own
 from tickwell.stores.sql.pending import is_taken_back
-from tickwell.stores.sqlite.firing import release
+from tickwell.stores.sqlite.firing import new_skips, release
 from tickwell.stores.sqlite.flow import Flow
 from tickwell.stores.sqlite.recording import Recorder
 from tickwell.stores.sqlite.rows import Row
@@ -93,6 +93,9 @@ class Changes:
         if made.cursor.state is JobState.DELETED:
             self.session.run("mark_deleted", key)
         self.session.run("update_cursor", *cursor_to_row(made.cursor), key)
+        skips = new_skips(self.session, entry.job, made.skips)
+        rows = [skip_row(key, skip, job.retention.age) for skip in skips]
+        self.session.many("insert_skips", rows)
         self._record(key, job, made)
         withdrawn, cancelling = PendingExecutions(self.flow, key, job).change(
             made.pending, self.now
@@ -124,10 +127,6 @@ class Changes:
         )
 
     def _record(self, key: int, job: Job, made: Change) -> None:
-        self.session.many(
-            "insert_skips",
-            [skip_row(key, skip, job.retention.age) for skip in made.skips],
-        )
         recorder = Recorder(self.flow, self.now, 0)
         recorded = sum(recorder.one(key, new) for new in made.executions)
         self.flow.give_back(job, key, len(made.executions) - recorded, self.now)

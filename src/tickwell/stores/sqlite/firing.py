@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tickwell.clock import NEVER
+from tickwell.domain.execution import RangeSkip
 from tickwell.domain.job import Job, rank
 from tickwell.domain.planning import Plan
+from tickwell.domain.skips import uncovered
 from tickwell.ports.records import Fired
 from tickwell.ports.store import PlanMaker
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import WAITING, cursor_from_row, moved_columns, skip_row
+from tickwell.stores.sql.codec import WAITING, cursor_from_row, moved_columns, skip_of, skip_row
 from tickwell.stores.sql.placing import Batch
 from tickwell.stores.sqlite.flow import Flow
 from tickwell.stores.sqlite.recording import Recorder
@@ -97,12 +99,23 @@ def write(session: Session, cache: JobCache, made: Draft, now: int, horizon: int
         if plan.release_at is not None:
             release(flow, batch.job, planned.job, max(now, plan.release_at))
         fired.executions += recorded
-        for skip in plan.skips:
+        for skip in new_skips(session, planned.job, plan.skips):
             fired.skipped += skip.count
             skips.append(skip_row(batch.job, skip, planned.job.retention.age))
     session.many("insert_skips", skips)
     flow.close()
     return fired
+
+
+def new_skips(session: Session, job: Job, skips: list[RangeSkip]) -> list[RangeSkip]:
+    """What a job passed over by this definition, without what other ranges have answered."""
+    found = []
+    for skip in skips:
+        rows = session.rows("list_skips", job.id, skip.last + 1, skip.first)
+        new = uncovered(job, skip, [skip_of(job.id, row) for row in rows])
+        if new is not None:
+            found.append(new)
+    return found
 
 
 def release(flow: Flow, job: int, definition: Job, at: int) -> None:

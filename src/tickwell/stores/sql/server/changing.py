@@ -10,13 +10,14 @@ from tickwell.domain.document import job_to_document
 from tickwell.domain.job import Job, JobState
 from tickwell.errors import JobExists, NotFound
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import JOB_STATE_CODE, cursor_to_row, skip_row
+from tickwell.stores.sql.codec import JOB_STATE_CODE, cursor_to_row
 from tickwell.stores.sql.documents import JOB_VERSION, version_key
 from tickwell.stores.sql.entries import entry_of, job_columns, own
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.pending import PendingExecutions
 from tickwell.stores.sql.server.recording import Recorder
 from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.server.skipping import record_skips
 from tickwell.stores.sql.text import ids_among
 
 
@@ -65,6 +66,7 @@ class Changes:
             await self.session.run("mark_deleted", id)
         await self.session.run("update_cursor", *cursor_to_row(made.cursor), id)
         self.flow.locks.heads[id].state = JOB_STATE_CODE[made.cursor.state]
+        await record_skips(self.session, entry.job, made.skips, job.retention.age)
         await self._record(job, made)
         withdrawn, cancelling = await PendingExecutions(self.flow, job).change(
             made.pending, self.now
@@ -93,10 +95,6 @@ class Changes:
         )
 
     async def _record(self, job: Job, made: Change) -> None:
-        await self.session.many(
-            "insert_skips",
-            [skip_row(job.id, skip, job.retention.age) for skip in made.skips],
-        )
         if made.executions:
             await self.flow.locks.gates(new.gate for new in made.executions)
         recorder = Recorder(self.flow, self.now, 0)

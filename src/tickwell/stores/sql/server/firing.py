@@ -9,13 +9,14 @@ from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
 from tickwell.ports.store import PlanMaker
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import cursor_from_row, moved_columns, skip_row
+from tickwell.stores.sql.codec import cursor_from_row, moved_columns
 from tickwell.stores.sql.placing import Batch
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.server.recording import Recorder, prune_at
 from tickwell.stores.sql.server.rows import Head
 from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.server.skipping import record_skips
 
 
 class Firing:
@@ -89,10 +90,8 @@ class Firing:
             fired.executions += recorded
 
     async def _skip(self, planned: list[tuple[Job, Plan, Batch[str]]], fired: Fired) -> None:
-        skips = [
-            skip_row(job.id, skip, job.retention.age)
-            for job, made, _ in planned
-            for skip in made.skips
-        ]
-        fired.skipped = sum(skip[3] for skip in skips)
-        await self.session.many("insert_skips", skips)
+        for job, made, _ in planned:
+            if made.skips:
+                fired.skipped += await record_skips(
+                    self.session, job, made.skips, job.retention.age
+                )

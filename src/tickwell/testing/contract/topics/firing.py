@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from tickwell.clock import to_datetime
 from tickwell.domain.change import delete, pause, resume
-from tickwell.domain.execution import Kind, Reason, State
+from tickwell.domain.execution import Kind, RangeSkip, Reason, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Cursor, Job, JobState
 from tickwell.domain.planning import Plan, new_execution
@@ -116,6 +116,29 @@ class Firing(Topic):
         await scene.store.fire_due(minute(2), 0, 10, _fires_again(minute(1), minute(3)))
         cursor = await scene.cursor(job)
         assert (cursor.state, cursor.runs) == (JobState.ACTIVE, 1)
+
+    async def test_a_fire_time_is_skipped_once_however_often_it_is_planned(
+        self, scene: Scene
+    ) -> None:
+        """As after a clock that went back."""
+        job = await scene.job()
+        skipped = []
+        for first, last in ((2, 5), (4, 8), (3, 7), (9, 9), (1, 9)):
+
+            def plan(job: Job, cursor: Cursor, first: int = first, last: int = last) -> Plan:
+                skip = RangeSkip(
+                    job_id=job.id,
+                    first=minute(first),
+                    last=minute(last),
+                    count=last - first + 1,
+                    reason=Reason.MISFIRE,
+                )
+                return Plan(replace(cursor, next_fire_time=minute(1)), skips=[skip])
+
+            fired = await scene.store.fire_due(minute(1), 0, 10, plan)
+            skipped.append(fired.skipped)
+        assert skipped == [4, 3, 0, 1, 1]
+        assert sum(skip.count for skip in await scene.skips(job)) == 9
 
     async def test_what_a_plan_leaves_over_is_said(self, scene: Scene) -> None:
         await scene.job()

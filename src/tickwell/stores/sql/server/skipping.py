@@ -1,0 +1,23 @@
+"""Recording range skips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tickwell.domain.execution import RangeSkip
+from tickwell.domain.job import Job
+from tickwell.domain.skips import uncovered
+from tickwell.stores.sql.codec import skip_of, skip_row
+from tickwell.stores.sql.server.session import Session
+
+
+async def record_skips(session: Session, job: Job, skips: Sequence[RangeSkip], age: int) -> int:
+    """Record what a job, which is locked, passed over by this definition; how many were new."""
+    rows = []
+    for skip in skips:
+        known = await session.rows("list_skips", job.id, skip.last + 1, skip.first)
+        new = uncovered(job, skip, [skip_of(job.id, row) for row in known])
+        if new is not None:
+            rows.append(skip_row(job.id, new, age))
+    await session.many("insert_skips", rows)
+    return sum(row[3] for row in rows)
