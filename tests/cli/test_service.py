@@ -16,19 +16,33 @@ def levels(ended):
 def test_empty_lists_say_what_to_do(tickwell):
     tickwell("store", "migrate")
     assert tickwell("workers").err == "No workers. Start one: tickwell serve\n"
-    assert "Start a worker: tickwell serve" in tickwell("queues").err
+    assert "Start a worker: tickwell serve" in tickwell("queues", "list").err
 
 
 def test_workers_and_queues_of_a_scheduler_that_runs(tickwell, folder):
     async def look():
         async with Scheduler("sqlite:///tickwell.db"):
             return await asyncio.to_thread(
-                lambda: [tickwell(word, "--json").json["items"] for word in ("workers", "queues")]
+                lambda: [
+                    tickwell(*words, "--json").json["items"]
+                    for words in (["workers"], ["queues", "list"])
+                ]
             )
 
     workers, queues = asyncio.run(look())
     assert [(each["state"], each["queues"]) for each in workers] == [("alive", ["default"])]
     assert [(each["name"], each["workers"]) for each in queues] == [("default", 1)]
+
+
+def test_a_queue_is_paused_and_resumed(tickwell):
+    tickwell("store", "migrate")
+    paused = tickwell("queues", "pause", "mail", "--why", "moving", "--json").json["items"]
+    assert [(each["name"], each["pause"]["why"]) for each in paused] == [("mail", "moving")]
+    assert tickwell("queues", "list").rows == [["mail", "paused", "0", "", "moving"]]
+    assert tickwell("queues", "resume", "mail").err == "Resumed mail.\n"
+    again = tickwell("queues", "resume", "mail")
+    assert again.code == 4
+    assert "only a paused one can be resumed" in again.err
 
 
 def test_the_doctor_finds_what_is_broken(tickwell):

@@ -118,8 +118,16 @@ class Backend(Protocol):
         """{"items": [`worker_document`]}."""
         ...
 
-    async def queues(self) -> Document:
+    async def queues_list(self) -> Document:
         """{"items": [`queue_document`]}."""
+        ...
+
+    async def queues_pause(self, name: str, *, why: str) -> Document:
+        """Let workers take nothing more from it; answers as `queues_list`."""
+        ...
+
+    async def queues_resume(self, name: str) -> Document:
+        """Let workers take from it again; answers as `queues_list`."""
         ...
 
     async def checkup(self, *, fix: bool) -> Document:

@@ -14,6 +14,7 @@ from tickwell.cli import (
     executions,
     jobs,
     jobs_edit,
+    queues,
     service_commands,
     store,
 )
@@ -40,6 +41,7 @@ backfill.register(app)
 app.add_typer(cron.app)
 app.command(rich_help_panel=SERVICE)(serve)
 service_commands.register(app)
+app.add_typer(queues.app, rich_help_panel=SERVICE)
 app.add_typer(config.app, rich_help_panel=SERVICE)
 app.add_typer(store.app, rich_help_panel=SERVICE)
 app.command(rich_help_panel=THIS)(init)

@@ -1,4 +1,4 @@
-"""`tickwell workers`, `queues` and `doctor`: how the whole is."""
+"""`tickwell workers` and `tickwell doctor`: how the whole is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tickwell.cli.times import say_distance
 def register(app: typer.Typer) -> None:
     """Put the commands under the root."""
     command(app, "workers", panel=SERVICE)(workers)
-    command(app, "queues", panel=SERVICE)(queues)
     command(app, "doctor", panel=SERVICE)(doctor)
 
 
@@ -44,27 +43,6 @@ async def workers(session: Session) -> None:
     )
     if not rows:
         screen.say("No workers. Start one: tickwell serve")
-
-
-async def queues(session: Session) -> None:
-    """List queues: what waits and runs in each, and how many workers take from it."""
-    page = await session.backend.queues()
-    screen = session.screen
-    if session.as_json:
-        screen.json(page)
-        return
-    rows = [
-        (
-            each["name"],
-            "paused" if each["pause"] else "active",
-            str(each["workers"]),
-            ", ".join(f"{count} {state}" for state, count in each["depth"].items()),
-        )
-        for each in page["items"]
-    ]
-    screen.table(("NAME", "STATE", "WORKERS", "EXECUTIONS"), rows, soft=("NAME", "EXECUTIONS"))
-    if not rows:
-        screen.say("No queue has workers or executions. Start a worker: tickwell serve")
 
 
 async def doctor(

@@ -192,7 +192,15 @@ class StoreBackend:
         do = await self.open()
         return {"items": [to.worker_document(each) for each in await do.workers.list(self.actor)]}
 
-    async def queues(self) -> Document:
+    async def queues_pause(self, name: str, *, why: str) -> Document:
+        await (await self.open()).queues.pause(self.actor, name, why=why)
+        return await self.queues_list()
+
+    async def queues_resume(self, name: str) -> Document:
+        await (await self.open()).queues.resume(self.actor, name)
+        return await self.queues_list()
+
+    async def queues_list(self) -> Document:
         do = await self.open()
         return {"items": [to.queue_document(each) for each in await do.queues.list(self.actor)]}
 
