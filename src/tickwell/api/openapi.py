@@ -71,17 +71,17 @@ def _document(app: FastAPI) -> dict[str, Any]:
         "key": {"type": "http", "scheme": "bearer"},
         "key_header": {"type": "apiKey", "in": "header", "name": "x-api-key"},
     }
-    for path, methods in document["paths"].items():
+    for methods in document["paths"].values():
         for method, operation in methods.items():
-            _complete(operation, method, path)
+            _complete(operation, method)
     return document
 
 
-def _complete(operation: dict[str, Any], method: str, path: str) -> None:
+def _complete(operation: dict[str, Any], method: str) -> None:
     answers = operation["responses"]
     answers.pop("422", None)
     for status, text in _REFUSALS.items():
-        if _may(status, operation, method, path):
+        if _may(status, operation, method):
             schema = {"$ref": "#/components/schemas/Problem"}
             content = {"application/problem+json": {"schema": schema}}
             answers[status] = {"description": text, "content": content}
@@ -91,7 +91,7 @@ def _complete(operation: dict[str, Any], method: str, path: str) -> None:
             operation.setdefault("parameters", []).append(_IDEMPOTENCY)
 
 
-def _may(status: str, operation: dict[str, Any], method: str, path: str) -> bool:
+def _may(status: str, operation: dict[str, Any], method: str) -> bool:
     """Whether an operation can answer like this."""
     if operation["x-permission"] == PUBLIC:
         bodies = {"400", "401", "413", "415", "422", "429"} if method == "post" else set()
@@ -100,6 +100,4 @@ def _may(status: str, operation: dict[str, Any], method: str, path: str) -> bool
         return method in {"post", "put", "patch"}
     if status in {"412", "428"}:
         return any(each["name"] == "If-Match" for each in operation.get("parameters", ()))
-    if status == "409":
-        return method != "get"
-    return status != "404" or "{" in path or method == "post"
+    return status != "409" or method != "get"

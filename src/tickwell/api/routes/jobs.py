@@ -70,7 +70,7 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
         models.BatchDone,
         status=201,
         body=models.Batch,
-        example={"jobs": [EXAMPLE]},
+        example={"jobs": [EXAMPLE | {"name": "weekly-report"}]},
         body_required=True,
     ),
 )

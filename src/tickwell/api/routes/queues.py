@@ -27,7 +27,10 @@ async def list_queues(request: Request, actor: Actor = allow(Permission.READ)) -
     return await _queues(request, actor)
 
 
-@router.post("/queues/{name}/pause", **described("pause_queue", models.Queues, body=models.Note))
+@router.post(
+    "/queues/{name}/pause",
+    **described("pause_queue", models.Queues, body=models.Note, example={"note": "moving"}),
+)
 async def pause(request: Request, name: str, actor: Actor = allow(Permission.PLATFORM)) -> Response:
     """Let workers claim nothing from it, for all projects; what is running ends."""
     context = context_of(request)
