@@ -24,6 +24,8 @@ from tickwell.executors.notes import StoreNotes
 from tickwell.executors.registry import Registry
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
+from tickwell.services.keyring.source import load_keys
+from tickwell.services.secrets.source import StoredSecrets
 from tickwell.settings import Settings
 
 if TYPE_CHECKING:
@@ -128,7 +130,14 @@ def backup_store(url: str, target: Path, progress: Callable[[int, int], None]) -
 
 def make_executor(store: Store, handlers: Handlers, clock: Clock, settings: Settings) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
-    http = HttpExecutor(clock, Guard.of(settings), per_host=settings.per_host)
+    http = HttpExecutor(
+        clock,
+        Guard.of(settings),
+        per_host=settings.per_host,
+        breaker_failures=settings.breaker_failures,
+        breaker_rest=settings.breaker_rest,
+        secrets=StoredSecrets(store, clock, lambda: load_keys(settings, make=False)),
+    )
     return Registry({Call: CallExecutor(handlers, StoreNotes(store, clock)), Http: http})
 
 
@@ -162,11 +171,29 @@ def make_api(
     tools: Tools, *, health: Callable[[], Health], settings: Settings, events: Events
 ) -> FastAPI:
     """API and dashboard over an opened store; `app.state.context` is to be closed."""
+    from tickwell.api.access import give_access
     from tickwell.api.app import create_app
     from tickwell.api.context import Context
+    from tickwell.services.assembly import (
+        make_administration,
+        make_admission,
+        make_request_limits,
+    )
     from tickwell.ui.app import create_ui
 
+    tools.jobs.admit = make_admission(tools.clock, settings)
     context = Context.over(tools, health=health, settings=settings, events=events)
+    keyring = load_keys(settings, make=True)
+    if keyring is not None:
+        administration = make_administration(
+            tools.store,
+            tools.clock,
+            tools.random,
+            jobs=tools.jobs,
+            settings=settings,
+            keyring=keyring,
+        )
+        give_access(context, tools, administration, make_request_limits(tools.clock, settings))
     app = create_app(context)
     app.mount("/", create_ui(context))
     return app

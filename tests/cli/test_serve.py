@@ -59,11 +59,12 @@ def get(url):
         with urllib.request.urlopen(url, timeout=10) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
-        return error.code, json.load(error)
+        is_json = "json" in error.headers["content-type"]
+        return error.code, json.load(error) if is_json else None
 
 
 def test_it_serves_health_and_stops_on_sigterm(serve):
-    process = serve("--port", "0")
+    process = serve("--port", "0", "--no-auth")
     url = address(process)
     assert get(f"{url}/health") == (200, {"status": "healthy", "service": "scheduler"})
     status, details = get(f"{url}/health/detailed")
@@ -75,7 +76,7 @@ def test_it_serves_health_and_stops_on_sigterm(serve):
 
 
 def test_roles_are_processes(serve):
-    api = serve("--port", "0", "--role", "api")
+    api = serve("--port", "0", "--role", "api", "--no-auth")
     url = address(api)
     worker = serve("--port", "0", "--role", "planner,worker")
     health = get(f"{address(worker)}/health")
@@ -91,10 +92,44 @@ def test_roles_are_processes(serve):
 
 
 def test_the_open_api_is_for_this_machine_alone(serve):
-    process = serve("--port", "0", "--host", "0.0.0.0")
+    process = serve("--port", "0", "--host", "0.0.0.0", "--no-auth")
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 2
     assert "not this machine alone" in errors
+
+
+def said(process):
+    """What it says until it runs."""
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if "Ctrl-C" in line:
+            return "".join(lines)
+    raise AssertionError("".join(lines))
+
+
+def test_the_first_start_gives_a_way_in_and_the_second_does_not(serve):
+    process = serve("--port", "0", "--host", "0.0.0.0")
+    text = said(process)
+    (port,) = re.findall(r"http://0.0.0.0:(\d+)/health", text)
+    (key,) = re.findall(r"tw_\w{16}_\S{43}", text)
+    (link,) = re.findall(r"/login\?link=(\S+)", text)
+    url = f"http://127.0.0.1:{port}"
+    assert get(f"{url}/api/v1/jobs")[0] == 401
+    request = urllib.request.Request(f"{url}/api/v1/jobs", headers={"x-api-key": key})
+    assert get(request) == (200, {"items": [], "next_cursor": None})
+    with urllib.request.urlopen(f"{url}/login?link={link}", timeout=10) as answer:
+        assert link in answer.read().decode()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 0
+    text = said(serve("--port", "0"))
+    assert "tw_" not in text
+    assert "link=" not in text
+
+
+def test_what_is_opened_for_local_use_is_said(serve):
+    text = said(serve("--port", "0", "--allow-local"))
+    assert "plain http, 127.0.0.0/8, ::1/128, ports 1-65535" in text
 
 
 def test_it_runs_the_jobs_of_an_app(serve):

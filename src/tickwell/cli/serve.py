@@ -8,7 +8,7 @@ import logging
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +17,12 @@ from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
 _DEFAULTS = Settings()
+#: What `--allow-local` opens: webhooks to programs on this machine.
+LOCAL: dict[str, Any] = {
+    "allow_http": True,
+    "allow_private": ("127.0.0.0/8", "::1/128"),
+    "allow_ports": ("1-65535",),
+}
 
 
 def serve(
@@ -45,11 +51,30 @@ def serve(
         int,
         typer.Option(min=0, help="Worker processes to supervise; 0: work in this process."),
     ] = 0,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = _DEFAULTS.host,
+    host: Annotated[
+        str | None,
+        typer.Option(help="The address to listen on.", show_default=_DEFAULTS.host),
+    ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any free one.")
-    ] = _DEFAULTS.port,
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="The port to listen on; 0: any free one.",
+            show_default=str(_DEFAULTS.port),
+        ),
+    ] = None,
     http: Annotated[bool, typer.Option(help="Whether to listen at all.")] = True,
+    auth: Annotated[
+        bool, typer.Option(help="Whether to ask who one is; without, listens to this machine only.")
+    ] = True,
+    allow_local: Annotated[
+        bool,
+        typer.Option(
+            "--allow-local",
+            help="Let webhooks go to this machine too: plain http, loopback addresses, any port.",
+        ),
+    ] = False,
     supervised: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
     """Plan and run jobs until stopped. SIGTERM or Ctrl-C drains first."""
@@ -58,20 +83,24 @@ def serve(
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
     )
-    scheduler = _load(app) if app else Scheduler(store or _DEFAULTS.store)
+    scheduler = _load(app) if app else _configured(store)
     if notify:
         scheduler.settings = replace(scheduler.settings, notify=notify)
     if notify or (app and store):
         scheduler.move_to(store or scheduler.settings.store)
+    scheduler.settings = replace(scheduler.settings, auth=auth and scheduler.settings.auth)
+    if allow_local:
+        scheduler.settings = replace(scheduler.settings, **LOCAL)
     service = Service(
         scheduler,
         roles=_roles(role),
         workers=workers,
         http=http,
-        host=host,
-        port=port,
+        host=scheduler.settings.host if host is None else host,
+        port=scheduler.settings.port if port is None else port,
         supervised=supervised,
         app=app,
+        local=allow_local,
     )
     from tickwell.wiring import loop_factory
 
@@ -89,6 +118,14 @@ def _roles(given: str) -> frozenset[str]:
             hint="Use api, planner, worker, or some of them with commas between",
         )
     return roles
+
+
+def _configured(store: str | None) -> Scheduler:
+    """By environment and files; an application says in its code how it runs."""
+    from tickwell.cli.configuration import configure
+
+    settings = configure(store).settings
+    return Scheduler(settings.store, settings=settings)
 
 
 def _load(path: str) -> Scheduler:

@@ -21,6 +21,7 @@ from tickwell.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from tickwell.api.context import Context
+    from tickwell.services.bootstrap import Bootstrap
 
 #: Seconds beyond the drain timeout before a worker process is killed: it writes its reports first.
 PATIENCE = 25.0
@@ -40,6 +41,7 @@ class Service:
         port: int,
         supervised: bool,
         app: str | None,
+        local: bool = False,
     ) -> None:
         self.scheduler = scheduler
         self.roles = roles if not workers else roles - {"worker"}
@@ -49,9 +51,12 @@ class Service:
         self.port = port
         self.supervised = supervised
         self.app = app
+        #: Webhooks may go to this machine; said to worker processes too.
+        self.local = local
         self.stopping = asyncio.Event()
         self.context: Context | None = None
-        if http and "api" in self.roles:
+        self.first: Bootstrap | None = None
+        if http and "api" in self.roles and not scheduler.settings.auth:
             _require_loopback(host)
         if workers and scheduler.settings.store.startswith("memory:"):
             raise InvalidSetting(
@@ -71,10 +76,14 @@ class Service:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._on_signal, number)
         sock = self._bind() if self.http else None
+        # Webhooks may not go to our own listener: workers must know where it is.
+        port = sock.getsockname()[1] if sock else self.port
+        settings = replace(self.scheduler.settings, host=self.host, port=port)
+        self.scheduler.settings = settings
         orphaned = asyncio.create_task(self._watch_parent()) if self.supervised else None
         await self.scheduler.start(self.roles - {"api"})
         await self.supervisor.start()
-        application = self._application() if sock else None
+        application = await self._application() if sock else None
         listening = asyncio.create_task(self._listen(application, sock)) if sock else None
         self._say(sock)
         try:
@@ -105,7 +114,8 @@ class Service:
     def _command(self) -> list[str]:
         """The same service as a worker process."""
         command = [sys.executable, "-m", "tickwell", "serve", "--role", "worker"]
-        command += ["--no-http", "--supervised"]
+        command += ["--no-http", "--supervised", "--host", self.host, "--port", str(self.port)]
+        command += ["--allow-local"] if self.local else []
         return [*command, "--app", self.app] if self.app else command
 
     async def _watch_parent(self) -> None:
@@ -122,20 +132,23 @@ class Service:
         require_server()
         return _bind(self.host, self.port)
 
-    def _application(self) -> Any:
+    async def _application(self) -> Any:
         """The API, or only its health where nobody asked for more."""
         if "api" not in self.roles:
             return HealthApp(self.health, self.scheduler.store_url)
+        from tickwell.api.access import first_start
         from tickwell.wiring import make_api
 
         scheduler = self.scheduler
+        tools = scheduler.tools()
         app = make_api(
-            scheduler.tools(),
+            tools,
             health=self.health,
             settings=scheduler.settings,
             events=scheduler.events,
         )
         self.context = app.state.context
+        self.first = await first_start(app.state.context, tools)
         return app
 
     async def _listen(self, application: Any, sock: socket.socket) -> None:
@@ -163,7 +176,23 @@ class Service:
             self._tell(f"  http://{address}:{port}/health says how it is")
             if "api" in self.roles:
                 self._tell(f"  http://{address}:{port}/api/v1 is the API")
+                self._say_access(f"http://{address}:{port}")
         self._tell("  Ctrl-C drains and stops")
+
+    def _say_access(self, url: str) -> None:
+        settings = self.scheduler.settings
+        if settings.auth and self.first is not None:
+            self._tell("  Shown this once, because this is the first start:")
+            self._tell(f"    log in, within an hour: {url}/login?link={self.first.link_token}")
+            self._tell(f"    API key, admin of the project default: {self.first.key}")
+        if not settings.auth:
+            self._tell("  Nobody is asked who they are: auth is off")
+        if settings.allow_http or settings.allow_private:
+            self._tell(
+                "  Webhooks may also go to"
+                f" {', '.join(['plain http'] * settings.allow_http + [*settings.allow_private])},"
+                f" ports {', '.join(settings.allow_ports)}"
+            )
 
     def _tell(self, line: str) -> None:
         if not self.supervised:  # the supervisor speaks for all of them

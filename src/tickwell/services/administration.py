@@ -39,6 +39,7 @@ async def nowhere(url: str) -> bytes:
 class Administration:
     """One attribute for each noun."""
 
+    keyring: Keyring
     audit: Audit
     keys: Keys
     key_check: KeyCheck
@@ -75,6 +76,7 @@ class Administration:
         sessions, links = Sessions(store, clock, directory), Links(store, clock)
         issuer = Issuer(store, clock, random, keyring)
         return cls(
+            keyring=keyring,
             audit=audit,
             keys=Keys(store, clock, keyring, audit),
             key_check=KeyCheck(store, clock, keyring),

@@ -19,6 +19,7 @@ from tickwell.services.audit.audit import Audit
 from tickwell.services.jobs import Jobs
 from tickwell.services.platform import PLATFORM, check_project_name
 from tickwell.services.secrets import secrets
+from tickwell.services.secrets.place import KIND as SECRET
 from tickwell.services.time import Time
 
 KIND = "project"
@@ -105,7 +106,7 @@ class Projects:
         """Everything that can be made again from a document: definitions, members, not secrets."""
         project = await self._existing(name)
         now = self._clock.now()
-        kept = await self._store.list_records(secrets.KIND, name, "", now, secrets.MOST)
+        kept = await self._store.list_records(SECRET, name, "", now, secrets.MOST)
         members = await self._directory.members(name)
         document = {
             "project": {"name": project.name, "title": project.title},
@@ -128,8 +129,8 @@ class Projects:
         for user in await self._directory.members(name):
             await self._directory.change(user.name, lambda each: without(each, name))
         await self._delete_jobs(name)
-        for secret in await self._store.list_records(secrets.KIND, name, "", now, secrets.MOST):
-            await self._store.delete_record(secrets.KIND, name, secret.key)
+        for secret in await self._store.list_records(SECRET, name, "", now, secrets.MOST):
+            await self._store.delete_record(SECRET, name, secret.key)
         record.document |= {"deleted_at": now}
         if not await self._store.put_record(record, now, record.version):
             raise Conflict(f"project {name!r} was changed at the same moment; repeat it")

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from tickwell.errors import InvalidSetting
 from tickwell.services.keyring.keyring import Keyring, ServerKey, read_keys
+from tickwell.settings import Settings
 
 VARIABLES = ("TICKWELL_SECRET_KEYS", "TICKWELL_SECRET_KEY")
 _HEAD = (
@@ -48,6 +49,20 @@ def load_keyring(
             return None
         _make(path)
     return _read(path)
+
+
+def load_keys(settings: Settings, *, make: bool) -> Keyring | None:
+    """The keys of the store that the settings name."""
+    path = Path(settings.secret_key_file) if settings.secret_key_file else key_file(settings.store)
+    if path is not None:
+        return load_keyring(os.environ, path, make=make)
+    # What is kept in memory is kept by this process: who seals and who opens have the same key.
+    if settings.store not in _OF_PROCESS and (made := load_keyring(os.environ, None)):
+        _OF_PROCESS[settings.store] = made
+    return _OF_PROCESS.get(settings.store)
+
+
+_OF_PROCESS: dict[str, Keyring] = {}
 
 
 def add_key(path: Path) -> Keyring:

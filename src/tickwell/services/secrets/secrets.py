@@ -14,9 +14,9 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
 from tickwell.services.keyring import Keyring
 from tickwell.services.secrets.envelope import rewrap, seal
+from tickwell.services.secrets.place import KIND, place
 from tickwell.services.time import Time
 
-KIND = "secret"
 #: Characters of a value. A shorter one could not be hidden where an answer repeats it.
 SHORTEST, LONGEST = 4, 8 * 1024
 #: Secrets of one project.
@@ -117,11 +117,6 @@ def check_name(name: str) -> None:
             field="name",
             hint="Use 1 to 255 of letters, digits, - and _",
         )
-
-
-def place(project: str, name: str, version: int) -> tuple[str, str, str]:
-    """What an envelope is bound to."""
-    return project, name, str(version)
 
 
 def _info(document: dict[str, Any]) -> SecretInfo:

@@ -11,7 +11,7 @@ from tickwell.ports.store import RecordStore
 from tickwell.services.keyring import Keyring
 from tickwell.services.recall import Recall
 from tickwell.services.secrets.envelope import unseal
-from tickwell.services.secrets.secrets import KIND, place
+from tickwell.services.secrets.place import KIND, place
 from tickwell.services.time import Time
 
 

@@ -9,6 +9,7 @@ from tickwell.ui.views import (
     executions,
     job,
     jobs,
+    login,
     overview,
     preferences,
     slots,
@@ -29,4 +30,5 @@ ROUTERS = (
     dead.router,
     workers.router,
     preferences.router,
+    login.router,
 )

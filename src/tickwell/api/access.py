@@ -1,0 +1,32 @@
+"""Gives an application its access: who asks, who writes down, who limits."""
+
+from __future__ import annotations
+
+from tickwell.api.authentication import Authentication
+from tickwell.api.context import Context
+from tickwell.services.administration import Administration
+from tickwell.services.bootstrap import Bootstrap, bootstrap
+from tickwell.services.keyring.proof import require_keys
+from tickwell.services.limits.requests import RequestLimits
+from tickwell.services.operations import Tools
+
+
+def give_access(
+    context: Context, tools: Tools, administration: Administration, limits: RequestLimits
+) -> None:
+    """Administer over this application; ask everybody who they are unless `auth` is off."""
+    context.administration = administration
+    tools.auditor, tools.limiter = administration.audit, administration.limits
+    if context.settings.auth:
+        authentication = Authentication(administration, limits)
+        context.authenticate = authentication.authenticate
+        context.visit = authentication.visit
+
+
+async def first_start(context: Context, tools: Tools) -> Bootstrap | None:
+    """See that the keys are those of the store; at the first start of all, make a way in."""
+    administration = context.administration
+    if administration is None:
+        return None
+    await require_keys(tools.store, administration.keyring, tools.clock.now())
+    return await bootstrap(administration, tools.clock)

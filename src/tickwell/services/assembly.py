@@ -1,0 +1,60 @@
+"""What is administered, made as the settings say."""
+
+from __future__ import annotations
+
+from tickwell.clock import Clock
+from tickwell.executors.http.fetch import Fetcher
+from tickwell.executors.http.guard import Guard
+from tickwell.executors.http.resolver import SystemResolver
+from tickwell.ids import Random
+from tickwell.ports.store import Store
+from tickwell.services.access.trusted import read_issuer
+from tickwell.services.administration import Administration
+from tickwell.services.admission import Admission
+from tickwell.services.jobs import Jobs
+from tickwell.services.keyring import Keyring
+from tickwell.services.limits.quota import Quota
+from tickwell.services.limits.requests import RequestLimits
+from tickwell.settings import Settings
+
+
+def make_admission(clock: Clock, settings: Settings) -> Admission:
+    """Which jobs may be saved."""
+    return Admission(Guard.of(settings), SystemResolver(), clock)
+
+
+def make_request_limits(clock: Clock, settings: Settings) -> RequestLimits:
+    """How many requests anybody may make."""
+    return RequestLimits(
+        clock,
+        without_key=settings.requests_without_key,
+        with_key=settings.requests_with_key,
+    )
+
+
+def make_administration(
+    store: Store,
+    clock: Clock,
+    random: Random,
+    *,
+    jobs: Jobs,
+    settings: Settings,
+    keyring: Keyring,
+) -> Administration:
+    """All that is administered, over one store."""
+    return Administration.over(
+        store,
+        clock,
+        random,
+        keyring,
+        jobs,
+        quota=Quota(
+            jobs=settings.max_jobs,
+            fires_per_day=settings.max_fires_per_day,
+            fires_per_minute=settings.max_fires_per_minute,
+            runs_per_minute=settings.max_runs_per_minute,
+            payload=settings.max_payload,
+        ),
+        trusted=[read_issuer(text) for text in settings.jwt_issuers],
+        fetch=Fetcher(Guard.of(settings), SystemResolver()),
+    )

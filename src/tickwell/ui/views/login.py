@@ -1,0 +1,91 @@
+"""Logging in and out of the dashboard."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from tickwell.api.context import administration_of
+from tickwell.api.cookies import drop_session, session_of, set_session
+from tickwell.api.problems import status_of
+from tickwell.api.same_origin import require_own_site
+from tickwell.api.security import public
+from tickwell.errors import LimitReached, Unauthenticated
+from tickwell.services.access.permission import Permission
+from tickwell.ui.rendering import POLICY, environment
+from tickwell.ui.visitor import THEMES, Visitor, visit
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/login", dependencies=[public()])
+async def show(
+    request: Request,
+    link: Annotated[str, Query(max_length=200)] = "",
+    next: Annotated[str, Query(max_length=2000)] = "/",
+) -> Response:
+    """The form. A link is used by its button: what only looks at it does not use it up."""
+    return _form(request, link, next)
+
+
+@router.post("/login", dependencies=[public()])
+async def log_in(
+    request: Request,
+    name: Annotated[str, Form(max_length=200)] = "",
+    password: Annotated[str, Form(max_length=1024)] = "",
+    link: Annotated[str, Form(max_length=200)] = "",
+    next: Annotated[str, Form(max_length=2000)] = "/",
+) -> Response:
+    """A new session, then on to the page that was wanted."""
+    require_own_site(request)
+    logins = administration_of(request).logins
+    address, old = request.client.host if request.client else "", session_of(request)
+    try:
+        if link:
+            id = await logins.by_link(link, address=address, old=old)
+        else:
+            id = await logins.by_password(name, password, address=address, old=old)
+    except (Unauthenticated, LimitReached) as error:
+        return _form(request, "", next, str(error), status_of(error))
+    answer = RedirectResponse(_inside(next), HTTPStatus.SEE_OTHER)
+    set_session(request, answer, id)
+    return answer
+
+
+@router.post("/logout")
+async def log_out(request: Request, _visitor: Visitor = visit(Permission.READ)) -> Response:
+    """End the session."""
+    id = session_of(request)
+    if id:
+        await administration_of(request).sessions.end(id)
+    answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
+    drop_session(request, answer)
+    return answer
+
+
+def _form(
+    request: Request, link: str, wanted: str, problem: str = "", status: int = 200
+) -> Response:
+    theme = request.cookies.get("theme", "")
+    body = (
+        environment()
+        .get_template("login.html")
+        .render(
+            theme=theme if theme in THEMES else THEMES[0],
+            link=link,
+            next=_inside(wanted),
+            problem=problem,
+        )
+    )
+    # The address holds the link: nobody is told of it.
+    headers = {"content-security-policy": POLICY, "referrer-policy": "no-referrer"}
+    return HTMLResponse(body, status, headers)
+
+
+def _inside(wanted: str) -> str:
+    """A page of ours, whatever the address says."""
+    good = wanted.startswith("/") and not wanted.startswith(("//", "/\\"))
+    return wanted if good and wanted.isprintable() else "/"
