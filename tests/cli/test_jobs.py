@@ -90,6 +90,14 @@ def test_pause_and_resume(jobs):
     assert "only a paused job can be resumed" in again.err
 
 
+def test_a_user_without_a_name_is_known_by_a_number(jobs, monkeypatch):
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 54_321)
+    jobs("jobs", "pause", "report")
+    assert jobs("jobs", "show", "report", "--json").json["pause"]["by"] == "local:54321"
+
+
 def test_a_slip_in_one_name_changes_no_other(jobs):
     assert jobs("jobs", "pause", "report", "tydi").code == 3
     assert jobs("jobs", "show", "report", "--json").json["state"] == "active"

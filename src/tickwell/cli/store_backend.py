@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from random import SystemRandom
@@ -46,7 +47,7 @@ class StoreBackend:
         self.store = make_store(settings.store)
         self.clock = StoreClock()
         self.actor = Actor(
-            name=f"local:{getpass.getuser()}", project=project, permissions=frozenset(Permission)
+            name=f"local:{_user()}", project=project, permissions=frozenset(Permission)
         )
         tools = Tools(store=self.store, clock=self.clock, random=SystemRandom(), wake=_nobody)
         self.operations = Operations.over(tools)
@@ -232,6 +233,14 @@ class StoreBackend:
     async def _whole(self, execution: Execution) -> Document:
         names = await self.operations.executions.names(self.actor, [execution])
         return to.execution_document(execution, names.get(execution.job_id), attempts=True)
+
+
+def _user() -> str:
+    """Who runs this; in a container a user may have a number only."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def _nobody() -> None:
