@@ -101,6 +101,12 @@ VARIANTS = [
         prey=Tested(test="unit/engine/test_reaper.py::test_an_outage_counts_for_nothing"),
     ),
     Variant(
+        name="one plan stops all",
+        flaw="a job that cannot be planned holds up the jobs behind it",
+        patch=stores.one_plan_stops_all,
+        prey=Tested(test="unit/engine/test_planner.py"),
+    ),
+    Variant(
         name="lost wake-up",
         flaw="what is written during a step waits for the next poll",
         patch=engines.lost_wake_up,

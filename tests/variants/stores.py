@@ -128,3 +128,27 @@ def overlap_ahead(patches):
             sound(self, row, now, horizon)
 
     patches.setattr(flow.Flow, "admit", admit)
+
+
+def one_plan_stops_all(patches):
+    """A plan that fails is raised, with the jobs behind it not yet fired."""
+    sound = MemoryStore.fire_due
+
+    async def fire_due(self, now, horizon, limit, plan):
+        failed = []
+
+        def watched(job, cursor):
+            if failed:
+                raise failed[0]
+            try:
+                return plan(job, cursor)
+            except Exception as error:
+                failed.append(error)
+                raise
+
+        fired = await sound(self, now, horizon, limit, watched)
+        if failed:
+            raise failed[0]
+        return fired
+
+    patches.setattr(MemoryStore, "fire_due", fire_due)
