@@ -44,6 +44,7 @@ class MongoCatalog(MongoJoining):
             if entry is None or entry.job.project != project:
                 raise NotFound("job", id)
             made[:] = [change(own(entry), now)]
+            await self.read_skips(space, id, [skip for each in made if each for skip in each.skips])
             await self.read_live(space, id)
             await self.read_rows(
                 space, [new.id for each in made if each for new in each.executions]

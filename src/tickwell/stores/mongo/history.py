@@ -13,12 +13,12 @@ from tickwell.stores.mongo.codec import (
     FIRST_ENDED,
     KIND_CODE,
     QUEUED,
-    REASONS,
     RUNNING,
     STATE_CODE,
     STATES,
 )
 from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.outbox import skip_of
 from tickwell.stores.mongo.rows import Document, execution_of
 from tickwell.stores.mongo.settling import MongoSettling
 
@@ -49,16 +49,7 @@ class MongoHistory(MongoAdding, MongoSettling):
             {"job": job_id, "first": {"$lt": until}, "last": {"$gte": since}},
             sort=[("first", 1), ("last", 1)],
         )
-        return [
-            RangeSkip(
-                job_id=job_id,
-                first=doc["first"],
-                last=doc["last"],
-                count=doc["count"],
-                reason=REASONS[doc["reason"]],
-            )
-            async for doc in found
-        ]
+        return [skip_of(doc) async for doc in found]
 
     @edge
     async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from pymongo import UpdateOne
 
 from tickwell.domain.execution import RangeSkip
-from tickwell.stores.mongo.codec import REASON_CODE
+from tickwell.stores.mongo.codec import REASON_CODE, REASONS
 from tickwell.stores.mongo.flow import Event
 from tickwell.stores.mongo.rows import Document
 
@@ -79,6 +79,17 @@ def events_of(doc: Document) -> list[Event]:
         Event(gate=gate, permit=permit, arriving=arriving)
         for gate, permit, arriving in doc.get("events", ())
     ]
+
+
+def skip_of(doc: Document) -> RangeSkip:
+    """The range skip of a document."""
+    return RangeSkip(
+        job_id=doc["job"],
+        first=doc["first"],
+        last=doc["last"],
+        count=doc["count"],
+        reason=REASONS[doc["reason"]],
+    )
 
 
 def skip_documents(skips: list[RangeSkip], op: str) -> list[Document]:

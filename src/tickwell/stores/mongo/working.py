@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from random import SystemRandom
 from types import MappingProxyType
 
+from tickwell.domain.execution import RangeSkip
 from tickwell.domain.job import Job
 from tickwell.errors import StoreCorrupt, StoreUnavailable
 from tickwell.stores.mongo.base import rest
 from tickwell.stores.mongo.codec import ADDING, FIRST_ENDED
 from tickwell.stores.mongo.committing import MongoCommitting
+from tickwell.stores.mongo.outbox import skip_of
 from tickwell.stores.mongo.rows import Document
 from tickwell.stores.mongo.workspace import Workspace
 
@@ -131,6 +133,14 @@ class MongoWorking(MongoCommitting):
             return first
         replaced = executions.find({**where, "overlap": {"$in": _REPLACED}}, sort=order)
         return first + [doc async for doc in replaced]
+
+    async def read_skips(self, space: Workspace, job_id: str, new: Sequence[RangeSkip]) -> None:
+        """Take in range skips of a job that touch these."""
+        if new:
+            first, last = min(skip.first for skip in new), max(skip.last for skip in new)
+            where = {"job": job_id, "first": {"$lte": last}, "last": {"$gte": first}}
+            found = self._database.skips.find(where)
+            space.add_skips(job_id, [skip_of(doc) async for doc in found])
 
     async def read_live(self, space: Workspace, job_id: str) -> None:
         """Take in all of a job's executions that have not ended."""

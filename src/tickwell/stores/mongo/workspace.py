@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tickwell.domain.execution import State
+from tickwell.domain.execution import RangeSkip, State
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.memory import MemoryStore
@@ -62,6 +62,7 @@ class Workspace:
         self._entries: dict[str, Entry] = {}
         self._read: dict[str, Document] = {}
         self._dropped: dict[str, list[str]] = {}
+        self._skips: dict[str, int] = {}
         #: What the operation answers, by what it was asked for.
         self.answers: dict[str, str] = {}
 
@@ -97,6 +98,11 @@ class Workspace:
         self.tables.put_row(row)
         self.tables.move(row, row.execution.state, waits_of(doc))
         return row
+
+    def add_skips(self, job_id: str, skips: list[RangeSkip]) -> None:
+        """Take range skips in that are on record."""
+        self.tables.skips[job_id] = skips
+        self._skips[job_id] = len(skips)
 
     def drop_row(self, id: str) -> None:
         """Forget an execution that has ended."""
@@ -141,7 +147,7 @@ class Workspace:
         waiting = head.get("waiting", 0)
         for row in rows:
             waiting += (row.waits is Waits.JOB) - self._note(changes, row, entry)
-        outbox.skips = list(self.tables.skips.get(id, ()))
+        outbox.skips = self._new_skips(id)
         outbox.records = self._versions(id)
         changes.update = self._update(id, waiting, len(outbox.new) - len(outbox.drop))
         return changes if changes.update or outbox else None
@@ -166,6 +172,9 @@ class Workspace:
     def _events(self, id: str) -> list[Event]:
         return [event for event in self.flow.events if event.job in {"", id}]
 
+    def _new_skips(self, id: str) -> list[RangeSkip]:
+        return self.tables.skips.get(id, [])[self._skips.get(id, 0) :]
+
     def _versions(self, id: str) -> list[Document]:
         project = self._heads[id]["project"]
         return [
@@ -188,7 +197,7 @@ class Workspace:
         _put(after, "holder", self.tables.job_gate.get(id))
         _put(after, "waiting", waiting or None)
         _put(after, "made", made or None)
-        if is_edited or more > 0 or self.tables.skips.get(id):
+        if is_edited or more > 0 or self._new_skips(id):
             after["prune_at"] = self._prune_at(after, entry, made, is_edited=is_edited)
         return diff(kept, after)
 
