@@ -24,6 +24,7 @@ from tickwell.domain.trigger import Trigger
 from tickwell.errors import InvalidSetting, NotRunning, TickwellError
 from tickwell.executors.handlers import Handler, Handlers
 from tickwell.observe.logs import log_event
+from tickwell.services.admission import admission
 from tickwell.services.declarations import stamped
 from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
@@ -81,6 +82,7 @@ class Scheduler(Named, Running):
         self.jobs = Jobs(store, clock, random, self._wake)
         self.executions = Executions(store, clock, random, self._wake)
         self.jobs.check = self.executions.check = self._check_payload
+        self.jobs.admit = admission(clock, settings)
         self.slots = Slots(store, clock)
         self.transactions = Transactions(store, self.project, random)
         self._life = Lifecycle(store, clock, self._hooks)

@@ -174,14 +174,14 @@ def make_api(
     from tickwell.api.access import give_access
     from tickwell.api.app import create_app
     from tickwell.api.context import Context
+    from tickwell.services.admission import admission
     from tickwell.services.assembly import (
         make_administration,
-        make_admission,
         make_request_limits,
     )
     from tickwell.ui.app import create_ui
 
-    tools.jobs.admit = make_admission(tools.clock, settings)
+    tools.jobs.admit = admission(tools.clock, settings)
     context = Context.over(tools, health=health, settings=settings, events=events)
     keyring = load_keys(settings, make=True)
     if keyring is not None:

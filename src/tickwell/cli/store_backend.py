@@ -24,8 +24,11 @@ from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services import documents as to
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.services.audit.audit import Audit
+from tickwell.services.admission import admission
 from tickwell.services.checkup import Checkup
 from tickwell.services.dead import DeadFilter
+from tickwell.services.keyring.source import load_keys
 from tickwell.services.operations.bundle import Operations
 from tickwell.services.operations.tools import Tools
 from tickwell.services.payload import checked
@@ -50,6 +53,7 @@ class StoreBackend:
             name=f"local:{_user()}", project=project, permissions=frozenset(Permission)
         )
         tools = Tools(store=self.store, clock=self.clock, random=SystemRandom(), wake=_nobody)
+        tools.jobs.admit = admission(self.clock, settings)
         self.operations = Operations.over(tools)
         self._opened = False
 
@@ -62,7 +66,14 @@ class StoreBackend:
             self._opened = True
             sent = self.clock.monotonic()
             self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
+            self._write_down()
         return self.operations
+
+    def _write_down(self) -> None:
+        """Where a service keeps an audit log, what is done past the service stands in it too."""
+        keyring = load_keys(self.settings, make=False)
+        if keyring is not None:
+            self._tools.auditor = Audit(self.store, self.clock, self._tools.random, keyring)
 
     async def close(self) -> None:
         await self.operations.dead_letters.close()

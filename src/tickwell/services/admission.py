@@ -9,9 +9,10 @@ from tickwell.domain.http import Http, OAuth
 from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
 from tickwell.executors.http.guard import Guard, check_url
-from tickwell.executors.http.resolver import Resolver
+from tickwell.executors.http.resolver import Resolver, SystemResolver
 from tickwell.services.recall import Recall
 from tickwell.services.time import Time
+from tickwell.settings import Settings
 
 #: A scheme, a host and a port.
 _Origin = tuple[str, str, int]
@@ -37,6 +38,11 @@ class Admission:
     async def _check(self, text: str, field: str) -> bool:
         await check_url(text, self._guard, self._resolver, field=field)
         return True
+
+
+def admission(clock: Time, settings: Settings) -> Admission:
+    """As the settings say."""
+    return Admission(Guard.of(settings), SystemResolver(), clock)
 
 
 def _addresses(job: Job) -> Iterator[tuple[str, str]]:

@@ -10,17 +10,11 @@ from tickwell.ids import Random
 from tickwell.ports.store import Store
 from tickwell.services.access.trusted import read_issuer
 from tickwell.services.administration import Administration
-from tickwell.services.admission import Admission
 from tickwell.services.jobs import Jobs
 from tickwell.services.keyring import Keyring
 from tickwell.services.limits.quota import Quota
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.settings import Settings
-
-
-def make_admission(clock: Clock, settings: Settings) -> Admission:
-    """Which jobs may be saved."""
-    return Admission(Guard.of(settings), SystemResolver(), clock)
 
 
 def make_request_limits(clock: Clock, settings: Settings) -> RequestLimits:

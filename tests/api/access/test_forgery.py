@@ -1,0 +1,67 @@
+"""Where webhooks may not go is said when the job is saved, and nothing is written."""
+
+import pytest
+
+from tests.executors.http.conftest import Names
+from tickwell.executors.http.guard import Guard
+from tickwell.services.access.permission import Role
+from tickwell.services.admission import Admission
+
+JOB = {"name": "j", "trigger": {"on_demand": True}}
+
+
+@pytest.fixture
+async def shown(house):
+    names = Names(
+        localhost=["127.0.0.1"],
+        metadata_google_internal=["169.254.169.254"],
+        rebinding_example=["93.184.216.34", "10.0.0.1"],
+        example_com=["93.184.216.34"],
+    )
+    house.world.tools.jobs.admit = Admission(Guard(), names, house.world.clock)
+    return await house.key("a", Role.ADMIN)
+
+
+URLS = [
+    *("http://example.com/", "https://example.com:8443/", "https://localhost/"),
+    *("https://127.0.0.1/", "https://2130706433/", "https://0x7f000001/", "https://0x7f.1/"),
+    *("https://0177.0.0.1/", "https://127.1/", "https://0/", "https://①②⑦.⓪.⓪.①/"),
+    *("https://127。0。0。1/", "https://[::]/", "https://[::1]/", "https://[fe80::1%25eth0]/"),
+    *("https://a@127.0.0.1/", "https://127.0.0.1\\@evil/", "https://evil#@127.0.0.1/"),
+    *("https://169.254.169.254/", "https://[fd00:ec2::254]/", "https://[64:ff9b::7f00:1]/"),
+    *("https://[2002:7f00:1::1]/", "https://[::ffff:127.0.0.1]/", "https://10.0.0.1/"),
+    *("https://metadata.google.internal/", "https://rebinding.example/", "ftp://example.com/"),
+    *("file:///etc/passwd", "https://{{secret.host}}/", "https://LOCALHOST/"),
+]
+
+
+@pytest.mark.parametrize("url", URLS)
+async def test_the_corpus_is_refused_and_nothing_is_written(house, shown, url):
+    target = {"http": {"url": url}}
+    answer = await house.http.post("/jobs", json=JOB | {"target": target}, headers=shown)
+    assert answer.status_code == 422, answer.text
+    (error,) = answer.json()["errors"]
+    assert error["pointer"] == "/target/http/url"
+    assert (await house.http.get("/jobs", headers=shown)).json()["items"] == []
+
+
+async def test_an_edit_and_a_batch_are_asked_too(house, shown):
+    good = JOB | {"target": {"http": {"url": "https://example.com/"}}}
+    bad = {"target": {"http": {"url": "https://10.0.0.1/"}}}
+    assert (await house.http.post("/jobs", json=good, headers=shown)).status_code == 201
+    changed = await house.http.patch("/jobs/j", json=bad, headers=shown | {"if-match": "*"})
+    assert changed.status_code == 422
+    batch = [good | {"name": "k"}, good | bad | {"name": "l"}]
+    answer = await house.http.post("/jobs/batch", json={"jobs": batch}, headers=shown)
+    assert answer.status_code == 422, answer.text
+    items = (await house.http.get("/jobs", headers=shown)).json()["items"]
+    assert [each["target"]["http"]["url"] for each in items] == ["https://example.com/"]
+
+
+async def test_a_thousand_jobs_for_one_host_ask_for_it_once(house, shown):
+    names = house.world.tools.jobs.admit._resolver
+    good = JOB | {"target": {"http": {"url": "https://example.com/"}}}
+    batch = [good | {"name": f"n{number}"} for number in range(1000)]
+    answer = await house.http.post("/jobs/batch", json={"jobs": batch}, headers=shown)
+    assert answer.status_code == 201, answer.text[:300]
+    assert names.asked == ["example.com"]
