@@ -1,0 +1,66 @@
+"""Tests of scheduled code, in virtual time, on the real engine. Nothing but pytest is needed.
+
+Run it with `pytest examples/test_in_virtual_time.py`, or as a script.
+
+It prints:
+    3 passed
+"""
+
+# ruff: noqa: S101 - tests assert
+import sys
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tickwell import Cron, Every, Http, Retry, Run, Scheduler
+from tickwell.testing import Kit, Receiver
+
+pytest_plugins = ["tickwell.testing.plugin"]
+
+# The application under test, as it is in production.
+scheduler = Scheduler("sqlite:////var/lib/shop/jobs.db", app="shop")
+sent: list[datetime] = []
+
+
+@scheduler.job(Cron("30 2 * * *", tz="Europe/Rome"))
+async def nightly(run: Run) -> None:
+    """At half past two in Rome, every night."""
+    sent.append(run.fire_time)
+
+
+async def test_the_night_the_clocks_go_forward(tickwell: Kit) -> None:
+    """Half past two does not exist that night: it runs at three."""
+    tickwell.use(scheduler)
+    tickwell.start_at(datetime(2026, 3, 28, 12, tzinfo=UTC))
+    await tickwell.travel("2d")
+    rome = ZoneInfo("Europe/Rome")
+    assert [f"{at.astimezone(rome):%d %H:%M}" for at in sent] == ["29 03:00", "30 02:30"]
+
+
+async def test_a_retry_comes_after_its_delay(tickwell: Kit) -> None:
+    """Ten minutes pass in no time."""
+    tries: list[datetime] = []
+
+    @tickwell.job(retry=Retry(delay="10m", jitter=0))
+    def flaky() -> None:
+        tries.append(tickwell.now)
+        if len(tries) == 1:
+            raise ConnectionError
+
+    await flaky.trigger()
+    await tickwell.travel("1h")
+    await tickwell.assert_succeeded("flaky")
+    assert (tries[1] - tries[0]).total_seconds() == 600
+
+
+async def test_a_webhook(tickwell: Kit, tickwell_receiver: Receiver) -> None:
+    """The receiver keeps what it gets."""
+    target = Http(tickwell_receiver.url("/hook"), body={"text": "hello"})
+    await tickwell.scheduler.add("hook", Every("1d"), target)
+    await tickwell.travel("3d")
+    assert [request.json for request in tickwell_receiver.requests] == [{"text": "hello"}] * 3
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__, "-q", "-p", "no:cacheprovider"]))

@@ -1,0 +1,71 @@
+"""A FastAPI application with its scheduler: one lifespan for both.
+
+In production: `uvicorn web_app:app --workers 4`. Each worker has a scheduler on the same store,
+and every fire still runs once. Run as a script, this asks the application what a browser would.
+
+It prints:
+    202 queued
+    welcome mail to user 7
+    the run succeeded
+"""
+
+import asyncio
+
+import httpx
+from fastapi import FastAPI
+
+from tickwell import Cron, Scheduler
+
+scheduler = Scheduler("sqlite:///web_app.db", app="shop")
+app = FastAPI(lifespan=scheduler.lifespan)
+rests = asyncio.Event()
+
+
+@scheduler.job()
+async def send_welcome(user_id: int) -> None:
+    """On demand: the request that asks for it does not wait for it."""
+    print(f"welcome mail to user {user_id}")
+
+
+@scheduler.job(Cron("0 3 * * *", tz="Europe/Rome"))
+async def nightly_report() -> None:
+    """At three in the morning, in one of the workers."""
+
+
+@scheduler.on("idle")
+async def rest() -> None:
+    """Nothing is left to do, for now."""
+    rests.set()
+
+
+@app.post("/users/{user_id}", status_code=202)
+async def register(user_id: int) -> dict[str, str]:
+    """Ask for a run; asked twice for the same user, it is one run."""
+    execution = await send_welcome.keyed(f"welcome-{user_id}").trigger(user_id)
+    return {"execution": execution.id, "state": execution.state}
+
+
+@app.get("/runs/{id}")
+async def read(id: str) -> dict[str, str]:
+    """How a run stands."""
+    return {"state": (await scheduler.execution(id)).state}
+
+
+async def main() -> None:
+    """Play the server and the browser."""
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://shop") as browser,
+    ):
+        await rests.wait()
+        rests.clear()
+        answer = await browser.post("/users/7")
+        print(answer.status_code, answer.json()["state"])
+        await rests.wait()
+        run = await browser.get(f"/runs/{answer.json()['execution']}")
+        print(f"the run {run.json()['state']}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,56 @@
+"""Webhooks, signed, to a receiver that verifies them and counts none twice.
+
+It prints:
+    POST /orders: verified, order 4711
+    the receiver failed once; the same webhook-id came again
+    both attempts on record: ['failed', 'succeeded']
+"""
+
+import asyncio
+import base64
+import secrets
+
+from tickwell import Backoff, Http, Retry, Scheduler, Settings
+from tickwell.domain.event import AttemptsFinished
+from tickwell.domain.execution import State
+from tickwell.receivers import verify
+from tickwell.testing import Receiver
+
+key = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+# What this opens is closed by default: plain http, the loopback, any port.
+local = Settings(allow_http=True, allow_private=("127.0.0.0/8",), allow_ports=("1-65535",))
+scheduler = Scheduler("memory://", settings=local)
+ended = asyncio.Event()
+
+
+@scheduler.on(AttemptsFinished)
+def notice(event: AttemptsFinished) -> None:
+    """Tell the main program when the last attempt has ended."""
+    if any(report.state is State.SUCCEEDED for report in event.reports):
+        ended.set()
+
+
+async def main() -> None:
+    """Send one, let it fail once, and look at what arrived."""
+    with Receiver() as receiver:
+        receiver.answer(503, 200)
+        async with scheduler:
+            await scheduler.add(
+                "order-hook",
+                None,
+                Http(receiver.url("/orders"), body={"order": "{{payload.order}}"}, sign_with=[key]),
+                retry=Retry(delay="100ms", backoff=Backoff.FIXED, jitter=0),
+            )
+            execution = await scheduler.trigger("order-hook", {"order": 4711})
+            await ended.wait()
+            first, again = receiver.requests
+            delivery = verify(first.body, first.headers, key)
+            print(f"{first.method} {first.path}: verified, order {first.json['order']}")
+            if delivery.id == again.id == execution.id:
+                print("the receiver failed once; the same webhook-id came again")
+            record = await scheduler.execution(execution.id)
+            print("both attempts on record:", [str(each.outcome) for each in record.attempts])
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
