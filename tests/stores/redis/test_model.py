@@ -1,10 +1,10 @@
 """Redis behaves as memory does, whatever the calls and their order."""
 
 import pytest
-from hypothesis import settings
 
 from tests.property.model.machine import StoreMachine, check_reach, thorough
-from tests.servers.redis_keys import empty, url
+from tests.servers.redis_keys import client, empty, url
+from tests.stores.redis.invariants import contradictions
 from tickwell.stores.redis import RedisStore
 
 PREFIX = "model"
@@ -15,10 +15,13 @@ class RedisMachine(StoreMachine):
         empty(PREFIX)
         return RedisStore.from_url(url(PREFIX) + "&pool=1")
 
+    def teardown(self):
+        super().teardown()
+        with client() as keys:
+            assert contradictions(keys, PREFIX) == []
+
 
 TestRedis = pytest.mark.timeout(600)(thorough(RedisMachine))
-# A step makes some sixty round trips: half the runs of the other stores take as long as theirs.
-TestRedis.settings = settings(TestRedis.settings, max_examples=100)
 
 
 def test_the_machine_got_everywhere():
