@@ -14,11 +14,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.processes.child import family
-from tests.processes.site import Site
 from tests.prove.crew import Crew
 from tests.prove.long import LONG, prove_at_length
-from tests.prove.postgres import site_on_postgres
 from tests.prove.proofs import PROOFS
+from tests.prove.sites import SITES
 from tests.prove.verdict import Verdict
 
 #: Seconds in which everything ends once the faults are over.
@@ -32,7 +31,7 @@ def prove(name: str, seconds: float, seed: int) -> Verdict:
     plan = PROOFS[name]
     verdict, began = Verdict(name, seed), time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix=f"tickwell-prove-{name}-"))
-    site = site_on_postgres(folder, name) if plan.on_postgres else Site(folder)
+    site = SITES[plan.store](folder, name)
     with family() as processes:
         crew = Crew(site, processes, seed)
         try:

@@ -9,6 +9,7 @@ from tests.prove.verdict import Verdict
 
 LONG = {
     "kill-sweep-postgresql": "tests/faults/postgres/long_kill_sweep.py",
+    "kill-sweep-redis": "tests/faults/redis/long_kill_sweep.py",
     "statements-postgresql": "tests/faults/postgres/long_statements.py",
     "plans-postgresql": "tests/plans/long_postgres.py",
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from tests.processes.site import Site
 from tests.prove.crew import Crew
+from tests.prove import redis
 from tests.prove.load import add_load
 from tests.prove.postgres import terminate
 from tests.prove.resources import Resources
@@ -100,6 +101,26 @@ def terminations(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> No
         time.sleep(crew.random.uniform(0.2, 0.8))
 
 
+def cuts(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """The same on Redis."""
+    add_load(site, seconds)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        verdict.figures["cut"] = verdict.figures.get("cut", 0) + redis.cut_connections()
+        crew.faults += 1
+        time.sleep(crew.random.uniform(0.2, 0.8))
+
+
+def crashes(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """The server is killed every few seconds, and comes back at once."""
+    add_load(site, seconds)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(crew.random.uniform(1, 4))
+        redis.crash()
+        crew.faults += 1
+
+
 def soak(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
     """A hundred fires a second, a tenth of which fail at first: memory, files and tasks stay."""
     add_load(site, seconds, jobs=100)
@@ -120,7 +141,8 @@ class Plan:
     proof: Proof
     share: float
     loses: bool = False
-    on_postgres: bool = False
+    #: The store that it attacks, as its URL begins.
+    store: str = "sqlite"
 
 
 ANYWHERE = {
@@ -133,7 +155,13 @@ ANYWHERE = {
 PROOFS = {
     **ANYWHERE,
     "busy-storm": Plan(busy_storm, 0.1),
-    **{f"{name}-postgresql": replace(plan, on_postgres=True) for name, plan in ANYWHERE.items()},
+    **{
+        f"{name}-{store}": replace(plan, store=store)
+        for store in ("postgresql", "redis")
+        for name, plan in ANYWHERE.items()
+    },
     # Who is cut off long enough by bad luck is declared lost.
-    "terminations-postgresql": Plan(terminations, 0.1, loses=True, on_postgres=True),
+    "terminations-postgresql": Plan(terminations, 0.1, loses=True, store="postgresql"),
+    "cuts-redis": Plan(cuts, 0.1, loses=True, store="redis"),
+    "crashes-redis": Plan(crashes, 0.1, loses=True, store="redis"),
 }
