@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.processes.child import family
+from tests.processes.site import Site
 from tests.prove.crew import Crew
 from tests.prove.long import LONG, prove_at_length
 from tests.prove.proofs import PROOFS

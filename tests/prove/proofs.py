@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tests.processes.site import Site
-from tests.prove.crew import Crew
 from tests.prove import redis
+from tests.prove.crew import Crew
 from tests.prove.load import add_load
 from tests.prove.postgres import terminate
 from tests.prove.resources import Resources
