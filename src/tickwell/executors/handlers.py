@@ -45,6 +45,8 @@ class Handler:
     def arguments(self, payload: Any) -> dict[str, Any]:
         """The keyword arguments for a payload; `InvalidPayload` when they do not fit."""
         if payload is None:
+            if not self._needs:
+                return {}
             payload = {}
         if not isinstance(payload, dict):
             raise InvalidPayload(
