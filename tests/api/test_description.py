@@ -12,6 +12,7 @@ from schemathesis import checks
 from schemathesis.generation import GenerationMode
 
 from tests.api.serving import Serving
+from tests.docs import pages
 from tickwell.api.app import create_app
 from tickwell.api.context import Context
 from tickwell.clock import StoreClock
@@ -38,11 +39,8 @@ def described() -> dict[str, Any]:
 
 
 SCHEMA = schemathesis.openapi.from_dict(described())
-OPERATIONS = [
-    operation
-    for result in SCHEMA.get_all_operations()
-    if TAGS & set((operation := result.ok()).tags or ())
-]
+ALL_OPERATIONS: list[Any] = [result.ok() for result in SCHEMA.get_all_operations()]  # type: ignore[union-attr]
+OPERATIONS = [operation for operation in ALL_OPERATIONS if TAGS & set(operation.tags or ())]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +75,7 @@ def test_no_request_is_a_server_error(operation, serving):
     fuzz()
 
 
-QUERIES = {
+QUERIES: dict[str, dict[str, str]] = {
     "preview_cron": {"expr": "0 9 * * mon-fri"},
     "job_slots": {"since": "2026-01-01T00:00:00Z", "until": "2026-01-02T00:00:00Z"},
 }
@@ -85,8 +83,8 @@ QUERIES = {
 
 def test_every_operation_answers_its_example():
     with Serving() as serving:
-        ids = serving.ids
-        known = {
+        ids: dict[str, str] = serving.ids
+        known: dict[str, str] = {
             "cancel_execution": ids["live"],
             "get_revival": ids["revival"],
             "get_worker": ids["worker"],
@@ -105,17 +103,32 @@ def test_every_operation_answers_its_example():
                 name = operation["operationId"]
                 values = {"key": "report", "id": known.get(name, ids["dead"]), "name": "default"}
                 content = operation.get("requestBody", {}).get("content", {})
-                body = next(iter(content.values()), {}).get("example")
+                body: Any = [*content.values(), {}][0].get("example")
                 if name == "replace_job":
                     body = body | {"name": "report"}
                 answer = http.request(
                     method,
                     path.format(**values),
-                    params=QUERIES.get(name),
+                    params=QUERIES.get(str(name)),
                     json=body,
                     headers={"if-match": "*"},
                 )
                 assert answer.is_success, (name, answer.text)
+
+
+def test_the_page_lists_every_operation_with_its_permission():
+    rows = {
+        tuple(cells[0].strip("`").split()): cells[2]
+        for cells in pages.rows(pages.text_of("api"))
+        if len(cells) == 3 and cells[0].startswith("`") and " " in cells[0]
+    }
+    known = {
+        (method.upper(), path.removeprefix("/api/v1")): operation["x-permission"]
+        for path, methods in described()["paths"].items()
+        for method, operation in methods.items()
+        if (TAGS | {"events"}) & set(operation["tags"]) and path.startswith("/api/v1")
+    }
+    assert rows == known
 
 
 def test_the_description_is_openapi_3_1_and_documents_everything(serving):
