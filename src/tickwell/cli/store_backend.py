@@ -24,8 +24,8 @@ from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services import documents as to
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.audit.audit import Audit
 from tickwell.services.admission import admission
+from tickwell.services.audit.audit import Audit
 from tickwell.services.checkup import Checkup
 from tickwell.services.dead import DeadFilter
 from tickwell.services.keyring.source import load_keys
@@ -52,9 +52,9 @@ class StoreBackend:
         self.actor = Actor(
             name=f"local:{_user()}", project=project, permissions=frozenset(Permission)
         )
-        tools = Tools(store=self.store, clock=self.clock, random=SystemRandom(), wake=_nobody)
-        tools.jobs.admit = admission(self.clock, settings)
-        self.operations = Operations.over(tools)
+        self._tools = Tools(store=self.store, clock=self.clock, random=SystemRandom(), wake=_nobody)
+        self._tools.jobs.admit = admission(self.clock, settings)
+        self.operations = Operations.over(self._tools)
         self._opened = False
 
     async def open(self, *, make: bool = False) -> Operations:
