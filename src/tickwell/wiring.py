@@ -24,6 +24,8 @@ from tickwell.executors.notes import StoreNotes
 from tickwell.executors.registry import Registry
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
+from tickwell.services.callbacks.relay import Relay
+from tickwell.services.executions import Executions
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.secrets.source import StoredSecrets
 from tickwell.settings import Settings
@@ -152,19 +154,27 @@ def make_engine(
 ) -> Engine:
     """An engine on an opened store."""
     shared = store.name.startswith("memory:")  # no second handle can see its data
-    return Engine(
+    random = SystemRandom()
+    runs = Executions(store, clock, random, lambda: None)
+    relay = Relay(store, clock, runs)
+    engine = Engine(
         store,
         make_executor(store, handlers, clock, settings),
         clock,
         settings,
-        random=SystemRandom(),
+        random=random,
         events=events,
         roles=roles,
         notifier=None if shared else store,
         turn=getattr(store, "notifier", None),
         # By the URL that was given: the store's name has no credentials.
         open_pulse_store=None if shared else lambda: make_store(settings.store),
+        extra=[relay] if "worker" in roles else [],
     )
+    runs.wake = engine.wake
+    if "worker" in roles:
+        relay.listen(events)
+    return engine
 
 
 def make_api(

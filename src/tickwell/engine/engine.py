@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from tickwell import ids
 from tickwell.clock import Clock
@@ -14,7 +14,7 @@ from tickwell.domain import worker as domain
 from tickwell.domain.event import Events, Idle, JobUnreadable, Started, Stopped
 from tickwell.domain.health import Health
 from tickwell.engine.lane import Lane
-from tickwell.engine.loop import Loop, Service
+from tickwell.engine.loop import Loop, Service, WakingService
 from tickwell.engine.planner import Planner
 from tickwell.engine.pulse import Pulse
 from tickwell.engine.pulse_thread import PulseThread
@@ -54,6 +54,7 @@ class Engine:
         notifier: Notifier | None = None,
         turn: Turn | None = None,
         open_pulse_store: Callable[[], Store] | None = None,
+        extra: Sequence[WakingService] = (),
     ) -> None:
         self.store = store
         self.executor = executor
@@ -66,6 +67,7 @@ class Engine:
         self._loops: dict[str, Loop] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._turn = turn
+        self._extra = extra
         self._build(notifier, open_pulse_store)
 
     def _build(
@@ -109,6 +111,7 @@ class Engine:
             services.append(Watcher(notifier, settings, self._on_change))
         if self.pulse_thread is None:
             services.append(self.pulse)
+        services += self._extra
         self._loops = {service.name: Loop(service, clock, events) for service in services}
         if self.pulse_thread is None:
             self._loops["pulse"].longest_rest = self.pulse.longest_rest
@@ -117,6 +120,8 @@ class Engine:
         self.tallies.wake = self._waker("tallies")
         self.worker.on_idle = self._on_idle
         self.worker.on_unreadable = self._on_unreadable
+        for each in self._extra:
+            each.wake = self._waker(each.name)
         self._heard_at = float("-inf")
         self._hearing: asyncio.TimerHandle | None = None
 

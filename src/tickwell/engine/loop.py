@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
 from tickwell.clock import Clock
@@ -22,6 +23,12 @@ class Service(Protocol):
     async def step(self) -> float:
         """Do what is due; answer the seconds to rest."""
         ...
+
+
+class WakingService(Service, Protocol):
+    """A service from outside of the engine, which is told how to wake its loop."""
+
+    wake: Callable[[], None]
 
 
 class Loop:

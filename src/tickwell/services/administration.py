@@ -21,6 +21,7 @@ from tickwell.services.access.tokens import Tokens
 from tickwell.services.access.trusted import Fetch, TrustedIssuer
 from tickwell.services.access.users import Users
 from tickwell.services.audit.audit import Audit
+from tickwell.services.callbacks.callbacks import Callbacks
 from tickwell.services.jobs import Jobs
 from tickwell.services.keyring import Keyring
 from tickwell.services.limits.limits import Limits
@@ -53,6 +54,7 @@ class Administration:
     tokens: Tokens
     projects: Projects
     secrets: Secrets
+    callbacks: Callbacks
     limits: Limits
 
     @classmethod
@@ -74,6 +76,7 @@ class Administration:
         audit = Audit(store, clock, random, keyring)
         directory = Directory(store, clock)
         sessions, links = Sessions(store, clock, directory), Links(store, clock)
+        vault = Secrets(store, clock, keyring, audit)
         issuer = Issuer(store, clock, random, keyring)
         return cls(
             keyring=keyring,
@@ -89,6 +92,7 @@ class Administration:
             issuer=issuer,
             tokens=Tokens(clock, directory, issuer, trusted, fetch),
             projects=Projects(store, clock, directory, jobs=jobs, audit=audit),
-            secrets=Secrets(store, clock, keyring, audit),
+            secrets=vault,
+            callbacks=Callbacks(store, random, jobs=jobs, vault=vault, audit=audit),
             limits=Limits(store, clock, audit, quota or Quota()),
         )

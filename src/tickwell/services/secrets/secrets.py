@@ -49,20 +49,31 @@ class Secrets:
         check_name(name)
         if not SHORTEST <= len(value) <= LONGEST:
             raise InvalidInput(f"a secret has {SHORTEST} to {LONGEST} characters", field="value")
-        now = self._clock.now()
-        known = await self._store.get_record(KIND, actor.project, name, now)
-        await self._require_room(actor.project, known, now)
-        version = known.document["version"] + 1 if known else 1
-        info = SecretInfo(name=name, version=version, saved_at=now, by=actor.name)
-        sealed = seal(self._keyring, value.encode(), place(actor.project, name, version))
-        await self._put(actor.project, info, sealed, now, known.version if known else 0)
-        await self._audit.record(actor, "secret.set", f"secret/{name}", after={"version": version})
+        info = await self.keep(actor.project, name, value, by=actor.name)
+        await self._audit.record(
+            actor, "secret.set", f"secret/{name}", after={"version": info.version}
+        )
         return info
+
+    async def keep(self, project: str, name: str, value: str, *, by: str) -> SecretInfo:
+        """The same for our own use: what it is part of is audited, not this."""
+        now = self._clock.now()
+        known = await self._store.get_record(KIND, project, name, now)
+        await self._require_room(project, known, now)
+        version = known.document["version"] + 1 if known else 1
+        info = SecretInfo(name=name, version=version, saved_at=now, by=by)
+        sealed = seal(self._keyring, value.encode(), place(project, name, version))
+        await self._put(project, info, sealed, now, known.version if known else 0)
+        return info
+
+    async def forget(self, project: str, name: str) -> bool:
+        """Take one of our own away; whether it was there."""
+        return await self._store.delete_record(KIND, project, name)
 
     @needs(Permission.ADMINISTER)
     async def delete(self, actor: Actor, name: str) -> None:
         """Take a secret away; attempts that name it fail from now on."""
-        if not await self._store.delete_record(KIND, actor.project, name):
+        if not await self.forget(actor.project, name):
             raise NotFound("secret", name)
         await self._audit.record(actor, "secret.delete", f"secret/{name}")
 

@@ -1,0 +1,136 @@
+"""A callback as it is stored, and what it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from tickwell.clock import to_datetime
+from tickwell.domain.execution import Execution, OutcomeKind, State
+from tickwell.domain.outcome import Report
+from tickwell.domain.trigger.moment import to_text
+
+#: The callback, in its project; that a project has some, of the platform.
+KIND, PLACE = "callback", "callback_project"
+#: Marks the jobs that callbacks are sent by: of them nothing is told.
+TAG = "callback"
+
+
+class Told(StrEnum):
+    """What a callback may be told of."""
+
+    #: An execution succeeded.
+    SUCCEEDED = "succeeded"
+    #: An attempt failed, timed out or was lost, whether or not another follows.
+    FAILED = "failed"
+    #: An execution died.
+    DEAD = "dead"
+    #: An execution succeeded, and the one before it of the same job had died.
+    RECOVERED = "recovered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Callback:
+    """Whom to tell, and of what."""
+
+    #: Also the id of the job that sends it.
+    id: str
+    url: str
+    events: frozenset[Told]
+    #: The id of the only job to tell of; None: all of the project.
+    job: str | None
+    created_at: int
+    created_by: str
+
+    @property
+    def sender(self) -> str:
+        """The name of the job that sends it, and of the secret that signs it."""
+        return f"callback-{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What happened to an execution."""
+
+    project: str
+    job: str
+    execution: str
+    attempt: int
+    fire_time: int
+    ended_at: int
+    error: str | None
+    kinds: frozenset[Told]
+
+
+def news_of_report(report: Report) -> News | None:
+    """What an ended attempt is news of; None when there is nothing to tell."""
+    claim, kinds = report.claim, set()
+    if TAG in claim.job.tags:
+        return None
+    if report.outcome is OutcomeKind.SUCCEEDED:
+        kinds.add(Told.SUCCEEDED)
+    if report.outcome in {OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST}:
+        kinds.add(Told.FAILED)
+    if report.state is State.DEAD:
+        kinds.add(Told.DEAD)
+    if not kinds:
+        return None
+    return News(
+        claim.job.project,
+        claim.job.id,
+        claim.id,
+        claim.attempt,
+        claim.fire_time,
+        report.ended_at,
+        report.error,
+        frozenset(kinds),
+    )
+
+
+def news_of_execution(execution: Execution) -> News:
+    """What an ended execution is news of."""
+    ended = {Told.SUCCEEDED} if execution.state is State.SUCCEEDED else {Told.FAILED, Told.DEAD}
+    return News(
+        execution.project,
+        execution.job_id,
+        execution.id,
+        execution.attempt,
+        execution.fire_time,
+        execution.ended_at or 0,
+        execution.error,
+        frozenset(ended),
+    )
+
+
+def message(news: News, kind: Told) -> dict[str, Any]:
+    """The payload, in the form of Standard Webhooks."""
+    return {
+        "type": f"execution.{kind.value}",
+        "timestamp": to_text(to_datetime(news.ended_at)),
+        "data": {
+            "project": news.project,
+            "job_id": news.job,
+            "execution_id": news.execution,
+            "attempt": news.attempt,
+            "fire_time": to_text(to_datetime(news.fire_time)),
+            "error": news.error,
+        },
+    }
+
+
+def to_document(callback: Callback) -> dict[str, Any]:
+    """As it is stored."""
+    return {
+        "url": callback.url,
+        "events": sorted(callback.events),
+        "job": callback.job,
+        "created_at": callback.created_at,
+        "created_by": callback.created_by,
+    }
+
+
+def from_document(id: str, document: dict[str, Any]) -> Callback:
+    """The callback in a stored document."""
+    events = frozenset(map(Told, document["events"]))
+    return Callback(**document | {"id": id, "events": events})

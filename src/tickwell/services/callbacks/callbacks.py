@@ -1,0 +1,129 @@
+"""Callbacks of a project: added, listed, taken away."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+
+from tickwell.domain.gate import Overlap
+from tickwell.domain.http import Http
+from tickwell.domain.job import Job
+from tickwell.domain.policy import Retry
+from tickwell.domain.trigger import OnDemand
+from tickwell.errors import InvalidInput, NotFound
+from tickwell.ids import Random, new_id
+from tickwell.ports.records import Record
+from tickwell.ports.store import RecordStore
+from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.permission import Permission
+from tickwell.services.audit.audit import Audit
+from tickwell.services.callbacks.callback import (
+    KIND,
+    PLACE,
+    TAG,
+    Callback,
+    Told,
+    from_document,
+    to_document,
+)
+from tickwell.services.jobs import Jobs
+from tickwell.services.platform import PLATFORM
+from tickwell.services.secrets.secrets import Secrets
+
+#: Callbacks of one project.
+MOST = 20
+#: Eight tries in about an hour and a half.
+RETRY = Retry(max_attempts=8, delay=10_000, factor=3, cap=1_800_000)
+
+
+@dataclass(frozen=True, slots=True)
+class NewCallback:
+    """A callback with the key that it is signed with: the only moment at which anybody sees it."""
+
+    callback: Callback
+    signing_key: str
+
+
+class Callbacks:
+    """Each is sent by a job of its own, on demand, signed and retried as webhooks are."""
+
+    def __init__(
+        self, store: RecordStore, random: Random, *, jobs: Jobs, vault: Secrets, audit: Audit
+    ) -> None:
+        self._store = store
+        self._random = random
+        self._jobs = jobs
+        self._vault = vault
+        self._audit = audit
+
+    @needs(Permission.ADMINISTER)
+    async def create(
+        self, actor: Actor, url: str, events: frozenset[Told], job: str | None = None
+    ) -> NewCallback:
+        """Tell an address of these events, of one job or of all in the project."""
+        if not events:
+            raise InvalidInput("is empty", field="events", hint=f"Use {', '.join(Told)}")
+        now, project = self._jobs.clock.now(), actor.project
+        if len(await self._store.list_records(KIND, project, "", now, MOST)) >= MOST:
+            raise InvalidInput(f"a project has {MOST} callbacks at most")
+        found = None if job is None else (await self._jobs.get(project, job)).job.id
+        callback = Callback(
+            id=new_id(now, self._random),
+            url=url,
+            events=events,
+            job=found,
+            created_at=now,
+            created_by=actor.name,
+        )
+        key = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+        # The job first: it is refused where the address may not be called.
+        await self._jobs.add(_sender(callback, project))
+        await self._vault.keep(project, callback.sender, key, by=actor.name)
+        await self._put(Record(kind=PLACE, project=PLATFORM, key=project, document={}))
+        document = to_document(callback)
+        await self._put(Record(kind=KIND, project=project, key=callback.id, document=document))
+        await self._audit.record(
+            actor, "callback.create", f"callback/{callback.id}", None, document
+        )
+        return NewCallback(callback, key)
+
+    @needs(Permission.ADMINISTER)
+    async def list(self, actor: Actor) -> list[Callback]:
+        """The callbacks of the project, oldest first."""
+        now = self._jobs.clock.now()
+        records = await self._store.list_records(KIND, actor.project, "", now, MOST)
+        return [from_document(record.key, record.document) for record in records]
+
+    @needs(Permission.ADMINISTER)
+    async def delete(self, actor: Actor, id: str) -> None:
+        """Tell it nothing more; what is under way is not sent any more either."""
+        now, project = self._jobs.clock.now(), actor.project
+        record = await self._store.get_record(KIND, project, id, now)
+        if record is None or not await self._store.delete_record(KIND, project, id):
+            raise NotFound("callback", id)
+        callback = from_document(id, record.document)
+        await self._vault.forget(project, callback.sender)
+        with suppress(NotFound):  # somebody deleted the job by hand
+            await self._jobs.delete(project, [callback.sender])
+        await self._audit.record(
+            actor, "callback.delete", f"callback/{id}", to_document(callback), None
+        )
+
+    async def _put(self, record: Record) -> None:
+        await self._store.put_record(record, self._jobs.clock.now())
+
+
+def _sender(callback: Callback, project: str) -> Job:
+    return Job(
+        id=callback.id,
+        name=callback.sender,
+        project=project,
+        trigger=OnDemand(),
+        target=Http(callback.url, sign_with=(f"{{{{secret.{callback.sender}}}}}",)),
+        retry=RETRY,
+        overlap=Overlap.ALLOW,
+        tags=(TAG,),
+        description="Sends a callback; delete the callback to be rid of it.",
+    )

@@ -1,0 +1,160 @@
+"""Turns what happens to executions into callbacks: once for each event, whoever sees it.
+
+The process that records an end asks for its callbacks. Should it die in between, another looks at
+what ended in the last minutes, once a minute; the key of the run makes each event one run.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from tickwell.clock import Clock
+from tickwell.domain.event import AttemptsFinished, Event, Events, Stopped
+from tickwell.domain.execution import State
+from tickwell.errors import NotFound
+from tickwell.ports.records import ExecutionFilter, Record
+from tickwell.ports.store import HistoryStore, RecordStore
+from tickwell.services.callbacks.callback import (
+    KIND,
+    PLACE,
+    Callback,
+    News,
+    Told,
+    from_document,
+    message,
+    news_of_execution,
+    news_of_report,
+)
+from tickwell.services.executions import Executions
+from tickwell.services.platform import PLATFORM
+from tickwell.services.recall import Recall
+
+#: News that wait to be told; the oldest go first, and are found again by the sweep.
+MOST = 10_000
+#: Seconds between two sweeps; milliseconds that one looks back, and from when on.
+SWEEP = 60.0
+BACK, SETTLED = 600_000, 10_000
+#: Executions that a sweep looks at in one project.
+LOOKED_AT = 1000
+_ENDED = frozenset({State.SUCCEEDED, State.DEAD})
+_SWEEP = "callback_sweep"
+
+
+class RelayStore(HistoryStore, RecordStore, Protocol):
+    """What the relay needs of a store."""
+
+
+class Relay:
+    """`engine.loop.Service`, fed by the engine's events."""
+
+    name = "callbacks"
+
+    def __init__(self, store: RelayStore, clock: Clock, executions: Executions) -> None:
+        self.wake: Callable[[], None] = lambda: None
+        self._store = store
+        self._clock = clock
+        self._executions = executions
+        self._news: deque[News] = deque(maxlen=MOST)
+        self._projects: Recall[str, frozenset[str]] = Recall(clock)
+        self._callbacks: Recall[str, list[Callback]] = Recall(clock)
+        self._swept_at = clock.monotonic()
+        self._leave: Callable[[], None] = lambda: None
+
+    def listen(self, events: Events) -> None:
+        """Hear what the engine tells, until it has stopped."""
+        self._leave = events.subscribe(self.hear)
+
+    def hear(self, event: Event) -> None:
+        """A listener of the engine's events."""
+        if isinstance(event, Stopped):
+            self._leave()
+        if isinstance(event, AttemptsFinished):
+            found = [news for report in event.reports if (news := news_of_report(report))]
+            if found:
+                self._news.extend(found)
+                self.wake()
+
+    async def step(self) -> float:
+        """Tell all news; look for what nobody told."""
+        while self._news:
+            news = self._news[0]
+            if news.project in await self._places():
+                await self._tell(news)
+            if self._news and self._news[0] is news:
+                self._news.popleft()  # only now: a store that is away loses none
+        left = self._swept_at + SWEEP - self._clock.monotonic()
+        if left > 0:
+            return left
+        await self._sweep()
+        self._swept_at = self._clock.monotonic()
+        return SWEEP
+
+    async def _tell(self, news: News) -> None:
+        for callback in await self._callbacks.get(news.project, lambda: self._read(news.project)):
+            if callback.job not in {None, news.job} or news.ended_at < callback.created_at:
+                continue
+            for kind in callback.events & news.kinds:
+                await self._ask(callback, news, kind)
+            well = Told.RECOVERED in callback.events and Told.SUCCEEDED in news.kinds
+            if well and await self._had_died(news):
+                await self._ask(callback, news, Told.RECOVERED)
+
+    async def _ask(self, callback: Callback, news: News, kind: Told) -> None:
+        key = f"{news.execution}:{news.attempt}:{kind.value}"
+        try:
+            await self._executions.trigger(
+                news.project, callback.sender, payload=message(news, kind), key=key
+            )
+        except NotFound:
+            return  # deleted meanwhile
+
+    async def _had_died(self, news: News) -> bool:
+        where = ExecutionFilter(project=news.project, job_id=news.job, states=_ENDED)
+        page = await self._store.list_executions(where, None, 10)
+        before = [each for each in page.items if each.id < news.execution]
+        return bool(before) and before[0].state is State.DEAD
+
+    async def _sweep(self) -> None:
+        """One process a minute, for all."""
+        now = self._clock.now()
+        projects = await self._places()
+        if not projects:
+            return
+        turn = Record(
+            kind=_SWEEP,
+            project=PLATFORM,
+            key=str(now // int(SWEEP * 1000)),
+            document={},
+            expires_at=now + 10 * int(SWEEP * 1000),
+        )
+        if await self._store.put_record(turn, now, 0):
+            for project in projects:
+                await self._look_at(project, now)
+
+    async def _look_at(self, project: str, now: int) -> None:
+        callbacks = await self._read(project)
+        senders = {callback.id for callback in callbacks}
+        where = ExecutionFilter(project=project, states=_ENDED, since=now - BACK)
+        cursor, seen = None, 0
+        while callbacks and seen < LOOKED_AT:
+            page = await self._store.list_executions(where, cursor, 100)
+            for execution in page.items:
+                ended = execution.ended_at or now
+                if ended <= now - SETTLED and execution.job_id not in senders:
+                    await self._tell(news_of_execution(execution))
+            cursor, seen = page.cursor, seen + len(page.items)
+            if cursor is None:
+                return
+
+    async def _places(self) -> frozenset[str]:
+        return await self._projects.get("", self._read_places)
+
+    async def _read_places(self) -> frozenset[str]:
+        records = await self._store.list_records(PLACE, PLATFORM, "", self._clock.now(), 10_000)
+        return frozenset(record.key for record in records)
+
+    async def _read(self, project: str) -> list[Callback]:
+        records = await self._store.list_records(KIND, project, "", self._clock.now())
+        return [from_document(record.key, record.document) for record in records]

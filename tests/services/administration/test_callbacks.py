@@ -1,0 +1,197 @@
+"""Callbacks: one run for each event, whoever saw it."""
+
+import asyncio
+import random
+
+import pytest
+
+from tickwell import OnDemand
+from tickwell.domain.event import AttemptsFinished
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.job import Job
+from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.policy import Retry
+from tickwell.domain.target import Call
+from tickwell.domain.worker import Worker
+from tickwell.errors import InvalidInput, InvalidJob, NotFound
+from tickwell.ports.records import ClaimRequest, ExecutionFilter
+from tickwell.services.access.permission import Role
+from tickwell.services.callbacks.callback import Told
+from tickwell.services.callbacks.relay import SWEEP, Relay
+from tickwell.services.executions import Executions
+from tickwell.services.secrets.source import StoredSecrets
+
+URL = "https://example.com/told"
+WORKER = Worker(
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:x",), slots=99, started_at=0
+)
+
+
+class Scene:
+    """A job, and by hand what a worker would do."""
+
+    def __init__(self, office, service):
+        self.office, self.service = office, service
+        self.store, self.clock = office.store, office.clock
+        self.clock.monotonic = lambda: self.clock.instant / 1000
+        self.jobs = service.projects._jobs
+        self.runs = Executions(self.store, self.clock, random.Random(2), lambda: None)
+        self.claims = 0
+
+    def relay(self):
+        return Relay(self.store, self.clock, self.runs)
+
+    async def job(self, name="report", attempts=1):
+        job = Job(
+            id="",
+            name=name,
+            project="acme",
+            trigger=OnDemand(),
+            target=Call("x"),
+            retry=Retry(max_attempts=attempts, delay=0),
+        )
+        return (await self.jobs.add(job)).job
+
+    async def end(self, kind, name="report", trigger=True):
+        """One attempt that ended so; the reports of it."""
+        self.clock.instant += 10
+        now = self.clock.instant
+        if trigger:
+            await self.runs.trigger("acme", name)
+        await self.store.promote(now, 0, 100)
+        await self.store.beat(WORKER, now)
+        self.claims += 1
+        request = ClaimRequest(
+            worker="w",
+            claim_id=f"c{self.claims}",
+            now=now,
+            lead=0,
+            limit=99,
+            queues=("default",),
+            abilities=frozenset({"call:x"}),
+        )
+        claims = await self.store.claim(request)
+        assert len(claims) == 1
+        reports = [decide(c, Outcome(kind=kind, started_at=now, error="no"), now) for c in claims]
+        await self.store.finish(reports, now)
+        return AttemptsFinished(reports=reports)
+
+    async def told(self, callback):
+        where = ExecutionFilter(project="acme", job_id=callback.id)
+        page = await self.store.list_executions(where, None, 100)
+        return sorted(each.payload["type"].removeprefix("execution.") for each in page.items)
+
+
+@pytest.fixture
+def scene(office, service):
+    return Scene(office, service)
+
+
+async def create(scene, *kinds, job=None):
+    made = await scene.service.callbacks.create(scene.office.actor(), URL, frozenset(kinds), job)
+    return made.callback
+
+
+async def tell(scene, *events, relays=1):
+    found = [scene.relay() for _ in range(relays)]
+    for relay in found:
+        for event in events:
+            relay.hear(event)
+    await asyncio.gather(*(relay.step() for relay in found))
+
+
+async def test_each_event_is_told_once_whoever_sees_it(scene):
+    await scene.job()
+    callback = await create(scene, Told.SUCCEEDED, Told.DEAD)
+    events = [await scene.end(OutcomeKind.SUCCEEDED), await scene.end(OutcomeKind.FAILED)]
+    await tell(scene, *events, relays=4)
+    await tell(scene, *events)
+    assert await scene.told(callback) == ["dead", "succeeded"]
+
+
+async def test_failed_attempts_dead_letters_and_recovery(scene):
+    await scene.job(attempts=2)
+    callback = await create(scene, *Told)
+    events = [
+        await scene.end(OutcomeKind.FAILED),
+        await scene.end(OutcomeKind.TIMED_OUT, trigger=False),
+    ]
+    await tell(scene, *events)
+    assert await scene.told(callback) == ["dead", "failed", "failed"]
+    await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
+    await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
+    told = await scene.told(callback)
+    assert told == ["dead", "failed", "failed", "recovered", "succeeded", "succeeded"]
+
+
+async def test_of_one_job_only(scene):
+    await scene.job()
+    await scene.job("other")
+    callback = await create(scene, Told.SUCCEEDED, job="report")
+    await tell(scene, await scene.end(OutcomeKind.SUCCEEDED, "other"))
+    assert await scene.told(callback) == []
+    await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
+    assert await scene.told(callback) == ["succeeded"]
+
+
+async def test_what_nobody_told_is_told_within_two_minutes(scene):
+    """The process that recorded the end died before it asked."""
+    await scene.job()
+    await scene.end(OutcomeKind.SUCCEEDED)
+    scene.clock.instant += 1
+    callback = await create(scene, Told.SUCCEEDED, Told.DEAD)
+    await scene.end(OutcomeKind.FAILED)
+    relays = [scene.relay() for _ in range(3)]
+    scene.clock.instant += int(SWEEP * 1000)
+    await asyncio.gather(*(relay.step() for relay in relays))
+    # Not of what ended before the callback was there.
+    assert await scene.told(callback) == ["dead"]
+    scene.clock.instant += int(SWEEP * 1000)
+    await asyncio.gather(*(relay.step() for relay in relays))
+    assert await scene.told(callback) == ["dead"]
+
+
+async def test_of_callbacks_themselves_nothing_is_told(scene):
+    await scene.job()
+    callback = await create(scene, *Told)
+    await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
+    sender = (await scene.jobs.get("acme", callback.sender)).job
+    assert sender.id == callback.id
+    assert sender.tags == ("callback",)
+
+
+async def test_it_is_signed_with_a_key_that_is_shown_once(scene):
+    made = await scene.service.callbacks.create(scene.office.actor(), URL, frozenset({Told.DEAD}))
+    job = (await scene.jobs.get("acme", made.callback.sender)).job
+    assert job.target.sign_with == (f"{{{{secret.{made.callback.sender}}}}}",)
+    source = StoredSecrets(scene.store, scene.clock, lambda: scene.office.keyring)
+    found = await source.get("acme", [made.callback.sender])
+    assert found[made.callback.sender] == made.signing_key
+    assert made.signing_key.startswith("whsec_")
+
+
+async def test_a_deleted_callback_is_told_nothing(scene):
+    await scene.job()
+    callback = await create(scene, Told.SUCCEEDED)
+    event = await scene.end(OutcomeKind.SUCCEEDED)
+    await scene.service.callbacks.delete(scene.office.actor(), callback.id)
+    await tell(scene, event)
+    assert await scene.told(callback) == []
+    assert await scene.service.callbacks.list(scene.office.actor()) == []
+    with pytest.raises(NotFound):
+        await scene.jobs.get("acme", callback.sender)
+    with pytest.raises(NotFound):
+        await scene.service.callbacks.delete(scene.office.actor(), callback.id)
+
+
+async def test_bad_ones_change_nothing(scene):
+    actor = scene.office.actor()
+    callbacks = scene.service.callbacks
+    with pytest.raises(InvalidInput):
+        await callbacks.create(actor, URL, frozenset())
+    with pytest.raises(InvalidJob):
+        await callbacks.create(actor, "ftp://example.com", frozenset({Told.DEAD}))
+    with pytest.raises(NotFound):
+        await callbacks.create(actor, URL, frozenset({Told.DEAD}), "none")
+    assert await callbacks.list(actor) == []
+    assert await scene.service.callbacks.list(scene.office.actor(Role.ADMIN, "other")) == []
