@@ -6,40 +6,49 @@ import sys
 import time
 from collections.abc import Callable
 
-from bench.cases import cron, drain, idle, lateness, processes, scale, start
+from bench.cases import add, bloat, cron, drain, idle, lateness, pgqueuer, processes, scale, start
 from bench.child import ChildFailed
 from bench.figure import Figure
 from bench.options import Options
+from bench.stores import STORES
 from bench.table import render
 
 CASES: dict[str, Callable[[Options], list[Figure]]] = {
     "cron": cron.measure,
     "start": start.measure,
     "drain": drain.measure,
+    "pgqueuer": pgqueuer.measure,
     "processes": processes.measure,
     "lateness": lateness.measure,
     "scale": scale.measure,
     "idle": idle.measure,
+    "add": add.measure,
 }
+#: Only when they are asked for: they take minutes.
+LONG: dict[str, Callable[[Options], list[Figure]]] = {"bloat": bloat.measure}
 
 
 def main() -> int:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}; all")
+    every = ", ".join(CASES)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {every}; all; or bloat")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="N times the rounds")
+    parser.add_argument("--store", choices=list(STORES), default="", help="one store; all")
+    parser.add_argument("--minutes", type=float, default=3.0, help="how long bloat goes on")
     parser.add_argument("--json", action="store_true", help="print figures with all details")
     parser.add_argument(
         "--profile", action="store_true", help="instead: CPU per execution of a drain, by part"
     )
     asked = parser.parse_args()
-    unknown = set(asked.names) - set(CASES)
+    unknown = set(asked.names) - set(CASES) - set(LONG)
     if unknown:
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
+    options = Options(repeat=max(asked.repeat, 1), store=asked.store, minutes=asked.minutes)
     if asked.profile:
-        drain.profile()
+        drain.profile(options)
         return 0
-    figures = _measure(asked.names or list(CASES), Options(repeat=max(asked.repeat, 1)))
+    figures = _measure(asked.names or list(CASES), options)
     if asked.json:
         print(json.dumps([figure.as_json() for figure in figures], indent=2))
     else:
@@ -53,7 +62,7 @@ def _measure(names: list[str], options: Options) -> list[Figure]:
         begin = time.monotonic()
         print(f"bench: {name}", end="", file=sys.stderr, flush=True)
         try:
-            figures += CASES[name](options)
+            figures += (CASES | LONG)[name](options)
         except ChildFailed as error:
             figures.append(Figure(name=name, ours="", against="", faults=[str(error)]))
         print(f" {time.monotonic() - begin:.0f} s", file=sys.stderr)

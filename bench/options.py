@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from bench.stores import STORES, Kind
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -9,3 +11,11 @@ class Options:
 
     #: Rounds are multiplied by this.
     repeat: int = 1
+    #: One of STORES; empty: all.
+    store: str = ""
+    #: For cases that go on for as long as they are told to.
+    minutes: float = 3.0
+
+    @property
+    def stores(self) -> list[Kind]:
+        return [store for name, store in STORES.items() if self.store in {"", name}]

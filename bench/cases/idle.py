@@ -3,7 +3,7 @@
 from bench.child import run_module
 from bench.figure import Figure
 from bench.options import Options
-from bench.resting import MANY, resting_jobs
+from bench.stores import MANY, Kind
 
 SECONDS = 60
 #: Shares of a core, bytes.
@@ -13,11 +13,15 @@ MEMORY_LIMIT = 150 * 1024 * 1024
 
 def measure(options: Options) -> list[Figure]:
     """Both against fixed limits."""
-    used = run_module("bench.ours.rest", resting_jobs(MANY), SECONDS * options.repeat)
+    return [figure for store in options.stores for figure in _measure(store, options.repeat)]
+
+
+def _measure(store: Kind, repeat: int) -> list[Figure]:
+    used = run_module("bench.ours.rest", store.resting(MANY), SECONDS * repeat)
     share = used["cpu"] / used["seconds"]
     return [
         Figure(
-            name=f"idle: CPU with {MANY:,} jobs",
+            name=f"idle: CPU with {MANY:,} jobs on {store.name}",
             ours=f"{share:.2%} of a core",
             against=f"{CPU_LIMIT:.0%}",
             ratios=[share / CPU_LIMIT],
@@ -26,7 +30,7 @@ def measure(options: Options) -> list[Figure]:
             details=used,
         ),
         Figure(
-            name=f"idle: memory with {MANY:,} jobs",
+            name=f"idle: memory with {MANY:,} jobs on {store.name}",
             ours=f"{used['bytes'] / 2**20:.0f} MB",
             against=f"{MEMORY_LIMIT // 2**20} MB",
             ratios=[used["bytes"] / MEMORY_LIMIT],

@@ -9,36 +9,51 @@ from bench.child import run_module, run_script
 from bench.figure import Figure
 from bench.options import Options
 from bench.peers.environment import peer_python
-from bench.place import scratch
+from bench.stores import Kind
 
 PEER = Path(__file__).parent.parent / "peers" / "apscheduler3.py"
 JOBS = 1_000
 SECONDS = 20
 BURST = 10_000
-BAR = 0.4
+
+#: What ours and the peer did, one after the other.
+Round = tuple[dict[str, Any], dict[str, Any]]
 
 
 def measure(options: Options) -> list[Figure]:
-    """Ours and the peer one after the other, in turn when repeated."""
-    steady = [_round("cron", JOBS, SECONDS) for _ in range(options.repeat)]
-    burst = [_round("once", BURST, 1) for _ in range(options.repeat)]
-    return [
-        _figure(f"lateness: {JOBS:,} jobs a second, p99", steady, bar=BAR),
-        _figure(f"lateness: {BURST:,} jobs at once, p99", burst, bar=None),
-    ]
+    """Ours on each store and the peer one after the other, in turn when repeated."""
+    steady = [_round(options.stores, "cron", JOBS, SECONDS) for _ in range(options.repeat)]
+    burst = [_round(options.stores, "once", BURST, 1) for _ in range(options.repeat)]
+    figures = []
+    for store in options.stores:
+        words = f"on {store.name}, p99"
+        figures += [
+            _figure(
+                f"lateness: {JOBS:,} jobs a second {words}",
+                [each[store.name] for each in steady],
+                store.bars.get("cron"),
+            ),
+            _figure(
+                f"lateness: {BURST:,} jobs at once {words}",
+                [each[store.name] for each in burst],
+                store.bars.get("once"),
+            ),
+        ]
+    return figures
 
 
-def _round(kind: str, jobs: int, seconds: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    with scratch() as folder:
-        ours = run_module("bench.ours.lateness", folder / "store.db", kind, jobs, seconds)
+def _round(stores: Sequence[Kind], kind: str, jobs: int, seconds: int) -> dict[str, Round]:
     peers_word = "date" if kind == "once" else kind
     theirs = run_script(peer_python(), PEER, peers_word, jobs, seconds)
-    return ours, theirs
+    rounds = {}
+    for store in stores:
+        with store.empty() as where:
+            ours = run_module("bench.ours.lateness", where, kind, jobs, seconds)
+        rounds[store.name] = ours, theirs
+    return rounds
 
 
-def _figure(
-    name: str, rounds: Sequence[tuple[dict[str, Any], dict[str, Any]]], bar: float | None
-) -> Figure:
+def _figure(name: str, rounds: Sequence[Round], bar: float | None) -> Figure:
     # A run in which nothing fired has no lateness; its fault says so.
     ratios = [
         percentile(ours["lateness"], 0.99) / percentile(theirs["lateness"], 0.99)

@@ -1,31 +1,30 @@
-"""One, two and four worker processes draining one SQLite file: throughput, and who did how much."""
+"""One, two and four worker processes draining one store: throughput, and who did how much."""
 
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench.cases.drain import enqueued
 from bench.child import answer_of, start_module
 from bench.figure import Figure
 from bench.options import Options
-from bench.place import copy_database, scratch
+from bench.stores import Kind
 
 COUNT = 20_000
 CREWS = (2, 4)
 
 
 def measure(options: Options) -> list[Figure]:
-    """Informative: SQLite has one writer at a time, so that the question is what company costs."""
-    with scratch() as folder:
-        full = enqueued(folder, COUNT)
-        rounds = [{size: _drain(full, size) for size in (1, *CREWS)} for _ in range(options.repeat)]
-    return [_figure(rounds, size) for size in CREWS]
+    """Informative on SQLite, which has one writer at a time: the question is what company costs."""
+    figures = []
+    for store in options.stores:
+        sizes = 1, *CREWS
+        rounds = [{size: _drain(store, size) for size in sizes} for _ in range(options.repeat)]
+        figures += [_figure(store, rounds, size) for size in CREWS]
+    return figures
 
 
-def _drain(full: Path, size: int) -> dict[str, Any]:
-    with scratch() as place:
-        path = copy_database(full, place / "crew.db")
-        crew = [start_module("bench.ours.drain", path, 0) for _ in range(size)]
+def _drain(store: Kind, size: int) -> dict[str, Any]:
+    with store.full(COUNT) as where:
+        crew = [start_module("bench.ours.drain", where, 0) for _ in range(size)]
         answers = [answer_of(each) for each in crew]
     begin = min(each["begin"] for each in answers)
     end = max(each["end"] for each in answers if each["written"])
@@ -42,15 +41,16 @@ def _faults(run: dict[str, Any]) -> list[str]:
     return [f"{total:,} of {COUNT:,} {word}" for word, total in totals.items() if total != COUNT]
 
 
-def _figure(rounds: list[dict[int, dict[str, Any]]], size: int) -> Figure:
+def _figure(store: Kind, rounds: list[dict[int, dict[str, Any]]], size: int) -> Figure:
     alone, crew = ([each[n] for each in rounds] for n in (1, size))
     rates = [each["rate"] for each in crew]
     shares = sorted((100 * n / COUNT for n in crew[-1]["written"]), reverse=True)
     return Figure(
-        name=f"processes: {size} draining one file",
+        name=f"processes: {size} draining {store.name}",
         ours=f"{median(rates):,.0f}/s, shares {' '.join(f'{each:.0f} %' for each in shares)}",
         against=f"one {median(each['rate'] for each in alone):,.0f}/s",
         ratios=[rate / one["rate"] for rate, one in zip(rates, alone, strict=True)],
+        bar=store.bars.get("two") if size == 2 else None,
         faults=[fault for each in crew for fault in _faults(each)],
         details={"alone": alone, "crew": crew},
     )

@@ -1,4 +1,4 @@
-"""Drains what is in a SQLite store: `python -m bench.ours.drain PATH COUNT [profile]`.
+"""Drains what is in a store: `python -m bench.ours.drain WHERE COUNT [profile]`.
 
 COUNT 0: until no more come, since others take their share.
 """

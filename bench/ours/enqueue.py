@@ -1,4 +1,4 @@
-"""Fills a new SQLite store: `python -m bench.ours.enqueue PATH COUNT`."""
+"""Fills a new store: `python -m bench.ours.enqueue WHERE COUNT`."""
 
 import sys
 

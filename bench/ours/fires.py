@@ -1,4 +1,4 @@
-"""What a fire costs: `python -m bench.ours.fires PATH JOBS` adds jobs that are due, and runs them.
+"""What a fire costs: `python -m bench.ours.fires WHERE JOBS` adds jobs that are due, and runs them.
 
 Due a second ago, so that nothing waits for an instant: planned, claimed, run and finished flat out.
 """

@@ -1,6 +1,6 @@
 """How late handlers start that are due at the same instants.
 
-`python -m bench.ours.lateness PATH cron|once JOBS SECONDS`, as in `bench/peers/apscheduler3.py`.
+`python -m bench.ours.lateness WHERE cron|once JOBS SECONDS`, as in `bench/peers/apscheduler3.py`.
 """
 
 import asyncio

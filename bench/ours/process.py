@@ -22,19 +22,24 @@ from tickwell.executors.handlers import Handlers
 from tickwell.ids import new_id
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
-from tickwell.stores.sqlite import SqliteStore
+from tickwell.wiring import make_store
 
 #: Rows added to a store at once, and runs of one job: no more than its retention keeps.
 BATCH = 1000
 PAYLOAD = {"text": "x" * 189}  # 200 bytes as JSON
 
 
-def open_store(path: str) -> SqliteStore:
-    """The store, not yet opened."""
-    return SqliteStore(path)
+def open_store(where: str) -> Any:
+    """The store at a path or a URL, not yet opened."""
+    return make_store(url_of(where))
 
 
-def make_engine(store: SqliteStore, handlers: dict[str, Callable[..., Any]], path: str) -> Engine:
+def url_of(where: str) -> str:
+    """A path is that of a SQLite file."""
+    return where if "://" in where else f"sqlite:///{where}"
+
+
+def make_engine(store: Any, handlers: dict[str, Callable[..., Any]], where: str) -> Engine:
     """Planner, worker and reaper, with a pulse in its own thread, as in production."""
     registered = Handlers()
     for name, function in handlers.items():
@@ -43,10 +48,10 @@ def make_engine(store: SqliteStore, handlers: dict[str, Callable[..., Any]], pat
         store,
         CallExecutor(registered),
         StoreClock(),
-        Settings(store=f"sqlite:///{path}"),
+        Settings(store=url_of(where)),
         random=random.Random(),
         notifier=store,
-        open_pulse_store=lambda: open_store(path),
+        open_pulse_store=lambda: open_store(where),
     )
 
 

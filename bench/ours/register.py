@@ -1,4 +1,4 @@
-"""Registers jobs that are not due for months: `python -m bench.ours.register PATH COUNT`.
+"""Registers jobs that are not due for months: `python -m bench.ours.register WHERE COUNT`.
 
 The first thousand through the store's own door; the others are copies of their rows, which takes
 a fifth of the time.
@@ -9,7 +9,9 @@ import sqlite3
 import sys
 from datetime import UTC, datetime, timedelta
 
+from bench.ours.postgres_copies import copy_jobs
 from bench.ours.process import add_jobs, make_job, open_store, run
+from bench.stores import address
 from tickwell.clock import wall_millis
 from tickwell.domain.trigger import Cron
 
@@ -33,16 +35,18 @@ COPY_CURSORS = """
     FROM job CROSS JOIN cursor ON cursor.job = 1 + (job.key - 1) % ?1 WHERE job.key > ?1"""
 
 
-async def register(path: str, count: int) -> dict[str, int]:
+async def register(where: str, count: int) -> dict[str, int]:
     """Make the store and fill it."""
-    store = open_store(path)
+    store = open_store(where)
     await store.open()
     now, seeded = wall_millis(), random.Random(0)
     first = range(min(count, TEMPLATES))
     await add_jobs(store, (make_job(n, "noop", _some_day(seeded), now) for n in first), now)
     await store.close()
-    if count > TEMPLATES:
-        _copy(path, count)
+    if count > TEMPLATES and where.startswith("postgresql:"):
+        await copy_jobs(*address(where), TEMPLATES, count)
+    elif count > TEMPLATES:
+        _copy(where, count)
     return {"registered": count}
 
 

@@ -1,4 +1,4 @@
-"""A process with nothing due: `python -m bench.ours.rest PATH SECONDS`; its CPU and memory."""
+"""A process with nothing due: `python -m bench.ours.rest WHERE SECONDS`; its CPU and memory."""
 
 import asyncio
 import re
