@@ -1,0 +1,33 @@
+"""The same faults, and those of a server and the way to it, on MongoDB."""
+
+import pytest
+
+from tests.processes.site import Site
+from tests.proxy.proxy import proxied
+from tests.servers.mongo import start
+
+
+@pytest.fixture(scope="session")
+def victim():
+    """Of which nobody else wants anything: killed, and started again."""
+    return start()
+
+
+@pytest.fixture
+def server(victim):
+    with victim.client() as client:
+        client.drop_database("faults")
+    return victim
+
+
+@pytest.fixture
+def site(tmp_path, server):
+    return Site(tmp_path, server.url("faults"))
+
+
+@pytest.fixture
+def proxy(site, server):
+    """Between the server and the processes of the site; what the test asks goes past it."""
+    with proxied(server.port) as made:
+        site.way = site.store.replace(f":{server.port}/", f":{made.port}/")
+        yield made
