@@ -27,6 +27,7 @@ async def test_one_entry_for_each_change(house):
         (admin, "POST", "/jobs/j/pause", None),
         (admin, "POST", "/jobs/j/resume", None),
         (admin, "POST", "/jobs/j/trigger", {"payload": {"password": CANARY}}),
+        (admin, "POST", "/callbacks", {"url": "https://example.com/", "events": ["dead"]}),
         (admin, "DELETE", "/jobs/j", None),
         (admin, "POST", "/keys", {"name": "ci", "role": "viewer"}),
         (admin, "POST", f"/keys/{key['id']}/rotate", None),

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from tickwell.api.routes import (
     audit,
     bulk,
+    callbacks,
     dead_letters,
     events,
     executions,
@@ -42,6 +43,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     projects.router,
     secrets.router,
     audit.router,
+    callbacks.router,
     session.router,
     tokens.router,
 )
