@@ -37,7 +37,10 @@ class Cursors:
 
     def _new_skips(self, job: Job, now: int) -> None:
         known = self.skips.setdefault(job.id, [])
-        for skip in self.world.store.tables.skips.get(job.id, [])[len(known) :]:
+        # Old ones are pruned, so their number says nothing.
+        for skip in self.world.store.tables.skips.get(job.id, []):
+            if skip in known:
+                continue
             if skip.reason is Reason.MISFIRE and skip.last >= now - job.misfire.grace:
                 raise self.world.fail(f"{job.id}: {skip} was on time and was skipped")
             if skip.first > skip.last or skip.count < 1:
