@@ -6,6 +6,7 @@ from tickwell.ui import files, live
 from tickwell.ui.views import (
     calendar,
     dead,
+    editor,
     executions,
     job,
     jobs,
@@ -22,6 +23,7 @@ ROUTERS = (
     live.router,
     overview.router,
     jobs.router,
+    editor.router,
     job.router,
     slots.router,
     executions.router,

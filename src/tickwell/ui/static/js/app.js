@@ -1,6 +1,7 @@
 // What every page does: shortcuts, palette, distances in time, the live stream, small manners.
 import { keepDistances } from "./distances.js";
 import { openPalette, startPalette } from "./palette.js";
+import { startEditor } from "./editor.js";
 import { startKeys } from "./keys.js";
 import { startLive } from "./live.js";
 import { startTables } from "./tables.js";
@@ -12,6 +13,7 @@ startPalette();
 startKeys({ palette: openPalette });
 startLive();
 startTables();
+startEditor();
 
 // The server writes times on the visitor's clock, once it knows which one that is.
 function rememberZone() {

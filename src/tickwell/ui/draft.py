@@ -1,0 +1,189 @@
+"""A draft: the job document that somebody edits, as fields of a form and as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tickwell.domain.document import job_from_document
+from tickwell.domain.job import Job
+from tickwell.domain.trigger import Trigger
+from tickwell.domain.trigger.document import trigger_from_document
+from tickwell.errors import InvalidInput
+from tickwell.ui.forms import json_of
+
+#: Fields of the form, and where each has its place in the document.
+PLACES = {
+    "name": ("name",),
+    "description": ("description",),
+    "queue": ("queue",),
+    "cron": ("trigger", "cron"),
+    "tz": ("trigger", "tz"),
+    "every": ("trigger", "every"),
+    "once": ("trigger", "once"),
+    "url": ("target", "http", "url"),
+    "method": ("target", "http", "method"),
+    "handler": ("target", "call", "handler"),
+    "overlap": ("overlap",),
+    "misfire": ("misfire", "policy"),
+    "max_attempts": ("retry", "max_attempts"),
+    "delay": ("retry", "delay"),
+}
+#: Which fields of the trigger and of the target go with which kind.
+TRIGGERS = {"cron": ("cron", "tz"), "every": ("every",), "once": ("once",), "on_demand": ()}
+TARGETS = {"http": ("url", "method"), "call": ("handler",)}
+#: What the document does not say because it is the default.
+DEFAULTS = {"queue": "default", "method": "POST", "overlap": "skip", "misfire": "latest"}
+#: What a kind begins with when somebody chooses it.
+STARTS = {"cron": {"cron": "0 9 * * *"}, "every": {"every": "5m"}, "once": {"once": ""}}
+#: What a job cannot do without: kept when it is empty, so that its place says so.
+NEEDED = {"name", "cron", "every", "once", "url", "handler"}
+_WHOLE = {"max_attempts"}
+
+
+@dataclass(slots=True)
+class Draft:
+    """A document that may not be right yet."""
+
+    document: dict[str, Any]
+    #: What is wrong, by the place in the document: "trigger.cron".
+    errors: dict[str, str] = field(default_factory=dict)
+
+    def fields(self) -> dict[str, str]:
+        """The fields of the form, filled in."""
+        found = {name: str(_get(self.document, place) or "") for name, place in PLACES.items()}
+        for name, value in DEFAULTS.items():
+            found[name] = found[name] or value
+        found["trigger"] = _kind(self.document.get("trigger"), TRIGGERS, "on_demand")
+        found["target"] = _kind(self.document.get("target"), TARGETS, "http")
+        tags = self.document.get("tags")
+        found["tags"] = ", ".join(map(str, tags)) if isinstance(tags, list) else ""
+        headers = _get(self.document, ("target", "http", "headers"))
+        found["headers"] = (
+            "\n".join(f"{k}: {v}" for k, v in headers.items()) if isinstance(headers, dict) else ""
+        )
+        payload = self.document.get("payload")
+        found["payload"] = "" if payload is None else json.dumps(payload, indent=2)
+        return found
+
+    def error(self, name: str) -> str:
+        """What is wrong with a field."""
+        place = {"tags": "tags", "payload": "payload", "headers": "target.http.headers"}.get(name)
+        path = place or ".".join(PLACES.get(name, (name,)))
+        if name in {"trigger", "target"}:
+            fields = (TRIGGERS if name == "trigger" else TARGETS).values()
+            shown = {".".join(PLACES[each]) for some in fields for each in some}
+            known = [path for path in self.errors if path.startswith(name) and path not in shown]
+            return self.errors[known[0]] if known else ""
+        return self.errors.get(path, "")
+
+    def trigger(self) -> Trigger | None:
+        """The trigger, if it is right, whatever the rest is like."""
+        try:
+            return trigger_from_document(self.document.get("trigger") or {})
+        except InvalidInput:
+            return None
+
+    def job(self) -> Job | None:
+        """The job, if the document is right; else `errors` says what is wrong."""
+        try:
+            return job_from_document({"id": ""} | self.document)
+        except InvalidInput as error:
+            self.errors[error.field] = (
+                f"{error.reason}. {error.hint}" if error.hint else error.reason
+            )
+        return None
+
+
+def from_text(text: str) -> Draft:
+    """The document as somebody typed it."""
+    try:
+        found = json_of(text, "document")
+    except InvalidInput as error:
+        return Draft({}, {"document": error.reason})
+    if not isinstance(found, dict):
+        return Draft({}, {"document": "a job is an object"})
+    return Draft(found)
+
+
+def from_fields(before: Draft, given: Mapping[str, str]) -> Draft:
+    """The document with the fields of the form laid over it; what the form lacks stays."""
+    draft = Draft(json.loads(json.dumps(before.document)))
+    document = draft.document
+    trigger, target = given.get("trigger", "cron"), given.get("target", "http")
+    skipped = _others(TRIGGERS, trigger) | _others(TARGETS, target)
+    changed = set[str]()
+    if _keep_kind(document, "trigger", trigger, TRIGGERS):
+        changed.update(TRIGGERS.get(trigger, ()))
+    if _keep_kind(document, "target", target, TARGETS):
+        changed.update(TARGETS.get(target, ()))
+    for name, place in PLACES.items():
+        if name in given and name not in skipped and name not in changed:
+            _put(document, place, _value(name, given[name].strip()))
+    if trigger == "on_demand":
+        document["trigger"] = {"on_demand": True}
+    tags = [tag.strip() for tag in given.get("tags", "").split(",") if tag.strip()]
+    _put(document, ("tags",), tags or None)
+    if target == "http":
+        _put(document, ("target", "http", "headers"), _headers(given.get("headers", "")) or None)
+    try:
+        _put(document, ("payload",), json_of(given.get("payload", ""), "payload"))
+    except InvalidInput as error:
+        draft.errors["payload"] = error.reason
+    return draft
+
+
+def _value(name: str, text: str) -> Any:
+    if (not text and name not in NEEDED) or DEFAULTS.get(name) == text:
+        return None
+    return int(text) if name in _WHOLE and text.isdecimal() else text
+
+
+def _headers(text: str) -> dict[str, str]:
+    pairs = (line.partition(":") for line in text.splitlines() if line.strip())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _others(kinds: Mapping[str, tuple[str, ...]], chosen: str) -> set[str]:
+    return {name for kind, names in kinds.items() if kind != chosen for name in names}
+
+
+def _keep_kind(
+    document: dict[str, Any], name: str, kind: str, kinds: Mapping[str, tuple[str, ...]]
+) -> bool:
+    """Begin anew where another kind was chosen, and say so; else keep what the form lacks."""
+    if _kind(document.get(name), kinds, "") == kind:
+        return False
+    begin = {"http": {"http": {"url": "https://"}}, "call": {"call": {"handler": ""}}} | STARTS
+    document[name] = dict(begin.get(kind, {}))
+    return True
+
+
+def _kind(document: Any, kinds: Mapping[str, tuple[str, ...]], default: str) -> str:
+    if not isinstance(document, dict):
+        return default
+    return next((kind for kind in kinds if kind in document), default)
+
+
+def _get(document: Any, place: tuple[str, ...]) -> Any:
+    for name in place:
+        document = document.get(name) if isinstance(document, dict) else None
+    return document
+
+
+def _put(document: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
+    """Set what is given; take away what has its default."""
+    *way, last = place
+    for name in way:
+        inner = document.get(name)
+        if not isinstance(inner, dict):
+            if value is None:
+                return
+            inner = document[name] = {}
+        document = inner
+    if value is None:
+        document.pop(last, None)
+    else:
+        document[last] = value

@@ -1,0 +1,144 @@
+"""The job editor: a form and the document side by side, with what it would do as one types."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from tickwell.domain.document import job_to_document
+from tickwell.domain.http.target import METHODS
+from tickwell.domain.job import Entry, Job
+from tickwell.errors import Conflict, InvalidInput
+from tickwell.services.access.permission import Permission
+from tickwell.services.operations.previews import Preview
+from tickwell.ui.answers import done
+from tickwell.ui.draft import Draft, from_fields, from_text
+from tickwell.ui.formatting import pretty
+from tickwell.ui.rendering import page
+from tickwell.ui.visitor import Visitor, visit
+
+#: What a definition has that nobody edits.
+OWN = ("id", "project", "version", "saved_at", "created_at", "app", "declared")
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(slots=True, kw_only=True)
+class Shown:
+    """What the page says about a draft."""
+
+    draft: Draft
+    preview: Preview | None
+    changes: list[str]
+
+
+@router.get("/jobs/new")
+async def new(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> HTMLResponse:
+    """A job that fires every morning, to begin with."""
+    trigger = {"cron": "0 9 * * *", "tz": visitor.zone.key}
+    document = {"name": "", "trigger": trigger, "target": {"http": {"url": "https://"}}}
+    return await _editor(request, visitor, Draft(document), None)
+
+
+@router.get("/jobs/{id}/edit")
+async def edit(
+    request: Request, id: str, visitor: Visitor = visit(Permission.EDIT)
+) -> HTMLResponse:
+    """The definition as it is."""
+    entry = await visitor.operations.jobs.get(visitor.actor, id)
+    return await _editor(request, visitor, Draft(_document(entry.job)), entry)
+
+
+@router.post("/jobs/preview")
+async def preview(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> HTMLResponse:
+    """The same page over what was typed, of which a part is taken; nothing is saved."""
+    draft, entry = await _typed(request, visitor)
+    return await _editor(request, visitor, draft, entry)
+
+
+@router.post("/jobs/save")
+async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> Response:
+    """Add the job, or put the definition in the place of the one that was read."""
+    draft, entry = await _typed(request, visitor)
+    job = draft.job()
+    if job is None:
+        return await _editor(request, visitor, draft, entry, status=422)
+    operations, actor = visitor.operations.jobs, visitor.actor
+    form = await request.form()
+    try:
+        if entry is None:
+            found = (await operations.create(actor, job)).entry
+        else:
+            version = int(str(form.get("version", entry.job.version)))
+            found = (await operations.replace(actor, entry.job.id, job, version)).entry
+    except (InvalidInput, Conflict) as error:
+        draft.errors[getattr(error, "field", "") or "name"] = str(error)
+        return await _editor(request, visitor, draft, entry, status=422)
+    said = f"{found.job.name} is saved"
+    return done(request, said, f"/jobs/{found.job.id}")
+
+
+async def _typed(request: Request, visitor: Visitor) -> tuple[Draft, Entry | None]:
+    form = await request.form()
+    given = {name: str(value) for name, value in form.items()}
+    id = given.get("id", "")
+    entry = await visitor.operations.jobs.get(visitor.actor, id) if id else None
+    draft = from_text(given.get("document", ""))
+    if given.get("side") != "document" and not draft.errors:
+        draft = from_fields(draft, given)
+    return draft, entry
+
+
+async def _editor(
+    request: Request, visitor: Visitor, draft: Draft, entry: Entry | None, status: int = 200
+) -> HTMLResponse:
+    shown = await _shown(visitor, draft, entry)
+    tz = draft.fields()["tz"]
+    return page(
+        request,
+        visitor,
+        "editor.html",
+        status,
+        entry=entry,
+        shown=shown,
+        draft=draft,
+        fields=draft.fields(),
+        text=pretty(draft.document),
+        job_zone=ZoneInfo(tz) if tz in available_timezones() else None,
+        zones=sorted(available_timezones()),
+        methods=METHODS,
+        handlers=await _handlers(visitor),
+    )
+
+
+async def _shown(visitor: Visitor, draft: Draft, entry: Entry | None) -> Shown:
+    job, trigger = draft.job(), draft.trigger()
+    found = None
+    if trigger is not None:
+        found = await visitor.operations.previews.trigger(visitor.actor, trigger)
+    changes = _changes(entry.job, job) if entry is not None and job is not None else []
+    return Shown(draft=draft, preview=found, changes=changes)
+
+
+async def _handlers(visitor: Visitor) -> list[str]:
+    """The handlers that live workers know."""
+    workers = await visitor.operations.workers.list(visitor.actor)
+    known = {able for each in workers if not each.lost for able in each.worker.abilities}
+    return sorted(able.removeprefix("call:") for able in known if able.startswith("call:"))
+
+
+def _document(job: Job) -> dict[str, Any]:
+    return {name: value for name, value in job_to_document(job).items() if name not in OWN}
+
+
+def _changes(before: Job, after: Job) -> list[str]:
+    """The lines of the document that saving would change."""
+    lines = difflib.unified_diff(
+        pretty(_document(before)).splitlines(), pretty(_document(after)).splitlines(), n=1
+    )
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
