@@ -19,6 +19,7 @@ from tickwell.stores.redis.rows import (
     facts,
     skip_given,
 )
+from tickwell.stores.redis.skipping import unrecorded
 from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sql.entries import own
 from tickwell.stores.sql.text import clean
@@ -36,6 +37,7 @@ async def change_job(store: RedisBase, project: str, id: str, change: Changer, n
         if made is None:
             return Changed(entry=own(entry))
         job = made.job or entry.job
+        [made.skips] = await unrecorded(store, [(entry.job, made.skips)])
         limits = _limits(job, made, gated) if made.pending is Pending.RESTAMP else {}
         written = await store.client.call(
             "change_job", now, id, row[1][0], _given(made), dumps(limits)

@@ -19,6 +19,7 @@ from tickwell.stores.redis.rows import (
     present,
     skip_given,
 )
+from tickwell.stores.redis.skipping import unrecorded
 
 #: Executions that one script records at most, so that nobody waits long for it.
 MOST = 2_000
@@ -40,6 +41,9 @@ class Firing:
             return Fired()
         jobs = await self.store.definitions([(id, row[9]) for id, row in rows], self.now)
         planned = list(self._plans(rows, jobs, plan))
+        passed = [(jobs[id], made.skips) for id, _, made in planned]
+        for (_, _, made), skips in zip(planned, await unrecorded(self.store, passed), strict=True):
+            made.skips = skips
         fired = Fired(more=len(rows) == limit)
         for part in _parts(planned):
             given = dumps([_given(id, moves, made) for id, moves, made in part])

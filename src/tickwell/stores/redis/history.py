@@ -10,7 +10,8 @@ from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.listing import execution_source, execution_wanted
-from tickwell.stores.redis.rows import dumps, execution_given, skip_of
+from tickwell.stores.redis.rows import dumps, execution_given
+from tickwell.stores.redis.skipping import touching
 from tickwell.stores.sql.codec import STATES
 from tickwell.stores.sql.executions import attempt_of, execution_of
 from tickwell.stores.sql.text import clean
@@ -56,10 +57,8 @@ class RedisHistory(RedisBase):
         return Page(items=items, cursor=items[-1].id if len(found) > limit else None)
 
     async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
-        rows = await self.client.call("list_skips", clean(job_id) or "", until)
-        skips = (skip_of(job_id, json.loads(row)) for row in rows)
-        touching = [skip for skip in skips if skip.last >= since]
-        return sorted(touching, key=lambda skip: (skip.first, skip.last))
+        [skips] = await touching(self, [(clean(job_id) or "", since, until - 1)])
+        return sorted(skips, key=lambda skip: (skip.first, skip.last))
 
     async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
         return await self._moved("request_cancel", project, ids, now)

@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 from tickwell.domain.document import job_to_document
-from tickwell.domain.execution import Claim, NewExecution, RangeSkip
+from tickwell.domain.execution import Claim, NewExecution, RangeSkip, State
 from tickwell.domain.job import Cursor, Entry, Job
 from tickwell.domain.outcome import Report
 from tickwell.stores.sql.cache import JobCache
@@ -35,6 +35,14 @@ def dumps(value: Any) -> str:
 def present(values: Iterable[Any]) -> list[Any]:
     """With false for none, which a script could not tell from the end of a list."""
     return [False if value is None else value for value in values]
+
+
+def shortened(values: Sequence[Any]) -> list[Any]:
+    """The same without what is absent at the end."""
+    count = len(values)
+    while count and (values[count - 1] is None or values[count - 1] is False):
+        count -= 1
+    return present(values[:count])
 
 
 def cursor_given(cursor: Cursor) -> list[Any]:
@@ -84,7 +92,7 @@ def document(job: Job) -> str:
 def execution_given(new: NewExecution) -> list[Any]:
     """An execution to be recorded, for a script."""
     job = new.job
-    return present(
+    return shortened(
         (
             new.id,
             job.id,
@@ -97,12 +105,12 @@ def execution_given(new: NewExecution) -> list[Any]:
             new.rank,
             OVERLAP_CODE[new.overlap],
             to_json(new.payload),
+            None if job.ttl is None else new.run_at + job.ttl,
             new.gate,
-            new.limit,
+            new.limit or None,
             clean(new.key),
             new.backfill,
             new.revived_from,
-            None if job.ttl is None else new.run_at + job.ttl,
         )
     )
 
@@ -141,28 +149,28 @@ def skip_of(job_id: str, row: Sequence[int]) -> RangeSkip:
     return RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])
 
 
-def report_given(report: Report, stamp: Any = None) -> list[Any]:
+def report_given(report: Report, stamp: list[Any] | None = None) -> list[Any]:
     """A report for a script; the stamp says what the definition in force makes of it."""
-    claim = report.claim
-    return present(
+    claim, goes_on = report.claim, report.state is State.WAITING
+    return shortened(
         (
             claim.id,
+            claim.job.id,
             claim.attempt,
             OUTCOME_CODE[report.outcome],
             STATE_CODE[report.state],
-            clean(report.reason),
-            report.run_at,
-            report.rank,
             report.charged,
             report.lost,
             report.returned,
-            report.started_at,
-            report.ended_at,
-            clean(report.error),
-            to_json(report.result),
-            claim.job.pause_after is not None,
             claim.charged,
-            claim.job.id,
+            report.ended_at,
+            report.started_at,
+            to_json(report.result),
+            clean(report.error),
+            clean(report.reason),
+            report.run_at if goes_on else None,
+            report.rank if goes_on else None,
+            claim.job.pause_after is not None,
             stamp,
         )
     )

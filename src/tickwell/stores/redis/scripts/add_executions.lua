@@ -4,7 +4,7 @@
 local now, horizon, given = tonumber(ARGV[2]), tonumber(ARGV[3]), cjson.decode(ARGV[4])
 local jobs, ids, answers = {}, {}, {}
 for n, new in ipairs(given) do
-  ids[n], jobs[n] = new[1], new[2]
+  ids[n], jobs[n] = new[N_ID], new[N_JOB]
 end
 read('cursor', jobs, entries)
 fetch(ids)
@@ -14,10 +14,10 @@ for n, job in ipairs(jobs) do
   end
 end
 for n, new in ipairs(given) do
-  local job, key = new[2], new[14]
-  answers[n] = key and redis.call('HGET', P .. 'keys', job .. '\0' .. key) or new[1]
-  if answers[n] == new[1] and is_new(new) then
-    if new[6] == FIRE and entries[job][J_MAX_RUNS] then
+  local job, key = new[N_JOB], new[N_KEY]
+  answers[n] = key and redis.call('HGET', P .. 'keys', job .. '\0' .. key) or new[N_ID]
+  if answers[n] == new[N_ID] and is_new(new) then
+    if new[N_KIND] == FIRE and entries[job][J_MAX_RUNS] then
       entries[job][J_RUNS] = entries[job][J_RUNS] + 1
       moves(job)
     end

@@ -1,34 +1,36 @@
 -- flags: allow-oom
 -- needs: words json rows places flow
--- ARGV: now, reports: id, attempt, outcome, state, reason, run_at, rank, charged, lost, returned,
--- started, ended, error, result, counts failures, charged at the claim, job, stamp or false.
+-- ARGV: now, reports, in the order below; what is absent at their ends is left out.
 -- A stamp says what only Python can: for which version, with which limit, whether it fires then.
 -- Answers the places of refused reports, failures by job, what needs a stamp (and nothing is
 -- written), and whether somebody should look.
 local LOST_OUTCOME = 3
+local R_ID, R_JOB, R_ATTEMPT, R_OUTCOME, R_STATE, R_CHARGED, R_LOST, R_RETURNED, R_CLAIM_CHARGED,
+  R_ENDED, R_STARTED, R_RESULT, R_ERROR, R_REASON, R_RUN_AT, R_RANK, R_COUNTS, R_STAMP =
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
 local now, reports = tonumber(ARGV[2]), cjson.decode(ARGV[3])
 local ids, jobs = {}, {}
 for n, report in ipairs(reports) do
-  ids[n] = report[1]
-  jobs[n] = report[17]
+  ids[n] = report[R_ID]
+  jobs[n] = report[R_JOB]
 end
 fetch(ids)
 read('cursor', jobs, entries)
 
 local function stands(row, report)
-  return row and row[STATE] == RUNNING and row[ATTEMPT] == report[2]
+  return row and row[STATE] == RUNNING and row[ATTEMPT] == report[R_ATTEMPT]
 end
 
 local function is_called_off(row, report)
-  return row[CALLED_OFF] and not report[11] and (report[4] == WAITING or report[4] == CANCELLED)
+  return row[CALLED_OFF] and not report[R_STARTED] and (report[R_STATE] == WAITING or report[R_STATE] == CANCELLED)
 end
 
 local unstamped = {}
 for n, report in ipairs(reports) do
-  local row = rows[report[1]]
+  local row = rows[report[R_ID]]
   if stands(row, report) then
-    local entry, stamp = entries[row[JOB]], report[18]
-    local stale = report[4] == WAITING and row[VERSION] ~= entry[J_VERSION]
+    local entry, stamp = entries[row[JOB]], report[R_STAMP]
+    local stale = report[R_STATE] == WAITING and row[VERSION] ~= entry[J_VERSION]
     if (stale or is_called_off(row, report)) and not (stamp and stamp[1] == entry[J_VERSION]) then
       unstamped[#unstamped + 1] = list({
         n - 1, row[JOB], entry[J_VERSION], row[PAYLOAD], row[GATE], row[FIRE_TIME],
@@ -42,7 +44,7 @@ end
 
 local function was_applied(row, report)
   for _, attempt in ipairs(row and row[ATTEMPTS] or {}) do
-    if attempt[1] == report[2] and attempt[2] == report[3] and attempt[5] == report[12] then
+    if attempt[1] == report[R_ATTEMPT] and attempt[2] == report[R_OUTCOME] and attempt[5] == report[R_ENDED] then
       return true
     end
   end
@@ -70,33 +72,36 @@ local function try_again(id, row, run_at, rank, stamp)
 end
 
 local function call_off(id, row, report)
-  local state, stamp = entries[row[JOB]][J_STATE], report[18]
-  row[CHARGED] = report[16] - 1
+  local state, stamp = entries[row[JOB]][J_STATE], report[R_STAMP]
+  row[CHARGED] = report[R_CLAIM_CHARGED] - 1
   if stamp[3] and (state == ACTIVE or state == FINISHED) then
     try_again(id, row, row[RUN_AT], row[RANK], stamp)
   else
-    withdraw(id, row, report[12])
+    withdraw(id, row, report[R_ENDED])
   end
 end
 
 local function apply(id, row, report)
   lift(id, row)
   row[ATTEMPTS] = row[ATTEMPTS] or {}
-  table.insert(row[ATTEMPTS],
-    { row[ATTEMPT], report[3], row[WORKER], report[11], report[12], report[13] })
-  row[CHARGED], row[LOST], row[RETURNED] = report[8], report[9], report[10]
-  row[STARTED], row[ERROR], row[RESULT], row[DEADLINE] = report[11], report[13], report[14], false
-  if report[11] or report[3] == LOST_OUTCOME then
+  table.insert(row[ATTEMPTS], {
+    row[ATTEMPT], report[R_OUTCOME], row[WORKER], report[R_STARTED] or false, report[R_ENDED],
+    report[R_ERROR] or false,
+  })
+  row[CHARGED], row[LOST], row[RETURNED] = report[R_CHARGED], report[R_LOST], report[R_RETURNED]
+  row[STARTED], row[ERROR] = report[R_STARTED] or false, report[R_ERROR] or false
+  row[RESULT], row[DEADLINE] = report[R_RESULT] or false, false
+  if report[R_STARTED] or report[R_OUTCOME] == LOST_OUTCOME then
     row[EXPIRES] = false -- it may have started
   end
   if is_called_off(row, report) then
     call_off(id, row, report)
-  elseif report[4] ~= WAITING then
-    conclude(id, row, report[4], report[5], report[12])
+  elseif report[R_STATE] ~= WAITING then
+    conclude(id, row, report[R_STATE], report[R_REASON] or false, report[R_ENDED])
   elseif row[CANCEL] then
-    conclude(id, row, CANCELLED, 'cancelled', report[12])
+    conclude(id, row, CANCELLED, 'cancelled', report[R_ENDED])
   else
-    try_again(id, row, report[6], report[7], report[18])
+    try_again(id, row, report[R_RUN_AT], report[R_RANK], report[R_STAMP])
   end
 end
 
@@ -113,18 +118,18 @@ end
 
 local refused, failures = {}, {}
 for n, report in ipairs(reports) do
-  local id, row, job = report[1], rows[report[1]], report[17]
+  local id, row, job = report[R_ID], rows[report[R_ID]], report[R_JOB]
   local is_known = true
   if stands(row, report) then
     apply(id, row, report)
-    if report[15] then
-      count_failures(job, report[4])
+    if report[R_COUNTS] then
+      count_failures(job, report[R_STATE])
     end
   elseif not was_applied(row, report) then
     refused[#refused + 1] = text(n - 1)
     is_known = false
   end
-  if report[15] and is_known then
+  if report[R_COUNTS] and is_known then
     failures[job] = entries[job][J_FAILURES]
   end
 end

@@ -6,7 +6,7 @@ local jobs, ids, answers = {}, {}, {}
 for n, plan in ipairs(plans) do
   jobs[n] = plan[1]
   for _, new in ipairs(plan[4]) do
-    ids[#ids + 1] = new[1]
+    ids[#ids + 1] = new[N_ID]
   end
 end
 read('cursor', jobs, entries)

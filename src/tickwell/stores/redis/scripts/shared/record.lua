@@ -1,15 +1,17 @@
 -- Recording executions and skips. Needs flow.
--- A new execution: id, job, version, queue, ability, kind, fire time, run_at, rank, overlap,
--- payload, gate, limit, key, is a backfill, revived from, expires at.
+-- A new execution; what is absent at its end is left out.
+local N_ID, N_JOB, N_VERSION, N_QUEUE, N_ABILITY, N_KIND, N_FIRE_TIME, N_RUN_AT, N_RANK, N_OVERLAP,
+  N_PAYLOAD, N_EXPIRES, N_GATE, N_LIMIT, N_KEY, N_BACKFILL, N_REVIVED =
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
 
 local function is_new(new)
-  local existing = row_of(new[1])
+  local existing = row_of(new[N_ID])
   if not existing then
     return true
   elseif existing[STATE] ~= SKIPPED then
     return false
   end
-  return new[15] or existing[REASON] == 'withdrawn'
+  return new[N_BACKFILL] or existing[REASON] == 'withdrawn'
 end
 
 local function remember(id, row, entry, now)
@@ -24,12 +26,14 @@ local function remember(id, row, entry, now)
 end
 
 local function record(new, now, horizon)
-  local id, entry, existing = new[1], entry_of(new[2]), row_of(new[1])
+  local id, entry, existing = new[N_ID], entry_of(new[N_JOB]), row_of(new[N_ID])
   local row = {
-    entry[J_PROJECT], new[2], new[3], new[6], WAITING, new[7], new[8], new[4], new[5], now,
-    new[11], new[14], 0, 0, 0, 0, false, false, false, false, false, false, false, false,
-    new[16], new[9], new[10], new[12], new[13], new[8], new[17], false, false, false, false, false,
-    entry[J_VERSION], entry[J_HARD], false,
+    entry[J_PROJECT], new[N_JOB], new[N_VERSION], new[N_KIND], WAITING, new[N_FIRE_TIME],
+    new[N_RUN_AT], new[N_QUEUE], new[N_ABILITY], now, new[N_PAYLOAD] or false, new[N_KEY] or false,
+    0, 0, 0, 0, false, false, false, false, false, false, false, false, new[N_REVIVED] or false,
+    new[N_RANK], new[N_OVERLAP], new[N_GATE] or false, new[N_LIMIT] or 0, new[N_RUN_AT],
+    new[N_EXPIRES] or false, false, false, false, false, false, entry[J_VERSION], entry[J_HARD],
+    false,
   }
   if existing then
     lift(id, existing)
