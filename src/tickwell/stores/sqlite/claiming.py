@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 import json
-from itertools import islice
+from functools import lru_cache
 from typing import Any
 
 from tickwell.domain.execution import Claim
@@ -13,10 +12,12 @@ from tickwell.ports.records import ClaimRequest
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.claims import held_claim, new_claim
 from tickwell.stores.sqlite.firing import definitions
-from tickwell.stores.sqlite.session import Session
+from tickwell.stores.sqlite.session import SQL, Session
 
 #: Columns of `claimable`: rank, what `new_claim` takes, key, job id.
 Found = tuple[Any, ...]
+#: Lanes that one statement merges; SQLite takes 500 at most.
+TOGETHER = 100
 #: What was found, and the definitions by the keys of the jobs.
 Handed = tuple[list[Found], dict[int, Job]]
 
@@ -73,14 +74,18 @@ def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: 
     if request.ids is not None:
         return _among(session, request, bounds)[:limit]
     lanes = _lanes(session, request)
-    if len(lanes) == 1:
-        return session.rows("claimable", *lanes[0], *bounds, limit)
-    found = [session.run("claimable", *lane, *bounds, limit) for lane in lanes]
-    # Lanes are read only as far as the merge needs them.
-    merged = list(islice(heapq.merge(*found), limit))
-    for cursor in found:
-        cursor.close()
-    return merged
+    found: list[Found] = []
+    for start in range(0, len(lanes), TOGETHER):
+        some = lanes[start : start + TOGETHER]
+        asked = [value for lane in some for value in (*lane, *bounds)]
+        row = session.connection.execute(_statement(len(some)), (*asked, limit)).fetchone()
+        found += json.loads(row[0])
+    return found if len(lanes) <= TOGETHER else sorted(found)[:limit]
+
+
+@lru_cache(maxsize=64)
+def _statement(lanes: int) -> str:
+    return SQL["claimable"].format(lanes=" UNION ALL ".join([SQL["lane"]] * lanes))
 
 
 def _lanes(session: Session, request: ClaimRequest) -> list[tuple[str, str]]:

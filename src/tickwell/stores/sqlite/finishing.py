@@ -45,7 +45,7 @@ class Finishing:
     def finish(self, reports: Sequence[Report]) -> Finished:
         """Apply each report whose attempt stands; those applied before are not refused."""
         asked = json.dumps([report.claim.id for report in reports])
-        standing = {row[0]: row for row in self.session.rows("standing", asked)}
+        standing = {row[0]: row for row in self.session.array("standing", asked)}
         applied, doubtful = [], []
         for place, report in enumerate(reports):
             row = standing.get(report.claim.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -30,6 +31,11 @@ class Session:
     def rows(self, name: str, *parameters: Any) -> list[Any]:
         """All rows."""
         return self.connection.execute(SQL[name], parameters).fetchall()
+
+    def array(self, name: str, *parameters: Any) -> list[Any]:
+        """All rows of a statement that answers with one JSON array of arrays."""
+        found: list[Any] = json.loads(self.value(name, *parameters))
+        return found
 
     def row(self, name: str, *parameters: Any) -> Any:
         """The first row, or None."""
