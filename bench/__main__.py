@@ -6,7 +6,19 @@ import sys
 import time
 from collections.abc import Callable
 
-from bench.cases import add, bloat, cron, drain, idle, lateness, pgqueuer, processes, scale, start
+from bench.cases import (
+    add,
+    api_create,
+    bloat,
+    cron,
+    drain,
+    idle,
+    lateness,
+    pgqueuer,
+    processes,
+    scale,
+    start,
+)
 from bench.child import ChildFailed
 from bench.figure import Figure
 from bench.options import Options
@@ -23,6 +35,7 @@ CASES: dict[str, Callable[[Options], list[Figure]]] = {
     "scale": scale.measure,
     "idle": idle.measure,
     "add": add.measure,
+    "api": api_create.measure,
 }
 #: Only when they are asked for: they take minutes.
 LONG: dict[str, Callable[[Options], list[Figure]]] = {"bloat": bloat.measure}

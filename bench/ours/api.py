@@ -1,0 +1,35 @@
+"""The API on a store, without an engine: `python -m bench.ours.api WHERE`."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from bench.ours.listen import serve
+from bench.ours.process import url_of
+from tickwell.domain.health import Health
+from tickwell.scheduler import Scheduler
+from tickwell.settings import Settings
+from tickwell.wiring import make_api
+
+# One user on their own machine: who asks is known, what is changed is audited all the same.
+settings = Settings(auth=False)
+scheduler = Scheduler(url_of(sys.argv[1]), settings=settings)
+
+
+@asynccontextmanager
+async def lifespan(_app: object) -> AsyncIterator[None]:
+    await scheduler.open()
+    yield
+    await scheduler.stop()
+
+
+app = make_api(
+    scheduler.tools(),
+    health=lambda: Health(ok=True),
+    settings=scheduler.settings,
+    events=scheduler.events,
+)
+app.router.lifespan_context = lifespan
+
+if __name__ == "__main__":
+    serve(app)
