@@ -89,8 +89,8 @@ def server():
 
 @cache
 def replica():
-    """The replica set of one member of this session."""
-    return start_set(1)[0]
+    """The replica set of one member of this session; nobody waits for its disk."""
+    return start_set(1, journaled=False)[0]
 
 
 def start(*options):
@@ -101,7 +101,7 @@ def start(*options):
     return made
 
 
-def start_set(count):
+def start_set(count, *, journaled=True):
     """Members of one replica set, the first of them its primary."""
     members = [start("--replSet", "rs0") for _ in range(count)]
     hosts = [
@@ -109,9 +109,9 @@ def start_set(count):
     ]
     with members[0].client() as client:
         settings = {"electionTimeoutMillis": 2000, "heartbeatIntervalMillis": 500}
-        client.admin.command(
-            "replSetInitiate", {"_id": "rs0", "members": hosts, "settings": settings}
-        )
+        members_of = {"_id": "rs0", "members": hosts, "settings": settings}
+        members_of["writeConcernMajorityJournalDefault"] = journaled
+        client.admin.command("replSetInitiate", members_of)
     with members[0].client() as client:
         for _ in range(400):
             if client.admin.command("hello").get("isWritablePrimary"):

@@ -1,0 +1,21 @@
+"""The same on a replica set, for what concerns several processes, ends and repetitions."""
+
+import pytest
+
+from tests.contract import test_mongo
+from tests.servers.mongo import replica
+from tickwell.testing.contract.topics.changing import Changing
+from tickwell.testing.contract.topics.concurrency import Concurrency
+from tickwell.testing.contract.topics.finishing import Finishing
+from tickwell.testing.contract.topics.repetition import Repetition
+
+store, another_store, corrupt = test_mongo.store, test_mongo.another_store, test_mongo.corrupt
+
+
+@pytest.fixture
+def place():
+    return replica().url("contract", replicaSet="rs0", journal="false")
+
+
+class TestReplicated(Concurrency, Repetition, Finishing, Changing):
+    pass
