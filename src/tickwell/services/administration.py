@@ -27,6 +27,7 @@ from tickwell.services.keyring import Keyring
 from tickwell.services.limits.limits import Limits
 from tickwell.services.limits.quota import Quota
 from tickwell.services.projects import Projects
+from tickwell.services.rewrapping import Rewrapping
 from tickwell.services.secrets.secrets import Secrets
 from tickwell.services.time import Time
 
@@ -55,6 +56,7 @@ class Administration:
     projects: Projects
     secrets: Secrets
     callbacks: Callbacks
+    rewrapping: Rewrapping
     limits: Limits
 
     @classmethod
@@ -78,6 +80,7 @@ class Administration:
         sessions, links = Sessions(store, clock, directory), Links(store, clock)
         vault = Secrets(store, clock, keyring, audit)
         issuer = Issuer(store, clock, random, keyring)
+        projects = Projects(store, clock, directory, jobs=jobs, audit=audit)
         return cls(
             keyring=keyring,
             audit=audit,
@@ -91,8 +94,9 @@ class Administration:
             logins=Logins(clock, directory, passwords, sessions=sessions, links=links, audit=audit),
             issuer=issuer,
             tokens=Tokens(clock, directory, issuer, trusted, fetch),
-            projects=Projects(store, clock, directory, jobs=jobs, audit=audit),
+            projects=projects,
             secrets=vault,
+            rewrapping=Rewrapping(projects, vault, issuer, audit),
             callbacks=Callbacks(store, random, jobs=jobs, vault=vault, audit=audit),
             limits=Limits(store, clock, audit, quota or Quota()),
         )

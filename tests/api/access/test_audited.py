@@ -45,6 +45,9 @@ async def test_one_entry_for_each_change(house):
         (root, "PUT", "/projects/new/limits", {"jobs": 5}),
         (root, "GET", "/projects/new/export", None),
         (root, "DELETE", "/projects/new", None),
+        (root, "POST", "/tokens", None),
+        (root, "POST", "/platform/rewrap", None),
+        (await house.login("root"), "DELETE", "/session", None),
         (root, "PUT", "/session/password", {"new": long}),
     ]
     for headers, method, path, body in changes:

@@ -110,3 +110,19 @@ async def test_only_admins(office, service):
     for call in (service.secrets.set(office.actor(Role.EDITOR), "token", "value"),):
         with pytest.raises(Forbidden):
             await call
+
+
+async def test_everything_sealed_goes_under_the_new_key_in_one_call(office, service):
+    ada = await service.users.create(office.owner(), "ada")
+    await service.projects.create(office.owner(), "acme", admin="ada")
+    await service.secrets.set(office.actor(), "token", CANARY)
+    token = await service.issuer.issue(ada)
+    changed = office.open(keyring=Keyring([NEWER, office.keyring.current]))
+    assert await changed.rewrapping.run(office.owner()) == 2
+    assert await changed.rewrapping.run(office.owner()) == 0
+    newest = office.open(keyring=Keyring([NEWER]))
+    assert (await newest.tokens.find(token)).name == "ada"
+    assert await newest.issuer.issue(ada)
+    page = await changed.audit.list_platform(office.owner())
+    assert [entry.action for entry in page.items[:2]] == ["platform.rewrap"] * 2
+    assert (await changed.audit.verify_platform(office.owner())).problem is None

@@ -212,6 +212,12 @@ class Verified(Answer):
     problem: str | None
 
 
+class Rewrapped(Answer):
+    """How many were under another server key before."""
+
+    rewrapped: int
+
+
 class Login(Shape):
     """A name and a password, or the token of a link."""
 

@@ -1,4 +1,4 @@
-"""The audit log of the project."""
+"""The audit logs, and the keys behind them."""
 
 from __future__ import annotations
 
@@ -8,38 +8,80 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from tickwell.api import bodies
 from tickwell.api.answers import answer
-from tickwell.api.context import administration_of
+from tickwell.api.context import administration_of, context_of
 from tickwell.api.describe import described
 from tickwell.api.models import administration as models
 from tickwell.api.paging import opened, sealed
 from tickwell.api.security import allow
+from tickwell.ports.records import Page
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.audit.entry import Entry
 from tickwell.services.documents import instant_text
+from tickwell.services.platform import PLATFORM
 
 router = APIRouter(tags=["audit"])
+
+
+Cursor = Annotated[str | None, Query(max_length=1000)]
+Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 @router.get("/audit", **described("list_audit", models.Entries))
 async def list_audit(
     request: Request,
-    cursor: Annotated[str | None, Query(max_length=1000)] = None,
-    limit: Annotated[int, Query(ge=1, le=100)] = 100,
+    cursor: Cursor = None,
+    limit: Limit = 100,
     actor: Actor = allow(Permission.ADMINISTER),
 ) -> Response:
-    """Entries, newest first."""
+    """Entries of the project, newest first."""
     scope = (actor.project, "audit")
     page = await administration_of(request).audit.list(actor, opened(cursor, *scope), limit)
-    items = [_document(entry) for entry in page.items]
-    return answer({"items": items, "next_cursor": sealed(page.cursor, *scope)})
+    return _page(page, scope)
 
 
 @router.get("/audit/verify", **described("verify_audit", models.Verified))
 async def verify(request: Request, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
     """Look at every entry for signs that one was changed, taken out or put in."""
     return answer(asdict(await administration_of(request).audit.verify(actor)))
+
+
+@router.get("/platform/audit", **described("list_platform_audit", models.Entries))
+async def list_platform(
+    request: Request,
+    cursor: Cursor = None,
+    limit: Limit = 100,
+    actor: Actor = allow(Permission.PLATFORM),
+) -> Response:
+    """Entries about users, projects and sessions, newest first."""
+    audit, scope = administration_of(request).audit, (PLATFORM, "audit")
+    return _page(await audit.list_platform(actor, opened(cursor, *scope), limit), scope)
+
+
+@router.get("/platform/audit/verify", **described("verify_platform_audit", models.Verified))
+async def verify_platform(request: Request, actor: Actor = allow(Permission.PLATFORM)) -> Response:
+    """The same for the platform's own log."""
+    return answer(asdict(await administration_of(request).audit.verify_platform(actor)))
+
+
+@router.post("/platform/rewrap", **described("rewrap_secrets", models.Rewrapped))
+async def rewrap(request: Request, actor: Actor = allow(Permission.PLATFORM)) -> Response:
+    """Put every secret and signing key under the current server key."""
+    context = context_of(request)
+    body = await bodies.read_bytes(request)
+
+    async def act() -> Response:
+        bodies.object_of(body)
+        return answer({"rewrapped": await administration_of(request).rewrapping.run(actor)})
+
+    return await context.idempotency.once(request, actor, body, act)
+
+
+def _page(page: Page[Entry], scope: tuple[str, str]) -> Response:
+    items = [_document(entry) for entry in page.items]
+    return answer({"items": items, "next_cursor": sealed(page.cursor, *scope)})
 
 
 def _document(entry: Entry) -> dict[str, Any]:

@@ -51,7 +51,9 @@ async def log_in(request: Request) -> Response:
 async def log_out(request: Request) -> Response:
     """End the session that the cookie names."""
     id = session_of(request)
-    done = await administration_of(request).sessions.end(id) if id else False
+    address = request.client.host if request.client else ""
+    logins = administration_of(request).logins
+    done = await logins.log_out(id, address=address) if id else False
     response = answer({"done": done})
     drop_session(request, response)
     return response

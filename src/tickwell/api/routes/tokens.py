@@ -28,7 +28,9 @@ async def issue(request: Request, actor: Actor = allow(Permission.READ)) -> Resp
     user = await administration.directory.find(name) if kind == "user" else None
     if user is None:
         raise NotFound("user", actor.name)
-    return answer({"token": await administration.issuer.issue(user)}, 201)
+    token = await administration.issuer.issue(user)
+    await administration.audit.record(actor, "token.issue", f"user/{user.name}")
+    return answer({"token": token}, 201)
 
 
 @router.get("/jwks", dependencies=[public()], **described("get_jwks", models.Jwks))

@@ -14,7 +14,7 @@ from tickwell.services.access.user import User
 from tickwell.services.keyring import Keyring
 from tickwell.services.platform import PLATFORM
 from tickwell.services.recall import Recall
-from tickwell.services.secrets.envelope import seal, unseal
+from tickwell.services.secrets.envelope import rewrap, seal, unseal
 from tickwell.services.time import Time
 
 KIND = "signing_key"
@@ -79,6 +79,16 @@ class Issuer:
             if known is not None and known.expires_at is None:
                 await self._store.put_record(record, now, known.version)
         return key.id
+
+    async def rewrap(self) -> int:
+        """Put the signing keys under the current server key; how many were not."""
+        now, moved = self._clock.now(), 0
+        for record in await self._store.list_records(KIND, PLATFORM, "", now):
+            sealed = record.document["sealed"]
+            if sealed["kek"] != self._keyring.current.id:
+                record.document["sealed"] = rewrap(self._keyring, sealed, _place(record.key))
+                moved += await self._store.put_record(record, now, record.version)
+        return moved
 
     async def jwks(self) -> dict[str, Any]:
         """The public halves, for others who check our tokens."""

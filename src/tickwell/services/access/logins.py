@@ -75,14 +75,18 @@ class Logins:
             raise Unauthenticated(REFUSED)
         return await self._open(user, address, old, how)
 
+    async def log_out(self, id: str, *, address: str) -> bool:
+        """End a session; whether there was one."""
+        user = await self._sessions.find(id)
+        if not await self._sessions.end(id) or user is None:
+            return False
+        actor = _known(user, address)
+        await self._audit.record(actor, "session.end", f"user/{user.name}")
+        return True
+
     async def _open(self, user: User, address: str, old: str | None, how: str) -> str:
         id = await self._sessions.open(user, old)
-        actor = Actor(
-            name=f"user:{user.name}",
-            project=PLATFORM,
-            permissions=frozenset(),
-            address=address,
-        )
+        actor = _known(user, address)
         await self._audit.record(actor, "session.open", f"user/{user.name}", None, {"by": how})
         return id
 
@@ -95,3 +99,8 @@ class Logins:
             raise LimitReached(
                 "too many tries to log in", retry_after=max(waits), hint="Try again later"
             )
+
+
+def _known(user: User, address: str) -> Actor:
+    name = f"user:{user.name}"
+    return Actor(name=name, project=PLATFORM, permissions=frozenset(), address=address)

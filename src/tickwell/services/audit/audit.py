@@ -15,6 +15,7 @@ from tickwell.services.audit.block import Block, problem_of
 from tickwell.services.audit.chain import Chain
 from tickwell.services.audit.entry import Entry, entry_of
 from tickwell.services.keyring import Keyring
+from tickwell.services.platform import PLATFORM
 from tickwell.services.time import Time
 
 
@@ -57,8 +58,18 @@ class Audit:
 
     @needs(Permission.ADMINISTER)
     async def list(self, actor: Actor, cursor: str | None = None, limit: int = 100) -> Page[Entry]:
-        """Entries, newest first."""
-        chain = self._chain(actor.project)
+        """Entries of the actor's project, newest first."""
+        return await self._list(actor.project, cursor, limit)
+
+    @needs(Permission.PLATFORM)
+    async def list_platform(
+        self, actor: Actor, cursor: str | None = None, limit: int = 100
+    ) -> Page[Entry]:
+        """Entries about users, projects and sessions, newest first."""
+        return await self._list(PLATFORM, cursor, limit)
+
+    async def _list(self, project: str, cursor: str | None, limit: int) -> Page[Entry]:
+        chain = self._chain(project)
         number, skip = _read_cursor(cursor)
         if number is None:
             last = await chain.find_last()
@@ -80,12 +91,20 @@ class Audit:
     @needs(Permission.ADMINISTER)
     async def verify(self, actor: Actor) -> Verified:
         """Look at every block of the project's chain."""
-        chain = self._chain(actor.project)
+        return await self._verify(actor.project)
+
+    @needs(Permission.PLATFORM)
+    async def verify_platform(self, actor: Actor) -> Verified:
+        """Look at every block of the platform's own chain."""
+        return await self._verify(PLATFORM)
+
+    async def _verify(self, project: str) -> Verified:
+        chain = self._chain(project)
         last: Block | None = None
         entries, number = 0, 0
         while blocks := await chain.read_hundred(number):
             for block in blocks:
-                problem = problem_of(self._keyring, actor.project, last, block)
+                problem = problem_of(self._keyring, project, last, block)
                 if problem:
                     return Verified(entries=entries, head=_head(last), problem=problem)
                 last, entries = block, entries + len(block.entries)

@@ -60,7 +60,8 @@ async def log_out(request: Request, _visitor: Visitor = visit(Permission.READ)) 
     """End the session."""
     id = session_of(request)
     if id:
-        await administration_of(request).sessions.end(id)
+        address = request.client.host if request.client else ""
+        await administration_of(request).logins.log_out(id, address=address)
     answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
     drop_session(request, answer)
     return answer
