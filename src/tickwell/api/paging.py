@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import fields, is_dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -33,7 +34,15 @@ def opened(given: str | None, *scope: Any) -> str | None:
 
 
 def _digest(cursor: str, scope: tuple[Any, ...]) -> bytes:
-    return blake2b(repr((cursor, scope)).encode(), digest_size=_DIGEST).digest()
+    parts = (cursor, *map(_plain, scope))
+    return blake2b(repr(parts).encode(), digest_size=_DIGEST).digest()
+
+
+def _plain(value: Any) -> Any:
+    """The same in every process: sets have no order, and each process has its own."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return [_plain(getattr(value, field.name)) for field in fields(value)]
+    return sorted(map(str, value)) if isinstance(value, frozenset) else value
 
 
 def _unfit() -> InvalidInput:
