@@ -38,8 +38,11 @@ class PostgresCatalog(PostgresBase):
         for entry in entries:
             row = known.get(entry.job.id)
             if row is None:
+                # The copy is ours: the caller's own is the answer.
                 self.cache.put(own(entry).job)
-            answers.append(own(entry if row is None else entry_of(self.cache, row)))
+                answers.append(entry)
+            else:
+                answers.append(own(entry_of(self.cache, row)))
         self.bell.ring()
         return answers
 

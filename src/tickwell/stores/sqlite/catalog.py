@@ -30,8 +30,11 @@ class SqliteCatalog(SqliteBase):
         answers = []
         for entry, row in zip(entries, known, strict=True):
             if row is None:
+                # The copy is ours: the caller's own is the answer.
                 self.cache.put(own(entry).job)
-            answers.append(own(entry if row is None else entry_of(self.cache, row[1:])))
+                answers.append(entry)
+            else:
+                answers.append(own(entry_of(self.cache, row[1:])))
         return answers
 
     async def change_jobs(
