@@ -33,6 +33,8 @@ from tickwell.services.transactions import Transactions
 from tickwell.settings import Settings
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from tickwell.engine.engine import Engine
     from tickwell.engine.supervisor import Supervisor
     from tickwell.services.operations import Tools
@@ -207,6 +209,17 @@ class Scheduler(Named, Running):
             random=SystemRandom(),
             wake=self._wake,
             check=self._check_payload,
+        )
+
+    def asgi(self) -> FastAPI:
+        """API and dashboard to mount beside your own: `app.mount("/scheduler", scheduler.asgi())`.
+
+        The scheduler itself is started as ever, by `lifespan`.
+        """
+        from tickwell.wiring import make_api
+
+        return make_api(
+            self.tools(), health=self.health, settings=self.settings, events=self.events
         )
 
     def _wake(self) -> None:

@@ -1,0 +1,36 @@
+"""The API inside somebody's own application."""
+
+import httpx
+from fastapi import FastAPI
+
+from tickwell import Scheduler, Settings
+
+
+async def test_the_api_answers_where_it_is_mounted(tmp_path):
+    store = f"sqlite:///{tmp_path / 'jobs.db'}"
+    scheduler = Scheduler(store, settings=Settings(auth=False))
+
+    @scheduler.job()
+    async def report() -> None:
+        """Nothing to do."""
+
+    app = FastAPI(lifespan=scheduler.lifespan)
+    app.mount("/scheduler", scheduler.asgi())
+    async with scheduler.lifespan():
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+            jobs = (await http.get("/scheduler/api/v1/jobs")).json()["items"]
+            assert [job["name"] for job in jobs] == ["report"]
+            run = await http.post("/scheduler/api/v1/jobs/report/trigger")
+            assert run.status_code == 202
+            assert (await http.get("/api/v1/jobs")).status_code == 404
+
+
+async def test_strangers_are_asked_who_they_are(tmp_path):
+    scheduler = Scheduler(f"sqlite:///{tmp_path / 'jobs.db'}")
+    app = scheduler.asgi()
+    async with scheduler.lifespan():
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+            assert (await http.get("/api/v1/jobs")).status_code == 401
+            assert (await http.get("/health")).status_code == 200
