@@ -1,0 +1,102 @@
+"""Debian's Chromium before a real service. An error in a page's console fails the test."""
+
+import os
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import async_playwright, expect
+
+from tests.ui.seeds import seed
+from tests.ui.site import Site, lively
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
+
+expect.set_options(timeout=15_000)
+
+
+def pytest_collection_modifyitems(items):
+    """One browser for all, so one loop for all that use it."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+class Window:
+    """A browser window on a site, and whatever its console said."""
+
+    def __init__(self, context, site):
+        self.context, self.site = context, site
+        self.said = []
+        #: Parts of what a console may say in this test.
+        self.allowed = []
+
+    async def open(self, path="/"):
+        page = await self.context.new_page()
+        page.on("console", lambda message: self._hear(message.type, message.text))
+        page.on("pageerror", lambda error: self._hear("error", str(error)))
+        await page.goto(self.site.url + path)
+        return page
+
+    def _hear(self, kind, text):
+        if kind in {"error", "warning"}:
+            self.said.append(text)
+
+    def faults(self):
+        return [text for text in self.said if not any(allowed in text for allowed in self.allowed)]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser():
+    path = os.environ.get("TICKWELL_TEST_CHROMIUM", "/usr/bin/chromium")
+    async with async_playwright() as playwright:
+        found = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield found
+        await found.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Jobs of every kind, with real executions of every state."""
+    with Site(tmp_path_factory.mktemp("site"), declare=lively) as found:
+        seed(found)
+        yield found
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def window(browser):
+    """Makes windows on a site; all are looked at in the end."""
+    made = []
+
+    async def make(site, *, bypass_csp=False, scripts=True, theme="light", size=None):
+        context = await browser.new_context(
+            viewport=size or WIDE,
+            color_scheme=theme,
+            bypass_csp=bypass_csp,
+            java_script_enabled=scripts,
+            timezone_id="Europe/Rome",
+        )
+        context.set_default_timeout(15_000)
+        made.append(Window(context, site))
+        return made[-1]
+
+    yield make
+    faults = [fault for each in made for fault in each.faults()]
+    for each in made:
+        await each.context.close()
+    assert faults == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(window, site):
+    """The overview of the site in a wide, light window."""
+    return await (await window(site)).open()
