@@ -1,56 +1,107 @@
-"""20,000 requested runs of a no-op, already in Redis, against the bare redis-py loop."""
+"""Redis: the drain against the bare redis-py loop and against dramatiq, and the other cases.
 
-from statistics import median
+`python -m bench.cases.redis_drain [drain|dramatiq|lateness|scale|idle …]`
+"""
 
-from bench.child import run_module
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+from bench.cases import drain, idle, lateness, scale
+from bench.cases.drain import COUNT, drained, faults, in_words
+from bench.child import run_module, run_script
 from bench.figure import Figure
 from bench.options import Options
+from bench.peers.environment import peer_python
+from bench.stores import Kind
 from bench.table import render
-from tests.servers.redis import start
+from tests.servers.redis import Server, start
 
-COUNT = 20_000
+PEER = Path(__file__).parent.parent / "peers" / "dramatiq_drain.py"
 ROUNDS = 3
-BAR = 0.5
 
 
-def measure(options: Options) -> list[Figure]:
-    """Each round fills two prefixes and drains them, first by the limit, then by ours."""
-    url = start("--appendonly", "yes", "--appendfsync", "everysec").url
-    rounds = [_round(url, number) for number in range(ROUNDS * options.repeat)]
-    ours = [COUNT / mine["seconds"] for mine, _ in rounds]
-    limits = [COUNT / bare["seconds"] for _, bare in rounds]
-    cpu = median(mine["cpu"] / COUNT * 1e6 for mine, _ in rounds)
+@lru_cache
+def server() -> Server:
+    """With an append-only file, which is written every second."""
+    return start("--appendonly", "yes", "--appendfsync", "everysec")
+
+
+class Redis:
+    """Prefixes of a server of its own; what a measurement leaves stays until it ends."""
+
+    name = "Redis"
+    bars: ClassVar = {"drain": 0.5, "dramatiq": 2.0, "cron": 0.5, "scale": 1.3}
+
+    def __init__(self) -> None:
+        self._numbers = count()
+
+    @contextmanager
+    def empty(self) -> Iterator[str]:
+        yield f"{server().url}?prefix=bench{next(self._numbers)}"
+
+    @contextmanager
+    def full(self, runs: int) -> Iterator[str]:
+        with self.empty() as where:
+            run_module("bench.ours.enqueue", where, runs)
+            yield where
+
+    @lru_cache  # noqa: B019 - there is one of each
+    def resting(self, jobs: int) -> str:
+        where = f"{server().url}?prefix=resting{jobs}"
+        run_module("bench.ours.register", where, jobs)
+        return where
+
+    def bare(self, where: str) -> dict[str, float]:
+        answer: dict[str, float] = run_module(
+            "bench.limits.redis_loop", *where.split("?prefix=", 1)
+        )
+        return answer
+
+
+REDIS = cast("Kind", Redis())
+
+
+class OnRedis(Options):
+    """The same for one store that is not among the default ones."""
+
+    @property
+    def stores(self) -> list[Kind]:
+        return [REDIS]
+
+
+def against_dramatiq(options: Options) -> list[Figure]:
+    """One process of each, in turn."""
+    ours, peers = [], list[dict[str, Any]]()
+    for _ in range(ROUNDS * options.repeat):
+        peers.append(run_script(peer_python(), PEER, server().url, COUNT))
+        ours.append(drained(REDIS))
+    wrong = [f"dramatiq handled {each['handled']}" for each in peers if each["handled"] != COUNT]
     return [
         Figure(
-            name=f"drain: {COUNT:,} no-ops on Redis",
-            ours=f"{median(ours):,.0f}/s, {cpu:.0f} µs CPU each",
-            against=f"bare redis-py loop {median(limits):,.0f}/s",
-            ratios=[mine / bare for mine, bare in zip(ours, limits, strict=True)],
-            bar=BAR,
-            faults=[
-                f"{mine['handled']:,} handled, {mine['written']:,} written"
-                for mine, _ in rounds
-                if not mine["handled"] == mine["written"] == COUNT
-            ],
-            details={"ours": [mine for mine, _ in rounds], "limit": [bare for _, bare in rounds]},
+            name=f"dramatiq: {COUNT:,} no-ops on Redis",
+            ours=in_words(ours),
+            against=f"dramatiq {in_words(peers)}",
+            ratios=[b["seconds"] / a["seconds"] for a, b in zip(ours, peers, strict=True)],
+            bar=REDIS.bars["dramatiq"],
+            faults=faults(ours) + wrong,
+            details={"ours": ours, "peer": peers},
         )
     ]
 
 
-def profile() -> None:
-    """Drain once under a sampler, which prints where the CPU went."""
-    url = f"{start('--appendonly', 'yes').url}?prefix=profile"
-    run_module("bench.ours.redis_drain", "fill", url, COUNT)
-    run_module("bench.ours.redis_drain", "drain", url, COUNT, "profile")
-
-
-def _round(url: str, number: int) -> tuple[dict[str, float], dict[str, float]]:
-    bare, mine = f"bare{number}", f"{url}?prefix=ours{number}"
-    run_module("bench.ours.redis_drain", "fill", f"{url}?prefix={bare}", COUNT)
-    limit = run_module("bench.limits.redis_loop", url, bare)
-    run_module("bench.ours.redis_drain", "fill", mine, COUNT)
-    return run_module("bench.ours.redis_drain", "drain", mine, COUNT), limit
-
+CASES: dict[str, Callable[[Options], list[Figure]]] = {
+    "drain": drain.measure,
+    "dramatiq": against_dramatiq,
+    "lateness": lateness.measure,
+    "scale": scale.measure,
+    "idle": idle.measure,
+}
 
 if __name__ == "__main__":
-    print(render(measure(Options())))
+    asked = sys.argv[1:] or ["drain", "dramatiq"]
+    print(render([figure for name in asked for figure in CASES[name](OnRedis())]))

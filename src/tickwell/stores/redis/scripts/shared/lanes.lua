@@ -48,12 +48,31 @@ local function is_better(lane, best)
   return lane.read[lane.place] < best.read[best.place]
 end
 
+-- Of a single lane nothing has to be merged.
+local function picker_of_lane(lane, due)
+  local offset = 0
+  return function(count)
+    local keys, picked = {}, redis.call('ZRANGE', P .. lane.key, '-inf', due - lane.head, 'BYSCORE',
+      'LIMIT', offset, count)
+    if #picked == 0 and offset == 0 then
+      close_if_empty(lane)
+    end
+    offset = offset + #picked
+    for n = 1, #picked do
+      keys[n] = lane.key
+    end
+    return picked, keys
+  end
+end
+
 -- A function that answers the next best ids, as many as it is asked for, and the lane of each.
 local function picker(queues, abilities, due)
   local lanes = lanes_of(queues, abilities)
+  if #lanes == 1 then
+    return picker_of_lane(lanes[1], due)
+  end
   return function(count)
-    local chunk, picked = #lanes > 1 and math.min(count, CHUNK) or count, {}
-    local keys = {}
+    local chunk, picked, keys = math.min(count, CHUNK), {}, {}
     while #picked < count do
       local best
       for _, lane in ipairs(lanes) do
