@@ -53,6 +53,8 @@ class Settings:
     secret_key_file: str = ""
     #: Issuers whose tokens are believed: "name issuer=… audience=… jwks=https://…".
     jwt_issuers: tuple[str, ...] = ()
+    #: Where people may log in by OpenID Connect: "name issuer=https://… client_id=…".
+    oidc: str = ""
     #: Requests in 15 minutes from an address that shows no key; 0: no limit.
     requests_without_key: int = 100
     #: Requests in a minute with one key or of one user; 0: no limit.

@@ -15,6 +15,7 @@ from tickwell.services.access.keys import Keys
 from tickwell.services.access.links import Links
 from tickwell.services.access.logins import Logins
 from tickwell.services.access.members import Members
+from tickwell.services.access.oidc import Oidc, Provider, Web
 from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.sessions import Sessions
 from tickwell.services.access.tokens import Tokens
@@ -58,6 +59,8 @@ class Administration:
     callbacks: Callbacks
     rewrapping: Rewrapping
     limits: Limits
+    #: None: people log in here only.
+    oidc: Oidc | None = None
 
     @classmethod
     def over(
@@ -71,6 +74,8 @@ class Administration:
         passwords: Passwords | None = None,
         quota: Quota | None = None,
         trusted: Sequence[TrustedIssuer] = (),
+        provider: Provider | None = None,
+        web: Web | None = None,
         fetch: Fetch = nowhere,
     ) -> Self:
         """All of them over one store."""
@@ -81,7 +86,12 @@ class Administration:
         vault = Secrets(store, clock, keyring, audit)
         issuer = Issuer(store, clock, random, keyring)
         projects = Projects(store, clock, directory, jobs=jobs, audit=audit)
+        logins = Logins(clock, directory, passwords, sessions=sessions, links=links, audit=audit)
+        oidc = None
+        if provider is not None and web is not None:
+            oidc = Oidc(store, clock, provider, web=web, directory=directory, logins=logins)
         return cls(
+            oidc=oidc,
             keyring=keyring,
             audit=audit,
             keys=Keys(store, clock, keyring, audit),
@@ -91,7 +101,7 @@ class Administration:
             members=Members(clock, directory, audit),
             sessions=sessions,
             links=links,
-            logins=Logins(clock, directory, passwords, sessions=sessions, links=links, audit=audit),
+            logins=logins,
             issuer=issuer,
             tokens=Tokens(clock, directory, issuer, trusted, fetch),
             projects=projects,

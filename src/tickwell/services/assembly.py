@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from tickwell.clock import Clock
 from tickwell.executors.http.fetch import Fetcher
 from tickwell.executors.http.guard import Guard
 from tickwell.executors.http.resolver import SystemResolver
 from tickwell.ids import Random
 from tickwell.ports.store import Store
+from tickwell.services.access.oidc import read_provider
 from tickwell.services.access.trusted import read_issuer
 from tickwell.services.administration import Administration
 from tickwell.services.jobs import Jobs
@@ -36,6 +39,8 @@ def make_administration(
     keyring: Keyring,
 ) -> Administration:
     """All that is administered, over one store."""
+    web = Fetcher(Guard.of(settings), SystemResolver())
+    secret = os.environ.get("TICKWELL_OIDC_SECRET", "")
     return Administration.over(
         store,
         clock,
@@ -50,5 +55,7 @@ def make_administration(
             payload=settings.max_payload,
         ),
         trusted=[read_issuer(text) for text in settings.jwt_issuers],
-        fetch=Fetcher(Guard.of(settings), SystemResolver()),
+        fetch=web,
+        provider=read_provider(settings.oidc, secret) if settings.oidc else None,
+        web=web,
     )

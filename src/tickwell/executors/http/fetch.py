@@ -1,21 +1,24 @@
-"""Fetches a document: for keys of issuers, through the same guarded client as webhooks."""
+"""Fetches documents of issuers, through the same guarded client as webhooks."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
+from urllib.parse import urlencode
 
 from tickwell.domain.http.url import parse_url
+from tickwell.errors import InvalidJob
 from tickwell.executors.http.guard import Guard
 from tickwell.executors.http.request import Request
 from tickwell.executors.http.resolver import Resolver
+from tickwell.executors.http.values import Unsendable
 
 #: Seconds for the whole of it.
 LIMIT = 10.0
 
 
 class Fetcher:
-    """One GET at a time is all that this is for: no connection is kept."""
+    """For what is asked for rarely: no connection is kept."""
 
     def __init__(self, guard: Guard, resolver: Resolver) -> None:
         self._guard = guard
@@ -23,23 +26,34 @@ class Fetcher:
 
     async def __call__(self, address: str) -> bytes:
         """The body, up to 64 KiB; `OSError` when it cannot be had."""
+        return await self._send("GET", address, {"Accept": "application/json"}, b"")
+
+    async def post(self, address: str, form: dict[str, str]) -> bytes:
+        """The body of the answer to a form; `OSError` when there is none."""
+        kind = {
+            "Accept": "application/json",
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        return await self._send("POST", address, kind, urlencode(form).encode())
+
+    async def _send(self, method: str, address: str, headers: dict[str, str], body: bytes) -> bytes:
         from tickwell.executors.http.client import Client  # noqa: PLC0415  # heavy, rarely needed
 
-        url = parse_url(address, "jwt_issuers")
+        try:
+            url = parse_url(address, "issuer")
+        except InvalidJob as error:
+            raise OSError(str(error)) from None
         await self._guard.own.look_up(self._resolver)
         self._guard.check_url(url)
         context = await asyncio.to_thread(ssl.create_default_context)
         client = Client(self._guard, self._resolver, context, ssl.create_default_context)
         query = f"?{url.query}" if url.query else ""
-        request = Request(
-            "GET",
-            f"{url.scheme}://{url.authority}{url.path}{query}",
-            {"Accept": "application/json"},
-        )
+        origin = f"{url.scheme}://{url.authority}"
+        request = Request(method, f"{origin}{url.path}{query}", headers, body)
         try:
             async with asyncio.timeout(LIMIT):
                 answer = await client.send(request)
-        except (client.failure, TimeoutError) as error:
+        except (client.failure, Unsendable, TimeoutError) as error:
             raise OSError(f"{url.host} did not answer: {error}") from None
         finally:
             await client.close()

@@ -1,0 +1,183 @@
+"""Logging in through another issuer: OpenID Connect, authorization code with PKCE."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from tickwell.errors import InvalidInput, InvalidSetting, Unauthenticated
+from tickwell.ports.records import Record
+from tickwell.ports.store import RecordStore
+from tickwell.services.access.directory import Directory
+from tickwell.services.access.logins import REFUSED, Logins
+from tickwell.services.access.token import read_unverified, verify
+from tickwell.services.access.trusted import RemoteKeys
+from tickwell.services.access.user import User, check_user_name
+from tickwell.services.platform import PLATFORM
+from tickwell.services.time import Time
+
+KIND = "oidc_state"
+#: Milliseconds that a person has to log in over there.
+LIFE = 10 * 60_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """Whom to ask. Its users are called `<name>:<subject>`."""
+
+    name: str
+    issuer: str
+    client_id: str
+    client_secret: str
+    subject: str = "sub"
+
+
+def read_provider(text: str, client_secret: str) -> Provider:
+    """A provider as the setting `oidc` has it; the secret comes from the environment."""
+    name, *pairs = text.split()
+    given = dict(pair.partition("=")[::2] for pair in pairs)
+    if not {"issuer", "client_id"} <= given.keys() <= {"issuer", "client_id", "subject"}:
+        raise InvalidSetting(
+            "needs a name, then issuer= and client_id=",
+            field="oidc",
+            hint='For example "corp issuer=https://id.example.com client_id=tickwell"',
+        )
+    return Provider(name=name, client_secret=client_secret, **given)
+
+
+class Web(Protocol):
+    """Goes out, guarded as every request."""
+
+    async def __call__(self, address: str) -> bytes: ...
+
+    async def post(self, address: str, form: dict[str, str]) -> bytes:
+        """Send a form; the body of the answer, or `OSError`."""
+        ...
+
+
+class Oidc:
+    """Sends a person there, and takes what they come back with."""
+
+    def __init__(
+        self,
+        store: RecordStore,
+        clock: Time,
+        provider: Provider,
+        *,
+        web: Web,
+        directory: Directory,
+        logins: Logins,
+    ) -> None:
+        self.provider = provider
+        self._store = store
+        self._clock = clock
+        self._web = web
+        self._directory = directory
+        self._logins = logins
+        self._found: dict[str, Any] | None = None
+        self._keys: RemoteKeys | None = None
+
+    async def begin(self, back: str, wanted: str) -> tuple[str, str]:
+        """Where to send the person, and the state that their browser keeps meanwhile."""
+        found = await self._discover()
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        now = self._clock.now()
+        document = {"nonce": nonce, "verifier": verifier, "back": back, "wanted": wanted}
+        record = Record(
+            kind=KIND,
+            project=PLATFORM,
+            key=_hash(state),
+            document=document,
+            expires_at=now + LIFE,
+        )
+        await self._store.put_record(record, now)
+        challenge = hashlib.sha256(verifier.encode()).digest()
+        query = {
+            "response_type": "code",
+            "client_id": self.provider.client_id,
+            "redirect_uri": back,
+            "scope": "openid email",
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": base64.urlsafe_b64encode(challenge).decode().rstrip("="),
+            "code_challenge_method": "S256",
+        }
+        return f"{found['authorization_endpoint']}?{urlencode(query)}", state
+
+    async def finish(
+        self, state: str, kept: str, code: str, *, address: str, old: str | None
+    ) -> tuple[str, str]:
+        """The id of a new session, and the page that was wanted. A state is good once."""
+        record = await self._store.get_record(KIND, PLATFORM, _hash(state), self._clock.now())
+        same_browser = hmac.compare_digest(state.encode(), kept.encode())
+        if record is None or not same_browser:
+            raise Unauthenticated(REFUSED)
+        if not await self._store.delete_record(KIND, PLATFORM, record.key):
+            raise Unauthenticated(REFUSED)
+        claims = await self._claims(code, record.document)
+        user = await self._user(claims)
+        id = await self._logins.for_user(user, address=address, old=old, how="oidc")
+        return id, str(record.document["wanted"])
+
+    async def _claims(self, code: str, asked: dict[str, Any]) -> dict[str, Any]:
+        found = await self._discover()
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": asked["back"],
+            "client_id": self.provider.client_id,
+            "code_verifier": asked["verifier"],
+        }
+        if self.provider.client_secret:
+            form["client_secret"] = self.provider.client_secret
+        try:
+            answer = json.loads(await self._web.post(found["token_endpoint"], form))
+            token = read_unverified(str(answer["id_token"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            raise Unauthenticated(REFUSED) from None
+        keys = self._keys = self._keys or RemoteKeys(self._clock, found["jwks_uri"], self._web)
+        key = await keys.find(token.kid)
+        if key is None or token.issuer != self.provider.issuer:
+            raise Unauthenticated(REFUSED)
+        claims = verify(token, key, self.provider.client_id, self._clock.now())
+        if not hmac.compare_digest(str(claims.get("nonce")).encode(), asked["nonce"].encode()):
+            raise Unauthenticated(REFUSED)
+        return claims
+
+    async def _user(self, claims: dict[str, Any]) -> User:
+        subject = claims.get(self.provider.subject)
+        unproved = self.provider.subject == "email" and claims.get("email_verified") is not True
+        if not isinstance(subject, str) or unproved:
+            raise Unauthenticated(REFUSED)
+        try:
+            name = check_user_name(f"{self.provider.name}:{subject}")
+        except InvalidInput:
+            raise Unauthenticated(REFUSED) from None
+        user = await self._directory.read(name)
+        if user is None:
+            raise Unauthenticated(f"you are {name}, and no member yet; ask an admin")
+        return user
+
+    async def _discover(self) -> dict[str, Any]:
+        if self._found is None:
+            address = f"{self.provider.issuer.rstrip('/')}/.well-known/openid-configuration"
+            try:
+                found = json.loads(await self._web(address))
+                wanted = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+                self._found = {name: str(found[name]) for name in wanted}
+            except (OSError, ValueError, KeyError, TypeError):
+                raise Unauthenticated("the issuer does not answer; try again later") from None
+            if self._found["issuer"] != self.provider.issuer:
+                self._found = None
+                raise Unauthenticated("the issuer calls itself otherwise; see the setting oidc")
+        return self._found
+
+
+def _hash(state: str) -> str:
+    return hashlib.sha256(state.encode()).hexdigest()

@@ -1,0 +1,155 @@
+"""Logging in through another issuer, with an issuer of our own making."""
+
+import base64
+import hashlib
+import json
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import ECKey
+
+from tests.executors.http.conftest import LOCAL, Names
+from tests.executors.http.receiver import Receiver, answers
+from tickwell.errors import InvalidSetting, Unauthenticated
+from tickwell.executors.http.fetch import Fetcher
+from tickwell.executors.http.guard import Guard, Refused
+from tickwell.services.access.oidc import LIFE, read_provider
+from tickwell.services.access.permission import Role
+
+ISSUER = "https://id.example.com"
+KEY = ECKey.generate_key("P-256", {"kid": "k1"})
+CORP = read_provider(f"corp issuer={ISSUER} client_id=us", "hush")
+
+
+class Issuer:
+    """What the other side answers; `changes` makes it lie."""
+
+    def __init__(self, clock, **changes):
+        self.clock = clock
+        self.changes = changes
+        self.asked: dict[str, str] = {}
+        self.forms: list[dict[str, str]] = []
+
+    async def __call__(self, address):
+        if address.endswith("/.well-known/openid-configuration"):
+            names = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+            found = {name: f"{ISSUER}/{name}" for name in names} | {"issuer": ISSUER}
+            return json.dumps(found | self.changes.get("discovery", {})).encode()
+        return json.dumps({"keys": [KEY.as_dict(private=False)]}).encode()
+
+    def arrive(self, address):
+        """The person logs in over there."""
+        query = parse_qs(urlsplit(address).query)
+        self.asked = {name: values[0] for name, values in query.items()}
+        return self.asked["state"]
+
+    async def post(self, address, form):
+        assert address == f"{ISSUER}/token_endpoint"
+        self.forms.append(form)
+        challenge = hashlib.sha256(form["code_verifier"].encode()).digest()
+        sent = base64.urlsafe_b64encode(challenge).decode().rstrip("=")
+        assert sent == self.asked["code_challenge"]
+        second = self.clock.now() // 1000
+        claims = {"iss": ISSUER, "aud": "us", "sub": "ada", "nonce": self.asked["nonce"]}
+        claims |= {"iat": second, "exp": second + 300} | self.changes.get("claims", {})
+        key = self.changes.get("key", KEY)
+        header = {"alg": "ES256", "kid": "k1"}
+        return json.dumps({"id_token": jwt.encode(header, claims, key)}).encode()
+
+
+async def ready(office, provider=CORP, **changes):
+    issuer = Issuer(office.clock, **changes)
+    service = office.open(provider=provider, web=issuer)
+    await service.members.set(office.actor(), "corp:ada", Role.EDITOR)
+    return service, issuer
+
+
+async def come_back(service, issuer, kept=None):
+    address, state = await service.oidc.begin("https://us.example/login/oidc/back", "/jobs")
+    given = issuer.arrive(address)
+    return await service.oidc.finish(
+        given, state if kept is None else kept, "code", address="192.0.2.1", old=None
+    )
+
+
+async def test_a_person_comes_back_as_who_they_are(office):
+    service, issuer = await ready(office)
+    id, wanted = await come_back(service, issuer)
+    assert wanted == "/jobs"
+    user = await service.sessions.find(id)
+    assert user is not None
+    assert (user.name, user.roles) == ("corp:ada", {"acme": Role.EDITOR})
+    assert issuer.asked["code_challenge_method"] == "S256"
+    assert issuer.forms[0]["client_secret"] == "hush"
+
+
+LIES = {
+    "other nonce": {"claims": {"nonce": "x"}},
+    "other audience": {"claims": {"aud": "them"}},
+    "other issuer": {"claims": {"iss": "https://evil.example"}},
+    "expired": {"claims": {"iat": 0, "exp": 300}},
+    "not a member": {"claims": {"sub": "eve"}},
+    "no subject": {"claims": {"sub": None}},
+    "other key": {"key": ECKey.generate_key("P-256", {"kid": "k1"})},
+    "another name": {"discovery": {"issuer": "https://evil.example"}},
+}
+
+
+@pytest.mark.parametrize("office", ["memory"], indirect=True)
+@pytest.mark.parametrize("lies", LIES.values(), ids=LIES)
+async def test_nobody_else_comes_in(office, lies):
+    service, issuer = await ready(office, **lies)
+    with pytest.raises(Unauthenticated):
+        await come_back(service, issuer)
+
+
+async def test_a_state_is_good_once_in_the_same_browser_for_a_while(office):
+    service, issuer = await ready(office)
+    with pytest.raises(Unauthenticated):
+        await come_back(service, issuer, kept="of another browser")
+    address, state = await service.oidc.begin("https://us.example/back", "/")
+    issuer.arrive(address)
+    assert await service.oidc.finish(state, state, "code", address="", old=None)
+    with pytest.raises(Unauthenticated):
+        await service.oidc.finish(state, state, "code", address="", old=None)
+    _, late = await service.oidc.begin("https://us.example/back", "/")
+    office.clock.instant += LIFE
+    with pytest.raises(Unauthenticated):
+        await service.oidc.finish(late, late, "code", address="", old=None)
+
+
+async def test_an_address_counts_only_if_it_is_verified(office):
+    by_email = read_provider(f"corp issuer={ISSUER} client_id=us subject=email", "")
+    for verified, comes_in in ((True, True), (False, False), (None, False)):
+        claims = {"email": "ada", "email_verified": verified}
+        service, issuer = await ready(office, by_email, claims=claims)
+        if comes_in:
+            assert await come_back(service, issuer)
+        else:
+            with pytest.raises(Unauthenticated):
+                await come_back(service, issuer)
+        assert "client_secret" not in issuer.forms[0]
+
+
+@pytest.mark.parametrize("text", ["corp", "corp issuer=x", "corp issuer=x client_id=y z=1"])
+def test_a_provider_told_by_half_is_refused(text):
+    with pytest.raises(InvalidSetting):
+        read_provider(text, "")
+
+
+async def test_what_goes_out_is_guarded_and_bounded():
+    names = Names(id_example_com=["10.0.0.1"])
+    with pytest.raises(Refused):
+        await Fetcher(Guard(), names)("http://example.com/")
+    with pytest.raises(OSError, match="not a public address"):
+        await Fetcher(Guard(), names)("https://id.example.com/")
+    async with Receiver(answers(200, b'{"a": 1}')) as receiver:
+        fetch = Fetcher(Guard(**LOCAL), names)
+        assert await fetch(receiver.url("/jwks?x=1")) == b'{"a": 1}'
+        assert receiver.last.line == "GET /jwks?x=1 HTTP/1.1"
+        assert await fetch.post(receiver.url("/token"), {"a": "b c"}) == b'{"a": 1}'
+        assert receiver.last.body == b"a=b+c"
+    async with Receiver(answers(302, b"", ["Location: http://127.0.0.1/"])) as receiver:
+        with pytest.raises(OSError, match="HTTP 302"):
+            await fetch(receiver.url())
