@@ -11,6 +11,7 @@ from tickwell.ui.views import (
     job,
     jobs,
     login,
+    oidc,
     overview,
     preferences,
     slots,
@@ -33,4 +34,5 @@ ROUTERS = (
     workers.router,
     preferences.router,
     login.router,
+    oidc.router,
 )

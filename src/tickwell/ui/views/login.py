@@ -28,7 +28,7 @@ async def show(
     next: Annotated[str, Query(max_length=2000)] = "/",
 ) -> Response:
     """The form. A link is used by its button: what only looks at it does not use it up."""
-    return _form(request, link, next)
+    return form(request, link, next)
 
 
 @router.post("/login", dependencies=[public()])
@@ -49,8 +49,8 @@ async def log_in(
         else:
             id = await logins.by_password(name, password, address=address, old=old)
     except (Unauthenticated, LimitReached) as error:
-        return _form(request, "", next, str(error), status_of(error))
-    answer = RedirectResponse(_inside(next), HTTPStatus.SEE_OTHER)
+        return form(request, "", next, str(error), status_of(error))
+    answer = RedirectResponse(inside(next), HTTPStatus.SEE_OTHER)
     set_session(request, answer, id)
     return answer
 
@@ -67,9 +67,10 @@ async def log_out(request: Request, _visitor: Visitor = visit(Permission.READ)) 
     return answer
 
 
-def _form(
+def form(
     request: Request, link: str, wanted: str, problem: str = "", status: int = 200
 ) -> Response:
+    """The page that asks who it is, with what went wrong before."""
     theme = request.cookies.get("theme", "")
     body = (
         environment()
@@ -77,7 +78,7 @@ def _form(
         .render(
             theme=theme if theme in THEMES else THEMES[0],
             link=link,
-            next=_inside(wanted),
+            next=inside(wanted),
             problem=problem,
         )
     )
@@ -86,7 +87,7 @@ def _form(
     return HTMLResponse(body, status, headers)
 
 
-def _inside(wanted: str) -> str:
+def inside(wanted: str) -> str:
     """A page of ours, whatever the address says."""
     good = wanted.startswith("/") and not wanted.startswith(("//", "/\\"))
     return wanted if good and wanted.isprintable() else "/"

@@ -1,0 +1,70 @@
+"""Logging in through another issuer."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from tickwell.api.context import administration_of
+from tickwell.api.cookies import session_of, set_session
+from tickwell.api.security import public
+from tickwell.errors import NotFound, Unauthenticated
+from tickwell.services.access.oidc import LIFE, Oidc
+from tickwell.ui.views.login import form, inside
+
+router = APIRouter(include_in_schema=False)
+_STATE = "oidc_state"
+
+
+@router.get("/login/oidc", dependencies=[public()])
+async def begin(request: Request, next: Annotated[str, Query(max_length=2000)] = "/") -> Response:
+    """Off to the issuer."""
+    back = str(request.url_for("oidc_back"))
+    try:
+        address, state = await _oidc(request).begin(back, inside(next))
+    except Unauthenticated as error:
+        return form(request, "", next, str(error), HTTPStatus.UNAUTHORIZED)
+    answer = RedirectResponse(address, HTTPStatus.SEE_OTHER)
+    answer.set_cookie(
+        _STATE,
+        state,
+        max_age=LIFE // 1000,
+        path="/login/oidc",
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+@router.get("/login/oidc/back", dependencies=[public()], name="oidc_back")
+async def finish(
+    request: Request,
+    state: Annotated[str, Query(max_length=200)] = "",
+    code: Annotated[str, Query(max_length=2000)] = "",
+) -> Response:
+    """Back from the issuer, with a code."""
+    try:
+        id, wanted = await _oidc(request).finish(
+            state,
+            request.cookies.get(_STATE, ""),
+            code,
+            address=request.client.host if request.client else "",
+            old=session_of(request),
+        )
+    except Unauthenticated as error:
+        return form(request, "", "/", str(error), HTTPStatus.UNAUTHORIZED)
+    answer = RedirectResponse(inside(wanted), HTTPStatus.SEE_OTHER)
+    set_session(request, answer, id)
+    answer.delete_cookie(_STATE, path="/login/oidc")
+    return answer
+
+
+def _oidc(request: Request) -> Oidc:
+    found = administration_of(request).oidc
+    if found is None:
+        raise NotFound("page", "/login/oidc")
+    return found
