@@ -1,8 +1,9 @@
 """Jobs of every kind, and executions in every state, by the work of the service itself."""
 
-HANDLER = {"call": {"handler": "works"}}
+from typing import Any
+
 LONG = "export-of-" + "every-customer-of-the-northern-hemisphere-" * 3 + "weekly"
-JOBS = {
+JOBS: dict[str, dict[str, Any]] = {
     "heartbeat": {"trigger": {"every": "1s"}},
     "nightly": {
         "trigger": {"cron": "30 2 * * *", "tz": "Europe/Berlin"},

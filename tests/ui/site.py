@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import socket
 import threading
+from typing import Any
 
 import httpx
 
@@ -13,7 +14,7 @@ from tickwell.settings import Settings
 from tickwell.wiring import make_api
 
 #: Webhooks may go to this machine; nobody is asked who they are.
-OPEN = {
+OPEN: dict[str, Any] = {
     "auth": False,
     "allow_http": True,
     "allow_private": ("127.0.0.0/8",),
