@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Events, JobUnreadable, Planned
+from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan, plan
 from tickwell.errors import StoreUnavailable
@@ -43,6 +44,7 @@ class Planner:
         self.hear = hear
         self.turn = turn
         self.horizon = int(settings.horizon * 1000)
+        self.fairness = Fairness()
 
     async def step(self) -> float:
         """Fire, promote, and say how long to rest."""
@@ -52,7 +54,10 @@ class Planner:
         now, batch = self.clock.now(), self.settings.batch
 
         def planner(job: Job, cursor: Cursor) -> Plan:
-            return plan(job, cursor, now, self.horizon)
+            made = plan(job, cursor, now, self.horizon)
+            for new in made.executions:
+                new.rank += self.fairness.delay(job.project, new.run_at)
+            return made
 
         fired = await self.store.fire_due(now, self.horizon, batch, planner)
         promoted = await self.store.promote(now, self.horizon, batch)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tickwell.domain.execution import ENDED, Execution, Kind, NewExecution, State
+from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.note import Output, Progress
@@ -50,6 +51,7 @@ class Executions:
         #: Refuses a payload that the job's target could not be called with, where that is known.
         self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
         self.slots = Slots(store, clock)
+        self.fairness = Fairness()
 
     async def trigger(
         self,
@@ -170,6 +172,8 @@ class Executions:
         return execution
 
     async def _add(self, new: Sequence[NewExecution], now: int) -> Sequence[str]:
+        for each in new:
+            each.rank += self.fairness.delay(each.job.project, each.run_at)
         ids: list[str] = []
         for start in range(0, len(new), _BATCH):
             ids += await self.store.add_executions(new[start : start + _BATCH], now, 0)

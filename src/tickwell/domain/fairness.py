@@ -1,0 +1,30 @@
+"""Fairness between projects: who adds much at once stands behind who adds little."""
+
+from __future__ import annotations
+
+#: Milliseconds that each execution moves the next one of its project back: up to 100 a second of
+#: one project keep their place.
+SPREAD = 10
+#: Milliseconds that a project is moved back at most: 360,000 executions. Without a bound, whoever
+#: was busy all day would stand behind everybody else the next day.
+FURTHEST = 3_600_000
+_MOST = 10_000
+
+
+class Fairness:
+    """Remembers how far each project is ahead of the clock with what it added.
+
+    A process remembers what it added itself: with several, each lets a project have its share. It
+    changes the order in the queue only, never when something may start.
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+
+    def delay(self, project: str, run_at: int) -> int:
+        """How far behind its due time an execution ranks that is added now."""
+        at = min(max(self._next.get(project, run_at), run_at), run_at + FURTHEST)
+        if len(self._next) >= _MOST:
+            self._next = {each: ahead for each, ahead in self._next.items() if ahead > run_at}
+        self._next[project] = at + SPREAD
+        return at - run_at

@@ -1,0 +1,38 @@
+"""A project that asks for thousands of runs does not hold up the next one."""
+
+import random
+
+from tickwell.domain.worker import Worker
+from tickwell.ports.records import ClaimRequest
+from tickwell.services.executions import Executions
+from tickwell.services.jobs import Jobs
+from tickwell.stores.memory import MemoryStore
+from tickwell.testing import ManualClock
+from tickwell.testing.contract.builders import T0, a_job
+
+
+async def test_a_run_of_a_quiet_project_overtakes_a_crowd():
+    store, clock, seeded = MemoryStore(), ManualClock(T0), random.Random(0)
+    jobs = Jobs(store, clock, seeded, lambda: None)
+    executions = Executions(store, clock, seeded, lambda: None)
+    for project in ("loud", "quiet"):
+        await jobs.add(a_job("job", project=project))
+    for _ in range(500):
+        await executions.trigger("loud", "job")
+    await clock.advance(0.5)
+    run = await executions.trigger("quiet", "job")
+    worker = Worker(
+        id="w", host="h", pid=1, queues=("default",), abilities=(), slots=1, started_at=T0
+    )
+    await store.beat(worker, clock.now())
+    ability = a_job("job").target.ability
+    request = ClaimRequest(
+        worker="w",
+        claim_id="c",
+        now=clock.now(),
+        lead=0,
+        limit=60,
+        queues=("default",),
+        abilities=frozenset({ability}),
+    )
+    assert run.id in [claim.id for claim in await store.claim(request)]
