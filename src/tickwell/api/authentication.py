@@ -59,7 +59,7 @@ class Authentication:
             raise Unauthenticated("log in first")
         token = csrf_token(id)
         await require_own_page(request, token)
-        return self._user(request, user), token
+        return self._user(request, user, min(user.roles, default=None)), token
 
     async def _by_key(self, request: Request, shown: str) -> Actor:
         key = await self.administration.key_check.find(shown)
@@ -81,10 +81,10 @@ class Authentication:
             self._count_stranger(request)
             raise
 
-    def _user(self, request: Request, user: User) -> Actor:
+    def _user(self, request: Request, user: User, otherwise: str | None = None) -> Actor:
         name = f"user:{user.name}"
         _show(request, self.limits.known(name))
-        project = _project(request, user)
+        project = _project(request, user, otherwise)
         held = permissions_of(user.roles[project]) if project in user.roles else frozenset()
         if user.platform:
             held |= {Permission.PLATFORM}
@@ -105,8 +105,8 @@ def _credentials(request: Request) -> str | None:
     return shown.strip()
 
 
-def _project(request: Request, user: User) -> str:
-    """The project that the request names, if it is one of the user's."""
+def _project(request: Request, user: User, otherwise: str | None) -> str:
+    """The project that the request names, if it is one of the user's; a page has one anyway."""
     named = request.headers.get(_HEADER)
     if named is not None:
         if named in user.roles:
@@ -117,8 +117,8 @@ def _project(request: Request, user: User) -> str:
         return chosen
     if DEFAULT in user.roles:
         return DEFAULT
-    if len(user.roles) == 1:
-        return next(iter(user.roles))
+    if otherwise is not None or len(user.roles) == 1:
+        return otherwise or next(iter(user.roles))
     if user.platform or not user.roles:
         return PLATFORM
     raise InvalidInput(

@@ -115,7 +115,12 @@ class RateLimit:
 
 def administration_of(request: Request) -> Administration:
     """All that is administered, or the word that it is not administered here."""
-    found = context_of(request).administration
+    return administration_in(context_of(request))
+
+
+def administration_in(context: Context) -> Administration:
+    """The same for whoever has the context."""
+    found = context.administration
     if found is None:
         raise NotRunning("this process administers nothing; it was started without access")
     return found

@@ -22,13 +22,15 @@ _GOOD_ID = re.compile(rb"[A-Za-z0-9._:-]{1,64}")
 
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 #: What a JSON answer may do in a browser: nothing. Pages bring a policy of their own.
 _POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 _NO_STORE = (b"cache-control", b"no-store")
+_NO_REFERRER = (b"referrer-policy", b"no-referrer")
+#: What an answer gets unless it brings its own.
+_DEFAULTS = (_POLICY, _NO_STORE, _NO_REFERRER)
 
 
 class Edge:
@@ -89,7 +91,7 @@ def _dressed(
 ) -> list[tuple[bytes, bytes]]:
     names = {name for name, _ in headers}
     found = [*headers, *_HEADERS, (b"x-request-id", request_id.encode())]
-    found += [header for header in (_POLICY, _NO_STORE) if header[0] not in names]
+    found += [header for header in _DEFAULTS if header[0] not in names]
     limit = state.get("rate_limit")
     if isinstance(limit, RateLimit):
         policy = f'"{limit.name}";q={limit.limit};w={limit.window}'

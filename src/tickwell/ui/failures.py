@@ -11,7 +11,8 @@ from starlette.exceptions import HTTPException
 
 from tickwell.api.problems import status_of
 from tickwell.errors import TickwellError
-from tickwell.ui.rendering import POLICY, environment
+from tickwell.ui.rendering import HEADERS, environment
+from tickwell.ui.visitor import back
 
 
 async def on_stranger(request: Request, error: Exception) -> Response:
@@ -59,9 +60,11 @@ def _page(request: Request, status: int, text: str) -> Response:
             text=text,
             request_id=request.state.request_id,
             theme=request.cookies.get("theme", "system"),
+            # A form is tried again where it was filled in.
+            back=back(request) if request.method == "POST" else "",
         )
     )
-    return HTMLResponse(body, status, {"content-security-policy": POLICY})
+    return HTMLResponse(body, status, HEADERS)
 
 
 def _sentence(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Callable
 from datetime import datetime
@@ -13,6 +14,7 @@ from tickwell.domain.execution import Execution, Kind
 from tickwell.domain.http import Http
 from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
+from tickwell.services.audit.entry import Entry as Audited
 from tickwell.services.fires import upcoming
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
@@ -114,6 +116,19 @@ def what(execution: Execution) -> str:
     return lines[-1] if lines[0].startswith("Traceback") else lines[0]
 
 
+def lines_between(before: Any, after: Any) -> list[str]:
+    """The lines of two documents that differ, marked + and -; all of one when the other is None."""
+    old, new = (pretty(each).splitlines() if each is not None else [] for each in (before, after))
+    found = difflib.unified_diff(old, new, n=1)
+    return [line for line in found if not line.startswith(("---", "+++", "@@"))]
+
+
+def changes(entry: Audited) -> list[str]:
+    """What an entry of the audit log says was changed."""
+    before, after = (json.loads(each) if each else None for each in (entry.before, entry.after))
+    return lines_between(before, after)
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "exact": exact,
@@ -126,4 +141,5 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "target": target_text,
     "next_fire": next_fire,
     "what": what,
+    "changes": changes,
 }

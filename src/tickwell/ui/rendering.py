@@ -18,6 +18,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
+#: Of every page. Without a referrer browsers hide the origin of our own forms from us as well.
+HEADERS = {"content-security-policy": POLICY, "referrer-policy": "same-origin"}
 
 
 @cache
@@ -44,4 +46,4 @@ def page(
         .get_template(template)
         .render(visitor=visitor, path=request.url.path, now=visitor.now, **values)
     )
-    return HTMLResponse(body, status, {"content-security-policy": POLICY})
+    return HTMLResponse(body, status, HEADERS)

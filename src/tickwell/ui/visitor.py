@@ -10,9 +10,10 @@ from zoneinfo import ZoneInfo
 
 from fastapi import Depends, Request
 
-from tickwell.api.context import Context, context_of
+from tickwell.api.context import Context, administration_in, context_of
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.services.administration import Administration
 from tickwell.services.operations import Operations
 
 THEMES = ("system", "light", "dark")
@@ -28,6 +29,8 @@ class Visitor:
     token: str
     theme: str
     zone: ZoneInfo
+    #: What they may choose from; empty where nobody is asked who they are.
+    projects: tuple[str, ...] = ()
 
     @cached_property
     def now(self) -> int:
@@ -38,6 +41,17 @@ class Visitor:
     def operations(self) -> Operations:
         """What can be done, by the same rules as over the API."""
         return self.context.operations
+
+    @property
+    def administration(self) -> Administration:
+        """Access, projects, secrets, limits and the audit log, by the same rules too."""
+        return administration_in(self.context)
+
+    @property
+    def user(self) -> str | None:
+        """The name of whoever logged in; None where nobody is asked."""
+        kind, _, name = self.actor.name.partition(":")
+        return name if kind == "user" else None
 
     def may(self, permission: str) -> bool:
         """Whether a button makes sense; the operation asks again."""
@@ -57,10 +71,19 @@ def visit(permission: Permission) -> Any:
             token=token,
             theme=_theme(request.cookies.get("theme", "")),
             zone=_zone(request.cookies.get("zone", "")),
+            projects=await _projects(context, actor),
         )
 
     admitted.permission = permission.value  # type: ignore[attr-defined]
     return Depends(admitted, use_cache=False)
+
+
+async def _projects(context: Context, actor: Actor) -> tuple[str, ...]:
+    kind, _, name = actor.name.partition(":")
+    if context.administration is None or kind != "user":
+        return ()
+    user = await context.administration.directory.find(name)
+    return tuple(sorted(user.roles)) if user else ()
 
 
 def _theme(given: str) -> str:

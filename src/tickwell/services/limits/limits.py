@@ -50,6 +50,11 @@ class Limits:
         return await self._quota(actor.project)
 
     @needs(Permission.PLATFORM)
+    async def of(self, actor: Actor, project: str) -> Quota:
+        """The limits of any project."""
+        return await self._quota(project)
+
+    @needs(Permission.PLATFORM)
     async def set(self, actor: Actor, project: str, quota: Quota) -> Quota:
         """Give a project limits of its own."""
         before = await self._read(project)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,6 +66,12 @@ class JobOperations:
         """Jobs by name."""
         scope = replace(where, project=actor.project)
         return await self.tools.jobs.list(scope, cursor, limit)
+
+    @needs(Permission.READ)
+    async def names(self, actor: Actor, ids: Sequence[str]) -> Mapping[str, str]:
+        """The names of jobs, by id."""
+        found = await self.tools.store.get_jobs(actor.project, ids) if ids else []
+        return {entry.job.id: entry.job.name for entry in found}
 
     @needs(Permission.EDIT)
     async def replace(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -18,7 +17,7 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.operations.previews import Preview
 from tickwell.ui.answers import done
 from tickwell.ui.draft import Draft, from_fields, from_text
-from tickwell.ui.formatting import pretty
+from tickwell.ui.formatting import lines_between, pretty
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -138,7 +137,4 @@ def _document(job: Job) -> dict[str, Any]:
 
 def _changes(before: Job, after: Job) -> list[str]:
     """The lines of the document that saving would change."""
-    lines = difflib.unified_diff(
-        pretty(_document(before)).splitlines(), pretty(_document(after)).splitlines(), n=1
-    )
-    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return lines_between(_document(before), _document(after))

@@ -1,4 +1,4 @@
-"""How a visitor likes the pages: kept in a cookie, since it is theirs and no secret."""
+"""How a visitor likes the pages, and which project: kept in cookies, since they are no secrets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse
 
+from tickwell.api.authentication import PROJECT_COOKIE
+from tickwell.errors import NotFound
 from tickwell.services.access.permission import Permission
 from tickwell.ui.visitor import THEMES, Visitor, back, visit
 
@@ -26,4 +28,18 @@ async def choose_theme(
     answer = RedirectResponse(back(request), HTTPStatus.SEE_OTHER)
     if theme in THEMES:
         answer.set_cookie("theme", theme, max_age=YEAR, samesite="lax", path="/")
+    return answer
+
+
+@router.post("/preferences/project")
+async def choose_project(
+    project: Annotated[str, Form(max_length=63)], visitor: Visitor = visit(Permission.READ)
+) -> RedirectResponse:
+    """Another project; its own pages are of no use in it, so the first one is shown."""
+    if project not in visitor.projects:
+        raise NotFound("project", project)
+    answer = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+    answer.set_cookie(
+        PROJECT_COOKIE, project, max_age=YEAR, samesite="lax", path="/", httponly=True
+    )
     return answer

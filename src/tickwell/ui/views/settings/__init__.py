@@ -1,0 +1,27 @@
+"""Settings: one module for each part of them."""
+
+from __future__ import annotations
+
+from tickwell.ui.views.settings import (
+    account,
+    audit,
+    callbacks,
+    keys,
+    limits,
+    members,
+    projects,
+    secrets,
+    users,
+)
+
+ROUTERS = (
+    account.router,
+    members.router,
+    keys.router,
+    secrets.router,
+    callbacks.router,
+    limits.router,
+    audit.router,
+    users.router,
+    projects.router,
+)

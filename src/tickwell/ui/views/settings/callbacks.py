@@ -1,0 +1,76 @@
+"""Callbacks of the project: the key that signs is shown once, on the page that answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import HTMLResponse
+
+from tickwell.services.access.permission import Permission
+from tickwell.services.callbacks.callback import Told
+from tickwell.services.callbacks.callbacks import NewCallback
+from tickwell.ui.answers import done
+from tickwell.ui.rendering import page
+from tickwell.ui.visitor import Visitor, visit
+
+PATH = "/settings/callbacks"
+#: What each event is, in words.
+WORDS = {
+    Told.SUCCEEDED: "an execution succeeded",
+    Told.FAILED: "an attempt failed, whether or not another follows",
+    Told.DEAD: "an execution died",
+    Told.RECOVERED: "one succeeded after the one before it had died",
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get(PATH)
+async def callbacks(
+    request: Request, visitor: Visitor = visit(Permission.ADMINISTER)
+) -> HTMLResponse:
+    """Whom the project tells, and of what."""
+    return await _page(request, visitor)
+
+
+@router.post(PATH)
+async def create(
+    request: Request,
+    *,
+    url: Annotated[str, Form(max_length=2048)],
+    events: Annotated[list[Told] | None, Form()] = None,
+    job: Annotated[str, Form(max_length=255)] = "",
+    visitor: Visitor = visit(Permission.ADMINISTER),
+) -> HTMLResponse:
+    """Tell an address of these events, of one job or of all."""
+    made = await visitor.administration.callbacks.create(
+        visitor.actor, url, frozenset(events or ()), job or None
+    )
+    return await _page(request, visitor, made)
+
+
+@router.post(f"{PATH}/{{id}}/delete")
+async def delete(
+    request: Request, id: str, visitor: Visitor = visit(Permission.ADMINISTER)
+) -> Response:
+    """Tell it nothing more."""
+    await visitor.administration.callbacks.delete(visitor.actor, id)
+    return done(request, "The callback is deleted", PATH)
+
+
+async def _page(
+    request: Request, visitor: Visitor, made: NewCallback | None = None
+) -> HTMLResponse:
+    found = await visitor.administration.callbacks.list(visitor.actor)
+    jobs = [each.job for each in found if each.job is not None]
+    names = await visitor.operations.jobs.names(visitor.actor, jobs)
+    return page(
+        request,
+        visitor,
+        "settings/callbacks.html",
+        callbacks=found,
+        names=names,
+        words=WORDS,
+        made=made,
+    )

@@ -1,0 +1,114 @@
+"""Projects of the platform, their limits and admins, and the server key behind all secrets."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+
+from tickwell.errors import InvalidInput
+from tickwell.services.access.permission import Permission
+from tickwell.services.limits.quota import LIMITS, quota_from_document, quota_to_document
+from tickwell.ui.answers import done
+from tickwell.ui.rendering import page
+from tickwell.ui.views.settings.limits import WORDS
+from tickwell.ui.visitor import Visitor, visit
+
+PATH = "/settings/projects"
+Text = Annotated[str, Form(max_length=255)]
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get(PATH)
+async def projects(request: Request, visitor: Visitor = visit(Permission.PLATFORM)) -> HTMLResponse:
+    """All of them, by name."""
+    found = await visitor.administration.projects.list(visitor.actor)
+    return page(request, visitor, "settings/projects.html", projects=found)
+
+
+@router.post(PATH)
+async def create(
+    request: Request,
+    *,
+    name: Text,
+    title: Text = "",
+    admin: Text = "",
+    visitor: Visitor = visit(Permission.PLATFORM),
+) -> Response:
+    """Make a project; whoever asks is its admin unless another is named."""
+    made = await visitor.administration.projects.create(
+        visitor.actor, name, title=title, admin=admin or None
+    )
+    return done(request, f"Project {made.name} is made", f"{PATH}/{made.name}")
+
+
+@router.post("/settings/rewrap")
+async def rewrap(request: Request, visitor: Visitor = visit(Permission.PLATFORM)) -> Response:
+    """Put every secret and signing key under the current server key."""
+    moved = await visitor.administration.rewrapping.run(visitor.actor)
+    return done(request, f"{moved:,} put under the current server key", PATH)
+
+
+@router.get(f"{PATH}/{{name}}")
+async def project(
+    request: Request, name: str, visitor: Visitor = visit(Permission.PLATFORM)
+) -> HTMLResponse:
+    """One project: its limits, a way in, a way out."""
+    administration, actor = visitor.administration, visitor.actor
+    found = await administration.projects.get(actor, name)
+    quota = await administration.limits.of(actor, name)
+    return page(
+        request,
+        visitor,
+        "settings/project.html",
+        project=found,
+        limits=quota_to_document(quota),
+        words=WORDS,
+    )
+
+
+@router.get(f"{PATH}/{{name}}/export")
+async def export(name: str, visitor: Visitor = visit(Permission.PLATFORM)) -> JSONResponse:
+    """Definitions, members, and the names of secrets, as a file."""
+    document = await visitor.administration.projects.export(visitor.actor, name)
+    headers = {"content-disposition": f'attachment; filename="{name}.json"'}
+    return JSONResponse(document, headers=headers)
+
+
+@router.post(f"{PATH}/{{name}}/admins")
+async def appoint(
+    request: Request, name: str, user: Text, visitor: Visitor = visit(Permission.PLATFORM)
+) -> Response:
+    """Make a user an admin: the way in when its last one is gone."""
+    await visitor.administration.projects.appoint(visitor.actor, name, user)
+    return done(request, f"{user} is an admin of {name}", f"{PATH}/{name}")
+
+
+@router.post(f"{PATH}/{{name}}/limits")
+async def set_limits(
+    request: Request, name: str, visitor: Visitor = visit(Permission.PLATFORM)
+) -> Response:
+    """Give it limits of its own."""
+    form = await request.form()
+    quota = quota_from_document({each: _number(form.get(each), each) for each in LIMITS})
+    await visitor.administration.projects.get(visitor.actor, name)
+    await visitor.administration.limits.set(visitor.actor, name, quota)
+    return done(request, f"The limits of {name} are set", f"{PATH}/{name}")
+
+
+@router.post(f"{PATH}/{{name}}/delete")
+async def delete(
+    request: Request, name: str, visitor: Visitor = visit(Permission.PLATFORM)
+) -> Response:
+    """Take it away: its keys and members at once, its jobs, its secrets."""
+    await visitor.administration.projects.delete(visitor.actor, name)
+    return done(request, f"Project {name} is deleted", PATH)
+
+
+def _number(value: object, field: str) -> int:
+    text = str(value or "0").strip()
+    if not (text.isascii() and text.isdecimal() and len(text) < 17):
+        raise InvalidInput("a whole number is needed", field=field, hint="0 is no limit")
+    return int(text)
