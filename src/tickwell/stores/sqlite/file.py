@@ -31,6 +31,15 @@ def check(path: Path) -> None:
         raise StoreRefused(f"{path} cannot be read and written by this user; change its rights")
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file a path leads to; None: to none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def foreign(path: Path) -> StoreRefused:
     """The error for somebody else's file."""
     return StoreRefused(f"{path} is not a Tickwell database; name another file, or move it away")

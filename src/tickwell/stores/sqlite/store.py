@@ -10,9 +10,11 @@ from urllib.parse import quote
 
 from tickwell.clock import wall_millis
 from tickwell.domain.promises import SQLITE, SQLITE_NORMAL
+from tickwell.errors import StoreRefused
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sqlite.catalog import SqliteCatalog
 from tickwell.stores.sqlite.connection import connect, prepare
+from tickwell.stores.sqlite.file import identity
 from tickwell.stores.sqlite.history import SqliteHistory
 from tickwell.stores.sqlite.queue import SqliteQueue
 from tickwell.stores.sqlite.reader import Reader
@@ -52,6 +54,7 @@ class SqliteStore(
         self.reader = Reader(where, lambda: connect(self._path, synchronous), wait)
         self._wall = wall
         self._seen: int | None = None
+        self._file: tuple[int, int] | None = None
         self._closed = asyncio.Event()
 
     @classmethod
@@ -68,6 +71,7 @@ class SqliteStore(
             await self.writer.stop()
             raise
         self._closed = asyncio.Event()
+        self._file = identity(self._path)
         self._seen = await self._version()
 
     async def close(self) -> None:
@@ -76,6 +80,12 @@ class SqliteStore(
         await self.writer.stop()
 
     async def ping(self) -> int:
+        if identity(self._path) != self._file:
+            # SQLite would go on writing into the file that nobody finds any more.
+            raise StoreRefused(
+                f"{self._path} was moved, deleted or replaced while it is used; put it back, or"
+                " restart to begin with what is there now"
+            )
         await self.reader.call(lambda session: session.value("next_fire", "[]"))
         return self._wall()
 
