@@ -7,7 +7,7 @@ by `reconcile`, after the execution has been moved on from that revision.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 
 from pymongo.errors import DuplicateKeyError
 
@@ -23,26 +23,33 @@ _WANTED = {"rev": 1, "gate": 1, "limit": 1, "state": 1, "waits": 1, "frozen": 1}
 class MongoGates(MongoBase):
     """Who passes a concurrency gate."""
 
-    async def pass_gates(self, events: Iterable[Event]) -> set[str]:
+    async def pass_gates(self, events: Sequence[Event]) -> set[str]:
         """Do what is to be done, in order; the executions that were let in."""
         entered: set[str] = set()
+        later = {event.arriving for event in events if event.arriving is not None}
         for event in events:
             if event.arriving is not None:
+                later.discard(event.arriving)
                 doc = await self._database.executions.find_one({"_id": event.arriving}, _WANTED)
                 if doc is not None and doc.get("waits") == "key" and await self._enter(doc):
                     entered.add(event.arriving)
                 continue
             if event.permit is not None:
                 await self._give_back(event.gate, event.permit)
-            entered.update(await self.let_in(event.gate))
+            entered.update(await self.let_in(event.gate, later))
         return entered
 
-    async def let_in(self, gate: str) -> list[str]:
-        """Let the best of those before a gate through, as many as there is room for."""
+    async def let_in(self, gate: str, later: Collection[str] = ()) -> list[str]:
+        """Let the best of those before a gate through, as many as there is room for.
+
+        `later` are documents that stand there already, by what comes after in the same write.
+        """
         entered: list[str] = []
         while True:
             best = await self._database.executions.find_one(
-                {"gate": gate, **_BEFORE}, _WANTED, sort=[("rank", 1), ("_id", 1)]
+                {"gate": gate, "_id": {"$nin": [*later]}, **_BEFORE},
+                _WANTED,
+                sort=[("rank", 1), ("_id", 1)],
             )
             if best is None or "frozen" in best:
                 return entered

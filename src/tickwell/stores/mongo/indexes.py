@@ -56,7 +56,7 @@ INDEXES = (
         (("queue", 1), ("rank", 1), ("_id", 1)),
         _partial(state=QUEUED),
     ),
-    Index("executions", "run", (("queue", 1), ("run_at", 1)), _partial(state=QUEUED)),
+    Index("executions", "run", (("run_at", 1), ("queue", 1)), _partial(state=QUEUED)),
     Index("executions", "due", (("look_at", 1), ("_id", 1)), _partial(state=WAITING)),
     Index(
         "executions",

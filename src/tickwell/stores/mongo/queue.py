@@ -38,7 +38,8 @@ class MongoQueue(MongoClaiming, MongoFinishing, MongoFiring, MongoPromoting, Mon
         readable: Document = {"job": {"$nin": unreadable.keys(now)}}
         planned: Document = {"_id": {"$nin": unreadable.keys(now, planning=True)}}
         run: dict[str, Any] = {"state": QUEUED, "run_at": {"$gt": now}}
-        run["queue"] = {"$gte": ""} if queues is None else {"$in": [*queues]}
+        if queues is not None:
+            run["queue"] = {"$in": [*queues]}
         fire, promote, expire, start = await asyncio.gather(
             _first(jobs, "next", {"next": {"$gt": 0}, "state": {"$gt": ADDING}, **planned}),
             _first(

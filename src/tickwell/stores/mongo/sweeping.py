@@ -47,7 +47,8 @@ class MongoSweeping(MongoWorking):
         return {name for name in names if self._seen[name] + self.patience <= at}
 
     async def _sweep_outboxes(self, seen: dict[str, float]) -> None:
-        found = self._database.jobs.find({"outbox": {"$exists": True}}, limit=MOST)
+        where = {"outbox": {"$exists": True}, "outbox.op": {"$gt": ""}}  # as the index has it
+        found = self._database.jobs.find(where, limit=MOST)
         docs = [doc async for doc in found]
         old = self.left_behind(seen, [doc["outbox"]["op"] for doc in docs])
         await self.flush([doc for doc in docs if doc["outbox"]["op"] in old])
@@ -88,7 +89,9 @@ class MongoSweeping(MongoWorking):
 
     async def _sweep_gates(self, seen: dict[str, float]) -> None:
         """Gates that somebody stands before, should a place be held by nobody."""
-        gates = await self._database.executions.distinct("gate", {"waits": "key"})
+        gates = await self._database.executions.distinct(
+            "gate", {"waits": "key", "gate": {"$gt": ""}}
+        )
         for gate in sorted(self.left_behind(seen, [f"gate {gate}" for gate in gates])):
             await self.reconcile(gate.removeprefix("gate "))
             self._seen.pop(gate, None)
