@@ -14,6 +14,7 @@ from tickwell.ui.views import (
     oidc,
     overview,
     preferences,
+    settings,
     slots,
     timeline,
     workers,
@@ -33,6 +34,7 @@ ROUTERS = (
     dead.router,
     workers.router,
     preferences.router,
+    *settings.ROUTERS,
     login.router,
     oidc.router,
 )

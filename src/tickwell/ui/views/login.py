@@ -8,15 +8,15 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from tickwell.api.context import administration_of
+from tickwell.api.authentication import PROJECT_COOKIE
+from tickwell.api.context import administration_of, context_of
 from tickwell.api.cookies import drop_session, session_of, set_session
 from tickwell.api.problems import status_of
 from tickwell.api.same_origin import require_own_site
 from tickwell.api.security import public
 from tickwell.errors import LimitReached, Unauthenticated
-from tickwell.services.access.permission import Permission
-from tickwell.ui.rendering import POLICY, environment
-from tickwell.ui.visitor import THEMES, Visitor, visit
+from tickwell.ui.rendering import HEADERS, environment
+from tickwell.ui.visitor import THEMES
 
 router = APIRouter(include_in_schema=False)
 
@@ -28,6 +28,8 @@ async def show(
     next: Annotated[str, Query(max_length=2000)] = "/",
 ) -> Response:
     """The form. A link is used by its button: what only looks at it does not use it up."""
+    if not context_of(request).settings.auth:
+        return RedirectResponse("/", HTTPStatus.SEE_OTHER)
     return form(request, link, next)
 
 
@@ -55,15 +57,17 @@ async def log_in(
     return answer
 
 
-@router.post("/logout")
-async def log_out(request: Request, _visitor: Visitor = visit(Permission.READ)) -> Response:
-    """End the session."""
+@router.post("/logout", dependencies=[public()])
+async def log_out(request: Request) -> Response:
+    """End the session; whoever lost every right can do that too."""
     id = session_of(request)
     if id:
+        await context_of(request).visit(request)
         address = request.client.host if request.client else ""
         await administration_of(request).logins.log_out(id, address=address)
     answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
     drop_session(request, answer)
+    answer.delete_cookie(PROJECT_COOKIE, path="/")
     return answer
 
 
@@ -71,7 +75,9 @@ def form(
     request: Request, link: str, wanted: str, problem: str = "", status: int = 200
 ) -> Response:
     """The page that asks who it is, with what went wrong before."""
+    """The page that asks who it is, with what went wrong before."""
     theme = request.cookies.get("theme", "")
+    oidc = administration_of(request).oidc
     body = (
         environment()
         .get_template("login.html")
@@ -80,11 +86,10 @@ def form(
             link=link,
             next=inside(wanted),
             problem=problem,
+            oidc=None if oidc is None else oidc.provider.name,
         )
     )
-    # The address holds the link: nobody is told of it.
-    headers = {"content-security-policy": POLICY, "referrer-policy": "no-referrer"}
-    return HTMLResponse(body, status, headers)
+    return HTMLResponse(body, status, HEADERS)
 
 
 def inside(wanted: str) -> str:
