@@ -19,8 +19,9 @@ WITH RECURSIVE lane (queue, ability) AS (
 SELECT queue, ability FROM lane WHERE ability IS NOT NULL;
 
 -- name: claimable
--- What lanes have for a worker, best rank first, as one JSON array: stepping through 500 rows costs
--- 500 turns at Python's lock, one text costs one. {lanes}: `lane` for each, merged by their index.
+-- What lanes have for a worker, best rank first, as one JSON array.
+-- Stepping through 500 rows costs 500 turns at Python's lock, one text costs one. {lanes}: `lane`
+-- for each of them, merged by their index.
 WITH found (rank, id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version,
             hard, payload, key, job_id) AS (
     {lanes} ORDER BY 1, 2 LIMIT ?

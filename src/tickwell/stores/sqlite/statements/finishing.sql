@@ -1,8 +1,7 @@
 -- The ends of attempts.
 
 -- name: standing
--- The running executions among these, with what their end depends on, as one JSON array: stepping
--- through 500 rows costs 500 turns at Python's lock, one text costs one.
+-- The running executions among these, with what their end depends on, as one JSON array.
 SELECT json_group_array(json_array(
     execution.id, running.key, running.job, running.attempt, running.worker, running.holds_job,
     running.gate, running.called_off, cursor.id, cursor.version, cursor.failures
