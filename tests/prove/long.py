@@ -12,6 +12,8 @@ LONG = {
     "kill-sweep-redis": "tests/faults/redis/long_kill_sweep.py",
     "statements-postgresql": "tests/faults/postgres/long_statements.py",
     "plans-postgresql": "tests/plans/long_postgres.py",
+    "kill-sweep-mongodb": "tests/faults/mongo/long_kill_sweep.py",
+    "servers-mongodb": "tests/faults/mongo/long_servers.py",
 }
 
 
