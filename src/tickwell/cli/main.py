@@ -20,6 +20,7 @@ from tickwell.cli import (
 )
 from tickwell.cli.command import SERVICE
 from tickwell.cli.completion import completion
+from tickwell.cli.demo.command import demo
 from tickwell.cli.exits import code_of
 from tickwell.cli.init import init
 from tickwell.cli.serve import serve
@@ -45,6 +46,7 @@ app.add_typer(queues.app, rich_help_panel=SERVICE)
 app.add_typer(config.app, rich_help_panel=SERVICE)
 app.add_typer(store.app, rich_help_panel=SERVICE)
 app.command(rich_help_panel=THIS)(init)
+app.command(rich_help_panel=THIS)(demo)
 app.command(rich_help_panel=THIS)(completion)
 
 

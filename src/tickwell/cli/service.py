@@ -175,7 +175,7 @@ class Service:
             address, port = sock.getsockname()[:2]
             self._tell(f"  http://{address}:{port}/health says how it is")
             if "api" in self.roles:
-                self._tell(f"  http://{address}:{port}/api/v1 is the API")
+                self._tell(f"  http://{address}:{port}/ is the dashboard, /api/v1 the API")
                 self._say_access(f"http://{address}:{port}")
         self._tell("  Ctrl-C drains and stops")
 

@@ -1,0 +1,1 @@
+"""`tickwell demo`: a lively example, to look around in."""

@@ -1,0 +1,120 @@
+"""The command: fill a scratch store, then serve it."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tickwell.domain.job import JobState
+from tickwell.errors import InvalidSetting
+from tickwell.ports.records import JobFilter
+
+if TYPE_CHECKING:
+    from tickwell.executors.run import Run
+    from tickwell.scheduler import Scheduler
+
+
+def demo(
+    *,
+    store: Annotated[
+        str | None,
+        typer.Option(help="An empty store to fill. Default: a scratch file, gone in the end."),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any free one.")
+    ] = 8080,
+    serve: Annotated[
+        bool, typer.Option(help="Whether to serve it; --no-serve only fills the store.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Another number, another week.")] = 7,
+) -> None:
+    """Fill a scratch store with a lively example, a week of it, and serve it to look around in.
+
+    About 40 jobs of a shop, with failures, dead letters and pauses. Webhooks go to this machine
+    only. Nobody is asked who they are, and nobody else can reach it.
+    """
+    from tickwell.wiring import loop_factory
+
+    if not serve and store is None:
+        raise InvalidSetting(
+            "a scratch store that nobody serves is gone at once",
+            field="store",
+            hint="Name one to keep: tickwell demo --no-serve --store sqlite:///demo.db",
+        )
+    with (
+        tempfile.TemporaryDirectory(prefix="tickwell-demo-") as folder,
+        asyncio.Runner(loop_factory=loop_factory()) as runner,
+    ):
+        url = store or f"sqlite:///{Path(folder) / 'demo.db'}?synchronous=normal"
+        runner.run(_demo(url, Path(folder), port, seed, serving=serve))
+
+
+async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) -> None:
+    from tickwell.cli.demo.history import fill
+    from tickwell.cli.demo.receiver import DemoReceiver
+    from tickwell.cli.service import Service
+
+    random = Random(seed)
+    scheduler = _scheduler(url, folder, random)
+    receiver = DemoReceiver(scheduler.clock, random)
+    address = await receiver.start()
+    await scheduler.open()
+    tools = scheduler.tools()
+    states = frozenset(JobState)
+    if (await tools.store.list_jobs(JobFilter(states=states), limit=1)).items:
+        await scheduler.stop()
+        raise InvalidSetting(
+            f"{scheduler.store_url} has jobs already",
+            field="store",
+            hint="Name an empty one: what a demo invents does not belong among real jobs",
+        )
+    count = await fill(tools.store, tools.clock.now(), address, random)
+    typer.echo(f"filled {scheduler.store_url}: {count:,} executions of a week", err=True)
+    if not serving:
+        await receiver.stop()
+        await scheduler.stop()
+        return
+    await tools.executions.trigger("default", "train-recommender")  # no worker here knows it
+    roles = frozenset({"api", "planner", "worker"})
+    service = Service(
+        scheduler,
+        roles=roles,
+        workers=0,
+        http=True,
+        host="127.0.0.1",
+        port=port,
+        supervised=False,
+        app=None,
+        local=True,
+    )
+    await service.run()
+    await receiver.stop()
+
+
+def _scheduler(url: str, folder: Path, random: Random) -> Scheduler:
+    from tickwell.cli.demo.shop import HANDLERS, QUEUES
+    from tickwell.cli.serve import LOCAL
+    from tickwell.executors.handlers import Handler
+    from tickwell.scheduler import Scheduler
+    from tickwell.settings import Settings
+
+    async def work(run: Run) -> dict[str, int]:
+        """Some seconds, with progress, a line for each part."""
+        parts = random.randrange(4, 9)
+        for part in range(parts):
+            run.log.info("part %d of %d", part + 1, parts)
+            run.progress((part + 1) / parts)
+            await scheduler.clock.wait(asyncio.Event(), random.random() * 2)
+        return {"parts": parts}
+
+    settings = Settings(auth=False, queues=QUEUES, secret_key_file=str(folder / "demo.key"))
+    scheduler = Scheduler(url, settings=replace(settings, **LOCAL))
+    for name in HANDLERS:
+        scheduler.handlers.register(Handler(name, work))
+    return scheduler
