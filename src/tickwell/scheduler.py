@@ -19,6 +19,7 @@ from tickwell.declared.running import BOTH, Running
 from tickwell.declared.syncing import Synced, Syncing
 from tickwell.domain.event import Event, Events, Listener, StepFailed
 from tickwell.domain.job import Job
+from tickwell.domain.promises import Promises
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import Trigger
 from tickwell.errors import InvalidSetting, NotRunning, TickwellError
@@ -89,6 +90,11 @@ class Scheduler(Named, Running):
         self.transactions = Transactions(store, self.project, random)
         self._life = Lifecycle(store, clock, self._hooks)
         self._life.on_fork = self._on_fork
+
+    @property
+    def promises(self) -> Promises:
+        """What the store lets us promise; known once it is open."""
+        return self._store.promises
 
     @property
     def store_url(self) -> str:

@@ -47,6 +47,10 @@ class Settings:
     host: str = "127.0.0.1"
     #: The port of the HTTP listener.
     port: int = 8080
+    #: A PEM file with the certificate chain of the HTTP listener; empty: plain http.
+    tls_cert: str = ""
+    #: A PEM file with its private key.
+    tls_key: str = ""
     #: Whether API and dashboard ask who one is; without it they listen to this machine only.
     auth: bool = True
     #: The file with the server keys; empty: beside the store's file, else tickwell.key.
@@ -103,6 +107,11 @@ class Settings:
         if type(self.queues) is not tuple or not self.queues:
             raise InvalidSetting(
                 "a tuple of names is needed", field="queues", hint='Use ("default",)'
+            )
+        if bool(self.tls_cert) != bool(self.tls_key):
+            raise InvalidSetting(
+                "a certificate and its key are given together",
+                field="tls_key" if self.tls_cert else "tls_cert",
             )
         for name in ("allow_private", "deny_networks", "trusted_proxies"):
             _check_networks(getattr(self, name), name)

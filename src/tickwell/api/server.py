@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
 from tickwell.errors import InvalidSetting
+from tickwell.settings import Settings
 
 
 def require_server() -> None:
@@ -21,7 +23,23 @@ def require_server() -> None:
         )
 
 
-async def serve(application: Any, sock: socket.socket) -> None:
+def require_certificate(settings: Settings) -> None:
+    """Raise `InvalidSetting` for a certificate or key that cannot be used; none is fine."""
+    if not settings.tls_cert:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            settings.tls_cert, settings.tls_key, password=lambda: ""
+        )
+    except OSError as error:
+        raise InvalidSetting(
+            f"{settings.tls_cert} and {settings.tls_key} cannot be used: {error}",
+            field="tls_cert",
+            hint="Name PEM files that this user can read, the key without a passphrase",
+        ) from error
+
+
+async def serve(application: Any, sock: socket.socket, settings: Settings) -> None:
     """Serve an ASGI application on a bound socket until cancelled."""
     import uvicorn
 
@@ -40,5 +58,7 @@ async def serve(application: Any, sock: socket.socket) -> None:
         # The application judges by its own settings which proxies are to be believed.
         proxy_headers=False,
         timeout_graceful_shutdown=5,
+        ssl_certfile=settings.tls_cert or None,
+        ssl_keyfile=settings.tls_key or None,
     )
     await Server(config).serve(sockets=[sock])

@@ -127,9 +127,10 @@ class Service:
         self.stopping.set()
 
     def _bind(self) -> socket.socket:
-        from tickwell.api.server import require_server
+        from tickwell.api.server import require_certificate, require_server
 
         require_server()
+        require_certificate(self.scheduler.settings)
         return _bind(self.host, self.port)
 
     async def _application(self) -> Any:
@@ -155,7 +156,7 @@ class Service:
         from tickwell.api.server import serve
 
         try:
-            await serve(application, sock)
+            await serve(application, sock, self.scheduler.settings)
         finally:
             self.stopping.set()  # a service that nobody can ask is no service
 
@@ -169,15 +170,24 @@ class Service:
     def _say(self, sock: socket.socket | None) -> None:
         does = " and ".join(sorted(self.roles))
         self._tell(f"tickwell runs: {does}, store {self.scheduler.store_url}")
+        self._tell(f"  {self.scheduler.promises}")
         if self.workers:
             self._tell(f"  {self.workers} worker processes, restarted when they end")
         if sock is not None:
-            address, port = sock.getsockname()[:2]
-            self._tell(f"  http://{address}:{port}/health says how it is")
+            url = self._url(sock)
             if "api" in self.roles:
-                self._tell(f"  http://{address}:{port}/ is the dashboard, /api/v1 the API")
-                self._say_access(f"http://{address}:{port}")
+                self._tell(f"  {url}/ is the dashboard, {url}/api/v1 the API")
+            self._tell(f"  {url}/health says how it is")
+            if "api" in self.roles:
+                self._say_access(url)
         self._tell("  Ctrl-C drains and stops")
+
+    def _url(self, sock: socket.socket) -> str:
+        address, port = sock.getsockname()[:2]
+        scheme = "https" if self.scheduler.settings.tls_cert else "http"
+        return (
+            f"{scheme}://[{address}]:{port}" if ":" in address else f"{scheme}://{address}:{port}"
+        )
 
     def _say_access(self, url: str) -> None:
         settings = self.scheduler.settings

@@ -9,6 +9,7 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
+from tickwell.api import problems
 from tickwell.api.problems import status_of
 from tickwell.errors import TickwellError
 from tickwell.ui.rendering import HEADERS, environment
@@ -34,6 +35,8 @@ async def on_error(request: Request, error: Exception) -> Response:
 
 async def on_http(request: Request, error: Exception) -> Response:
     """No such page, or not by this method."""
+    if request.url.path.startswith("/api/"):
+        return await problems.on_http(request, error)  # whoever asked there reads JSON
     status = error.status_code if isinstance(error, HTTPException) else 500
     text = "There is no such page. The menu on the overview leads to all of them."
     return _page(request, status, text if status == HTTPStatus.NOT_FOUND else "Go back and retry.")
