@@ -39,7 +39,7 @@ def require_certificate(settings: Settings) -> None:
         ) from error
 
 
-async def serve(application: Any, sock: socket.socket, settings: Settings) -> None:
+async def serve(application: Any, sock: socket.socket, settings: Settings | None = None) -> None:
     """Serve an ASGI application on a bound socket until cancelled."""
     import uvicorn
 
@@ -58,7 +58,7 @@ async def serve(application: Any, sock: socket.socket, settings: Settings) -> No
         # The application judges by its own settings which proxies are to be believed.
         proxy_headers=False,
         timeout_graceful_shutdown=5,
-        ssl_certfile=settings.tls_cert or None,
-        ssl_keyfile=settings.tls_key or None,
+        ssl_certfile=(settings and settings.tls_cert) or None,
+        ssl_keyfile=(settings and settings.tls_key) or None,
     )
     await Server(config).serve(sockets=[sock])
