@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.servers.private import free_port
 from tests.servers.redis import server, start
 from tests.servers.redis_keys import client
 from tickwell.domain.promises import REDIS_ALWAYS, REDIS_EVERYSEC, REDIS_VOLATILE
@@ -73,7 +74,7 @@ async def test_a_replica():
 
 
 async def test_a_node_of_a_cluster():
-    made = start("--cluster-enabled", "yes")
+    made = start("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
     assert "is a node of a cluster; name a server that is none" in await refusal(made.url)
 
 

@@ -25,7 +25,5 @@ for n, new in ipairs(given) do
   end
 end
 flush()
-for _, job in ipairs(jobs) do
-  count_kept(job)
-end
+tell_pruner()
 return list(answers)

@@ -59,7 +59,7 @@ for one, limit in pairs(limits) do
 end
 record_plan(id, change[4], change[5], now, 0)
 flush()
-count_kept(id)
+tell_pruner()
 local withdrawn, cancelling = change_pending(id, pending, limits, now)
 flush()
 return { list(entry, J_VERSION), withdrawn, cancelling }

@@ -22,7 +22,8 @@ local function stands(row, report)
 end
 
 local function is_called_off(row, report)
-  return row[CALLED_OFF] and not report[R_STARTED] and (report[R_STATE] == WAITING or report[R_STATE] == CANCELLED)
+  local gave_up = report[R_STATE] == WAITING or report[R_STATE] == CANCELLED
+  return row[CALLED_OFF] and gave_up and not report[R_STARTED]
 end
 
 local unstamped = {}
@@ -44,7 +45,8 @@ end
 
 local function was_applied(row, report)
   for _, attempt in ipairs(row and row[ATTEMPTS] or {}) do
-    if attempt[1] == report[R_ATTEMPT] and attempt[2] == report[R_OUTCOME] and attempt[5] == report[R_ENDED] then
+    if attempt[1] == report[R_ATTEMPT] and attempt[2] == report[R_OUTCOME]
+      and attempt[5] == report[R_ENDED] then
       return true
     end
   end

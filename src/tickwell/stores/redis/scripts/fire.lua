@@ -11,6 +11,7 @@ for n, plan in ipairs(plans) do
 end
 read('cursor', jobs, entries)
 fetch(ids)
+fetch_holders(jobs)
 for n, plan in ipairs(plans) do
   local job, entry = plan[1], entries[plan[1]]
   if entry and entry[J_MOVES] == plan[2] then
@@ -27,9 +28,5 @@ for n, plan in ipairs(plans) do
   end
 end
 flush()
-for n, job in ipairs(jobs) do
-  if answers[n] > 0 then
-    count_kept(job)
-  end
-end
+tell_pruner()
 return list(answers)

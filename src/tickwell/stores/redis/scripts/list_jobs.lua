@@ -1,8 +1,8 @@
 -- flags: no-writes
 -- needs: words json rows catalog
 -- One stretch of the list of jobs. ARGV: index, from, to, BYLEX or BYSCORE, how many to look at,
--- what is wanted: states, project, queue, search, 1 removable 2 not; false is any. By score, from is
--- an instant and an id. Answers where the stretch ended (false: at the end) and what in it fits.
+-- what is wanted: states, project, queue, search, 1 removable 2 not; false is any. By score, from
+-- is an instant and an id. Answers where the stretch ended (false: at the end) and what in it fits.
 local order, count, wanted = ARGV[5], tonumber(ARGV[6]), cjson.decode(ARGV[7])
 local project, queue, search, removable = wanted[2], wanted[3], wanted[4], wanted[5]
 local states, members, found, last = {}, {}, {}, false
@@ -14,11 +14,14 @@ end
 local function by_score()
   local at, after = string.match(ARGV[3], '^(%d+)%z(.*)$')
   local offset = 0
+  local function is_later(id, score)
+    return not at or tonumber(score) > tonumber(at) or id > after
+  end
   while #members < count do
     local part = redis.call('ZRANGE', P .. ARGV[2], at or '-inf', ARGV[4], 'BYSCORE',
       'LIMIT', offset, count, 'WITHSCORES')
     for n = 1, #part, 2 do
-      if #members < count and (not at or tonumber(part[n + 1]) > tonumber(at) or part[n] > after) then
+      if #members < count and is_later(part[n], part[n + 1]) then
         members[#members + 1] = part[n]
         last = string.format('%015d', part[n + 1]) .. '\0' .. part[n]
       end

@@ -1,6 +1,7 @@
 -- flags: no-writes
 -- needs: words json rows lanes left_out
--- ARGV: now, queues or false, jobs to leave out of planning, and of everything. Answers when to fire, to promote, to expire and to run.
+-- ARGV: now, queues or false, jobs to leave out of planning, and of everything. Answers when to
+-- fire, to promote, to expire and to run.
 local now, queues = tonumber(ARGV[2]), cjson.decode(ARGV[3])
 local unplanned, left_out = set_of(cjson.decode(ARGV[4])), set_of(cjson.decode(ARGV[5]))
 

@@ -1,6 +1,7 @@
 -- flags: no-writes
 -- needs: words json rows claims left_out
--- ARGV: now, limit, jobs to leave out. Running executions of lost workers, and those past their deadline, by id.
+-- ARGV: now, limit, jobs to leave out. Running executions of lost workers, and those past their
+-- deadline, by id.
 local found, limit, left_out = {}, tonumber(ARGV[3]), set_of(cjson.decode(ARGV[4]))
 for _, worker in ipairs(redis.call('HKEYS', P .. 'worker')) do
   local upto = is_alive(worker) and '(' .. ARGV[2] or '+inf'

@@ -2,7 +2,8 @@
 -- needs: words
 -- ARGV: project, or empty for all. Answers how many executions are in each state, by code.
 local counts = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-for _, project in ipairs(ARGV[2] ~= '' and { ARGV[2] } or redis.call('SMEMBERS', P .. 'projects')) do
+local projects = ARGV[2] ~= '' and { ARGV[2] } or redis.call('SMEMBERS', P .. 'projects')
+for _, project in ipairs(projects) do
   local succeeded = redis.call('ZCARD', P .. 'project:' .. project)
   for state = WAITING, SKIPPED do
     if state ~= SUCCEEDED then

@@ -4,6 +4,8 @@ local N_ID, N_JOB, N_VERSION, N_QUEUE, N_ABILITY, N_KIND, N_FIRE_TIME, N_RUN_AT,
   N_PAYLOAD, N_EXPIRES, N_GATE, N_LIMIT, N_KEY, N_BACKFILL, N_REVIVED =
   1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
 
+local projects, prune_at = {}, {}
+
 local function is_new(new)
   local existing = row_of(new[N_ID])
   if not existing then
@@ -21,8 +23,11 @@ local function remember(id, row, entry, now)
   if row[KEY] then
     redis.call('HSET', P .. 'keys', job .. '\0' .. row[KEY], id)
   end
-  redis.call('SADD', P .. 'projects', row[PROJECT])
-  redis.call('ZADD', P .. 'prune', 'LT', now + math.min(entry[J_AGE], entry[J_DEAD]), job)
+  if not projects[row[PROJECT]] then
+    projects[row[PROJECT]] = true
+    redis.call('SADD', P .. 'projects', row[PROJECT])
+  end
+  prune_at[job] = now + math.min(entry[J_AGE], entry[J_DEAD])
 end
 
 local function record(new, now, horizon)
@@ -45,10 +50,19 @@ local function record(new, now, horizon)
   admit(id, row, now, horizon)
 end
 
--- More on record than is kept: the pruner has to look.
-local function count_kept(job)
-  if redis.call('ZCARD', P .. 'job:' .. job) > entry_of(job)[J_COUNT] then
-    redis.call('SADD', P .. 'over', job)
+-- When the pruner has to look at the jobs that got executions: at once where more is on record than
+-- is kept. After `flush`.
+local function tell_pruner()
+  local looks = {}
+  for job, at in pairs(prune_at) do
+    looks[#looks + 1] = at
+    looks[#looks + 1] = job
+    if redis.call('ZCARD', P .. 'job:' .. job) > entry_of(job)[J_COUNT] then
+      redis.call('SADD', P .. 'over', job)
+    end
+  end
+  for from = 1, #looks, MOST do
+    redis.call('ZADD', P .. 'prune', 'LT', unpack(looks, from, math.min(from + MOST - 1, #looks)))
   end
 end
 

@@ -67,6 +67,16 @@ local function holder_of(job)
   return holders[job]
 end
 
+local function fetch_holders(jobs)
+  for from = 1, #jobs, MOST do
+    local upto = math.min(from + MOST - 1, #jobs)
+    local found = redis.call('HMGET', P .. 'holder', unpack(jobs, from, upto))
+    for n = from, upto do
+      holders[jobs[n]] = found[n - from + 1]
+    end
+  end
+end
+
 local function pass_to(job, id)
   holders[job] = id
   passed[job] = true
@@ -82,7 +92,9 @@ local function write_entries()
     local entry = entries[id]
     entry[J_MOVES] = entry[J_MOVES] + 1
     mark('fire', id, entry[J_NEXT])
-    mark('removable', listed(id, entry), entry[J_STATE] == FINISHED and entry[J_REMOVE] and 0)
+    if entry[J_REMOVE] then
+      mark('removable', listed(id, entry), entry[J_STATE] == FINISHED and 0)
+    end
     packed[#packed + 1] = id
     packed[#packed + 1] = cmsgpack.pack(entry)
   end
