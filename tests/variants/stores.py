@@ -135,7 +135,7 @@ def one_plan_stops_all(patches):
     sound = MemoryStore.fire_due
 
     async def fire_due(self, now, horizon, limit, plan):
-        failed = []
+        failed: list = []
 
         def watched(job, cursor):
             if failed:

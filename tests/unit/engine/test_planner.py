@@ -1,5 +1,6 @@
 import pytest
 
+from tickwell.domain import planning
 from tickwell.domain.event import JobUnreadable
 from tickwell.domain.execution import State
 from tickwell.domain.gate import Overlap
@@ -73,7 +74,7 @@ async def test_a_job_that_cannot_be_planned_is_named_once_and_the_others_fire(
 ):
     bad = await rig.add("bad", trigger=Every(1000))
     await rig.add("good", trigger=Every(1000))
-    sound = module.plan
+    sound = planning.plan
 
     def plan(job, *rest):
         if job.name == "bad":
@@ -81,7 +82,7 @@ async def test_a_job_that_cannot_be_planned_is_named_once_and_the_others_fire(
         return sound(job, *rest)
 
     monkeypatch.setattr(module, "plan", plan)
-    heard = []
+    heard: list = []
     rig.engine.events.subscribe(heard.append)
     rests = [await planner.step() for _ in range(3)]
     assert min(rests) > 0
