@@ -1,5 +1,7 @@
 """The MongoDB store keeps the contract, with two clients of one database."""
 
+from typing import Any
+
 import pytest
 from pymongo import MongoClient
 
@@ -37,10 +39,11 @@ async def another_store(store, place):
 @pytest.fixture
 def corrupt(place):
     def put(document, job):
+        client: MongoClient[Any]
         with MongoClient(place) as client:
             jobs = client.get_default_database()["jobs"]
             before = jobs.find_one_and_update({"_id": job.id}, {"$set": {"document": document}})
-        return before["document"]
+        return (before or {})["document"]
 
     async def corrupt(job):
         before = put('{"from": "a newer version"}', job)

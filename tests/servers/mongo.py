@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
@@ -30,7 +31,7 @@ class Server:
     port: int
     folder: Path
     options: list[str] = field(default_factory=list)
-    process: subprocess.Popen | None = None
+    process: Any = None
     given: str | None = None
 
     def url(self, database="tickwell", **options):
@@ -139,6 +140,7 @@ def _ties():
 
 def empty(url):
     """Delete all documents but those of meta, if the database is there."""
+    client: MongoClient[Any]
     with MongoClient(url, w=1, journal=False) as client:
         database = client.get_default_database()
         for name in database.list_collection_names():

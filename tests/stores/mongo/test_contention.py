@@ -35,7 +35,7 @@ async def test_everything_at_once_leaves_everything_exact(scenes, owner, seed):
     await everything(scenes, made(), seed)
     jobs, rows = list(owner["jobs"].find()), list(owner["executions"].find())
     held = {gate["_id"]: sorted(gate["holders"]) for gate in owner["gates"].find()}
-    holding = {}
+    holding: dict = {}
     for row in rows:
         if "permit" in row:
             assert row["state"] in {QUEUED, RUNNING}
