@@ -26,7 +26,7 @@ PAGES = {
     "/executions/{stumbled}": "Error of attempt 3",
     "/executions/{dead}": "With another payload",
     "/executions/{held}": "Cancel",
-    "/dead": "executions that spent their attempts",
+    "/dead": "out of attempts",
     "/workers": "Workers and queues",
 }
 

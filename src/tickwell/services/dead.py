@@ -106,16 +106,23 @@ class DeadLetters:
         """How many match."""
         return sum([len(page) async for page in self.matching(project, where)])
 
-    async def groups(self, project: str, where: DeadFilter | None = None) -> list[Group]:
-        """All that match, by what went wrong, the largest group first."""
+    async def groups(
+        self, project: str, where: DeadFilter | None = None, newest: int | None = None
+    ) -> list[Group]:
+        """All that match, by what went wrong, the largest group first; or of the newest only."""
         found: dict[str, Group] = {}
         jobs: dict[str, set[str]] = {}
+        left = newest
         async for page in self.matching(project, where or DeadFilter()):
             for each in page:
                 name = signature(each)
                 group = found.setdefault(name, Group(signature=name, count=0, newest=each, jobs=0))
                 group.count += 1
                 jobs.setdefault(name, set()).add(each.job_id)
+            if left is not None:
+                left -= _PAGE
+                if left <= 0:
+                    break
         ordered = sorted(found.values(), key=lambda group: (-group.count, group.signature))
         return [replace(group, jobs=len(jobs[group.signature])) for group in ordered]
 

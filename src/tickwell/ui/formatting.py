@@ -129,6 +129,11 @@ def changes(entry: Audited) -> list[str]:
     return lines_between(before, after)
 
 
+def sentence(text: str) -> str:
+    """The same with a capital letter; all others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "exact": exact,
@@ -141,5 +146,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "target": target_text,
     "next_fire": next_fire,
     "what": what,
+    "sentence": sentence,
     "changes": changes,
 }

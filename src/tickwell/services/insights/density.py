@@ -20,7 +20,7 @@ class Density:
     """Starts by the first instant of the hour; hours without any are left out."""
 
     hours: dict[int, int]
-    #: Jobs that fire all the time would paint every hour to come: how many, and how often an hour.
+    #: Jobs that fire all the time add as much to every hour to come: how many, how often an hour.
     steady: int = 0
     steady_rate: float = 0.0
     #: There are more jobs than were looked at.
@@ -43,6 +43,11 @@ async def density(store: Store, project: str, since: int, until: int, now: int) 
     found.partial = page.cursor is not None
     for entry in page.items:
         _count(found, entry, max(since, now), until)
+    for hour in range(max(-(-since // HOUR) * HOUR, this_hour), until, HOUR):
+        left = (hour + HOUR - max(hour, now)) / HOUR
+        always = round(found.steady_rate * left)
+        if always:
+            found.hours[hour] = found.hours.get(hour, 0) + always
     return found
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tickwell.domain.execution import State
+from tickwell.domain.execution import Execution, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import DAY, HOUR
 from tickwell.domain.tally import Tally
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
+from tickwell.services.dead import headline, signature
 from tickwell.services.insights.coming import Fire, next_fires
 from tickwell.services.insights.rates import hourly, total
 
-#: Fires to come, and notes of each sort, that are shown.
-FIRES, NOTES = 20, 5
+#: Fires to come, and notes of each sort, that are shown; executions that notes are made of.
+FIRES, NOTES, READ = 15, 5, 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,27 +71,39 @@ async def _attention(store: Store, project: str, stats: dict[State, int]) -> lis
         if not stats.get(state):
             continue
         where = ExecutionFilter(project=project, states=frozenset({state}))
-        page = await store.list_executions(where, limit=NOTES)
-        names = await _names(store, project, {each.job_id for each in page.items})
-        notes += [
-            Note(
-                state=state.value,
-                title=f"{names.get(each.job_id, 'a job')} {title}",
-                text=(each.error or each.reason or "").split("\n")[0][:200],
-                href=f"/executions/{each.id}",
-                instant=each.ended_at,
-            )
-            for each in page.items
-        ]
+        page = await store.list_executions(where, limit=READ)
+        alike = _alike(page.items)[:NOTES]
+        names = await _names(store, project, {same[0].job_id for same in alike})
+        notes += [_note(same, names.get(same[0].job_id, "a job"), title) for same in alike]
     paused = JobFilter(project=project, states=frozenset({JobState.PAUSED}))
     return notes + [_paused(entry) for entry in (await store.list_jobs(paused, limit=NOTES)).items]
+
+
+def _alike(executions: Sequence[Execution]) -> list[list[Execution]]:
+    """Those of one job that ended by the same are one matter; the newest first."""
+    found: dict[tuple[str, str], list[Execution]] = {}
+    for each in executions:
+        found.setdefault((each.job_id, signature(each)), []).append(each)
+    return list(found.values())
+
+
+def _note(same: Sequence[Execution], name: str, title: str) -> Note:
+    newest = same[0]
+    times = f", {len(same)} times" if len(same) > 1 else ""
+    return Note(
+        state=newest.state.value,
+        title=f"{name} {title}{times}",
+        text=headline(newest.error or newest.reason or "")[:200],
+        href=f"/executions/{newest.id}",
+        instant=newest.ended_at or newest.run_at,
+    )
 
 
 def _paused(entry: Entry) -> Note:
     pause = entry.cursor.pause
     return Note(
         state="paused",
-        title=entry.job.name,
+        title=f"{entry.job.name} is paused",
         text=f"by {pause.by}: {pause.why or 'no reason given'}" if pause else "",
         href=f"/jobs/{entry.job.id}",
         instant=pause.since if pause else None,

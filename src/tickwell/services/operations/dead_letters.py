@@ -26,9 +26,11 @@ class DeadLetterOperations:
         self._tasks: set[asyncio.Task[None]] = set()
 
     @needs(Permission.READ)
-    async def groups(self, actor: Actor, where: DeadFilter) -> Sequence[Group]:
-        """All that match, the largest group first."""
-        return await self.dead.groups(actor.project, await self._scoped(actor, where))
+    async def groups(
+        self, actor: Actor, where: DeadFilter, newest: int | None = None
+    ) -> Sequence[Group]:
+        """All that match, or of so many newest, the largest group first."""
+        return await self.dead.groups(actor.project, await self._scoped(actor, where), newest)
 
     @needs(Permission.OPERATE)
     async def revive(self, actor: Actor, where: DeadFilter, *, rate: float) -> Revival:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tickwell.domain.execution import State
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.insights import density, history, overview, timeline
@@ -18,6 +19,11 @@ class InsightOperations:
     async def overview(self, actor: Actor) -> overview.Overview:
         """One look at the project."""
         return await overview.look(self.tools.store, actor.project, self.tools.clock.now())
+
+    @needs(Permission.READ)
+    async def dead(self, actor: Actor) -> int:
+        """How many dead letters there are."""
+        return (await self.tools.store.stats(actor.project)).get(State.DEAD, 0)
 
     @needs(Permission.READ)
     async def job_history(self, actor: Actor, job_id: str) -> history.JobHistory:

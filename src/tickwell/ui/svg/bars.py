@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from tickwell.domain.tally import Tally
 from tickwell.ui.formatting import local
 
-WIDTH, HEIGHT, FOOT = 720, 140, 18
+WIDTH, HEIGHT, HEAD, FOOT = 960, 150, 16, 18
 
 
 def hourly_bars(hours: dict[int, Tally], zone: ZoneInfo) -> Markup:
@@ -23,6 +23,8 @@ def hourly_bars(hours: dict[int, Tally], zone: ZoneInfo) -> Markup:
     frame = (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
         f'<line class="axis" x1="0" x2="{WIDTH}" y1="{HEIGHT - FOOT}" y2="{HEIGHT - FOOT}"/>'
+        f'<line class="axis" x1="0" x2="{WIDTH}" y1="{HEAD}" y2="{HEAD}"/>'
+        f'<text x="0" y="{HEAD - 4}">{most:,}</text>'
     )
     return Markup(frame + "".join(parts) + "</svg>")  # noqa: S704 - numbers and escaped text only
 
@@ -36,7 +38,7 @@ def _bar(one: tuple[int, int, Tally], most: int, step: float, zone: ZoneInfo) ->
         (tally.dead, "bad"),
     ):
         if value:
-            tall = max(value / most * (HEIGHT - FOOT - 6), 1.5)
+            tall = max(value / most * (HEIGHT - FOOT - HEAD), 1.5)
             y -= tall
             found += (
                 f'<rect class="fill-{tone}" x="{number * step + 1:.1f}" y="{y:.1f}" '

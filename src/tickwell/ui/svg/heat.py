@@ -12,7 +12,7 @@ from tickwell.domain.policy import HOUR
 from tickwell.services.insights.density import Density
 
 WIDTH, LEFT, TOP, ROW, FIELD = 980, 96, 22, 26, 33
-#: From how much of the fullest hour a field gets which shade.
+#: From how far between the emptiest hour and the fullest a field gets which shade.
 _SHADES = (0.0, 0.1, 0.3, 0.55, 0.8)
 
 
@@ -35,13 +35,14 @@ def days_of(first: date, count: int, zone: ZoneInfo) -> list[Day]:
 
 def heat_chart(days: list[Day], found: Density, now: int, zone: ZoneInfo) -> Markup:
     """The whole picture; each field says its hour and its count."""
-    most = max(found.hours.values(), default=0)
+    most, least = max(found.hours.values(), default=0), min(found.hours.values(), default=0)
     height = TOP + ROW * len(days) + 4
     hours = "".join(
         f'<text x="{LEFT + hour * FIELD + 2}" y="14">{hour:02}</text>' for hour in range(0, 24, 2)
     )
     rows = "".join(
-        _row(day, TOP + number * ROW, found, most, (now, zone)) for number, day in enumerate(days)
+        _row(day, TOP + number * ROW, found, (least, most), (now, zone))
+        for number, day in enumerate(days)
     )
     frame = (
         f'<svg class="chart wide" viewBox="0 0 {WIDTH} {height}" role="img" '
@@ -50,7 +51,9 @@ def heat_chart(days: list[Day], found: Density, now: int, zone: ZoneInfo) -> Mar
     return Markup(frame + hours + rows + "</svg>")  # noqa: S704 - numbers and escaped text only
 
 
-def _row(day: Day, y: int, found: Density, most: int, place: tuple[int, ZoneInfo]) -> str:
+def _row(
+    day: Day, y: int, found: Density, ends: tuple[int, int], place: tuple[int, ZoneInfo]
+) -> str:
     now, zone = place
     name = escape(f"{day.day:%a %d %b}")
     parts = [f'<text class="lane-name" x="0" y="{y + 17}">{name}</text>']
@@ -62,7 +65,7 @@ def _row(day: Day, y: int, found: Density, most: int, place: tuple[int, ZoneInfo
         x = LEFT + hour * FIELD
         is_now = begin <= now < begin + HOUR
         parts.append(
-            f'<g><title>{words}</title><rect class="heat-{_shade(count, most)}'
+            f'<g><title>{words}</title><rect class="heat-{_shade(count, *ends)}'
             f'{" heat-now" if is_now else ""}" x="{x}" y="{y + 2}" width="{FIELD - 3}" '
             f'height="{ROW - 4}" rx="3"/></g>'
         )
@@ -72,10 +75,10 @@ def _row(day: Day, y: int, found: Density, most: int, place: tuple[int, ZoneInfo
     return "".join(parts)
 
 
-def _shade(count: int, most: int) -> int:
+def _shade(count: int, least: int, most: int) -> int:
     if not count:
         return 0
-    part = count / most
+    part = (count - least) / max(most - least, 1)
     return max(n for n, least in enumerate(_SHADES, 1) if part >= least)
 
 

@@ -27,9 +27,11 @@ async def calendar(
     first: str = "",
     visitor: Visitor = visit(Permission.READ),
 ) -> HTMLResponse:
-    """Four weeks from last Monday, or any others."""
+    """Last week and three to come, or any others."""
     count = LENGTHS.get(length, 28)
     begin = _day(first) if first else _monday(local(visitor.now, visitor.zone).date())
+    if not first and count > LENGTHS["week"]:
+        begin -= timedelta(days=LENGTHS["week"])
     days = days_of(begin, count, visitor.zone)
     ends = [
         int(datetime.combine(day, time(), visitor.zone).timestamp() * 1000)

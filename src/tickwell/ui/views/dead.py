@@ -16,6 +16,8 @@ from tickwell.ui.visitor import Visitor, visit
 
 #: Revived a second, unless somebody says otherwise.
 RATE = 10.0
+#: The newest dead letters that a page groups: reading all would cost more the more there are.
+GROUPED = 1000
 
 router = APIRouter(include_in_schema=False)
 
@@ -34,7 +36,8 @@ async def dead(
     """The groups, the largest first, and how far a revival is that was begun here."""
     operations, actor = visitor.operations, visitor.actor
     where = DeadFilter(job_id=job or None, search=q or None)
-    groups = await operations.dead_letters.groups(actor, where)
+    groups = await operations.dead_letters.groups(actor, where, GROUPED)
+    dead = await operations.insights.dead(actor)
     names = await operations.executions.names(actor, [group.newest for group in groups])
     return page(
         request,
@@ -42,6 +45,8 @@ async def dead(
         "dead.html",
         groups=groups,
         total=sum(group.count for group in groups),
+        dead=dead,
+        grouped=GROUPED if dead > GROUPED else 0,
         names=names,
         rate=RATE,
         view={"q": q, "job": job},

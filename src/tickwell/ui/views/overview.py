@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.health import Health
 from tickwell.services.access.permission import Permission
 from tickwell.services.insights.overview import Overview
-from tickwell.ui.formatting import ago
+from tickwell.ui.formatting import ago, sentence
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.bars import hourly_bars
 from tickwell.ui.visitor import Visitor, visit
@@ -27,19 +27,17 @@ async def overview(request: Request, visitor: Visitor = visit(Permission.READ)) 
         "overview.html",
         found=found,
         health=health,
-        sentence=_sentence(found, health, visitor.now),
+        sentence=_coming(found, health, visitor.now),
         chart=hourly_bars(found.hours, visitor.zone),
     )
 
 
-def _sentence(found: Overview, health: Health, now: int) -> str:
-    """How things are, in words."""
-    parts = ["All is well"]
-    if found.dead:
-        parts = [f"The engine works; {found.dead:,} dead letters wait for you"]
+def _coming(found: Overview, health: Health, now: int) -> str:
+    """What is going on and what comes, in words."""
+    parts = []
     if found.next_fires:
         soonest = found.next_fires[0]
-        parts.append(f"{soonest.job} fires {ago(soonest.instant, now)}")
+        parts.append(f"{soonest.job} fires next, {ago(soonest.instant, now)}")
     if health.in_hand:
         parts.append(f"{health.in_hand:,} in hand here")
-    return "; ".join(parts) + "."
+    return sentence("; ".join(parts)) + "." if parts else ""
