@@ -27,6 +27,14 @@ def new_id(now: int, random: Random) -> str:
     return _layout(f"{now:012x}", "7", f"{random.getrandbits(80):020x}")
 
 
+def trace_id(execution_id: str) -> str:
+    """The trace that all attempts of an execution belong to: 32 hex digits."""
+    plain = execution_id.replace("-", "")
+    if len(plain) == 32 and not set(plain) - set("0123456789abcdef"):
+        return plain
+    return blake2b(execution_id.encode(), digest_size=16).hexdigest()
+
+
 def spread(seed: str, width: int) -> int:
     """A stable number in [0, width) for a seed: jitter and `H` fields, equal in every process."""
     return int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % width

@@ -42,6 +42,7 @@ SCHEMES = (
     "memory://",
     "sqlite:///file.db",
     "postgresql://user@host/database",
+    "mysql://user@host/database",
     "mongodb://user@host/database",
     "redis://host:6379/0",
 )
@@ -49,6 +50,8 @@ SCHEMES = (
 SERVERS = {
     "postgresql": ("postgres", "PostgresStore"),
     "postgres": ("postgres", "PostgresStore"),
+    "mysql": ("mysql", "MysqlStore"),
+    "mariadb": ("mysql", "MysqlStore"),
     "mongodb": ("mongo", "MongoStore"),
     "mongodb+srv": ("mongo", "MongoStore"),
     "redis": ("redis", "RedisStore"),
@@ -132,15 +135,23 @@ def backup_store(url: str, target: Path, progress: Callable[[int, int], None]) -
 
 def make_executor(store: Store, handlers: Handlers, clock: Clock, settings: Settings) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
-    http = HttpExecutor(
+    http = make_sender(store, clock, settings)
+    return Registry({Call: CallExecutor(handlers, StoreNotes(store, clock)), Http: http})
+
+
+def make_sender(
+    store: Store, clock: Clock, settings: Settings, *, keep_headers: bool = False
+) -> HttpExecutor:
+    """What sends webhooks, guarded as the settings say."""
+    return HttpExecutor(
         clock,
         Guard.of(settings),
         per_host=settings.per_host,
         breaker_failures=settings.breaker_failures,
         breaker_rest=settings.breaker_rest,
         secrets=StoredSecrets(store, clock, lambda: load_keys(settings, make=False)),
+        keep_headers=keep_headers,
     )
-    return Registry({Call: CallExecutor(handlers, StoreNotes(store, clock)), Http: http})
 
 
 def make_engine(
@@ -192,6 +203,7 @@ def make_api(
     from tickwell.ui.app import create_ui
 
     tools.jobs.admit = admission(tools.clock, settings)
+    tools.sender = make_sender(tools.store, tools.clock, settings, keep_headers=True)
     context = Context.over(tools, health=health, settings=settings, events=events)
     keyring = load_keys(settings, make=True)
     if keyring is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tickwell.domain.document import job_from_document
+from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.job import Job
 from tickwell.domain.trigger import Trigger
 from tickwell.domain.trigger.document import trigger_from_document
@@ -41,6 +41,13 @@ STARTS = {"cron": {"cron": "0 9 * * *"}, "every": {"every": "5m"}, "once": {"onc
 #: What a job cannot do without: kept when it is empty, so that its place says so.
 NEEDED = {"name", "cron", "every", "once", "url", "handler"}
 _WHOLE = {"max_attempts"}
+#: What a definition has that nobody edits.
+OWN = ("id", "project", "version", "saved_at", "created_at", "app", "declared")
+
+
+def definition(job: Job) -> dict[str, Any]:
+    """What of a job somebody edits."""
+    return {name: value for name, value in job_to_document(job).items() if name not in OWN}
 
 
 @dataclass(slots=True)

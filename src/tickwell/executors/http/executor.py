@@ -52,12 +52,15 @@ class HttpExecutor:
         resolver: Resolver | None = None,
         secrets: Secrets | None = None,
         make_context: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+        keep_headers: bool = False,
     ) -> None:
         self.guard = guard
         self.resolver = resolver or SystemResolver()
         self._clock = clock
         self._secrets = secrets or NoSecrets()
         self._make_context = make_context
+        #: Whether a result has the headers of the answer: for whoever looks at it once.
+        self._keep_headers = keep_headers
         self._places = Places(per_host, clock.monotonic)
         self._breakers = Breakers(breaker_failures, breaker_rest, clock.monotonic)
         self._tokens = Tokens(guard, clock.monotonic)
@@ -145,6 +148,10 @@ class HttpExecutor:
         except (client.failure, Refusal) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)))
         outcome = judge(answer, plan.target, self._clock.now(), hide)
+        if self._keep_headers and isinstance(outcome.result, dict):
+            outcome.result["headers"] = {
+                name: hide(value) for name, value in answer.headers.items()
+            }
         if answer.status == 401 and auth is not None and self._tokens.forget(auth):
             outcome.retry = True  # the token may have been revoked before its time
         return outcome

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,8 +11,7 @@ from tickwell.errors import InvalidInput
 from tickwell.executors.http.plan import Plan, sendable
 from tickwell.executors.http.signing import sign
 from tickwell.executors.http.values import Unsendable, Values, in_words
-
-_HEX = re.compile(r"[0-9a-f]{32}")
+from tickwell.ids import trace_id
 
 
 @dataclass(slots=True)
@@ -65,11 +63,8 @@ def _identify(headers: dict[str, str], claim: Claim, chosen: set[str]) -> None:
 
 def _traceparent(claim: Claim) -> str:
     """One trace for an execution, one span for each attempt."""
-    trace = claim.id.replace("-", "")
-    if not _HEX.fullmatch(trace):
-        trace = hashlib.blake2b(claim.id.encode(), digest_size=16).hexdigest()
     span = hashlib.blake2b(f"{claim.id}:{claim.attempt}".encode(), digest_size=8).hexdigest()
-    return f"00-{trace}-{span}-01"
+    return f"00-{trace_id(claim.id)}-{span}-01"
 
 
 def _signed(keys: Sequence[str], id: str, timestamp: int, body: bytes) -> str:

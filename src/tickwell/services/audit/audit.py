@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,9 @@ from tickwell.services.audit.entry import Entry, entry_of
 from tickwell.services.keyring import Keyring
 from tickwell.services.platform import PLATFORM
 from tickwell.services.time import Time
+
+#: Entries among which those about one thing are looked for.
+SEARCHED = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +91,12 @@ class Audit:
                 skip = 0
             number = number // 100 * 100 - 1
         return Page(items=found)
+
+    @needs(Permission.ADMINISTER)
+    async def about(self, actor: Actor, subject: str, limit: int = 50) -> Sequence[Entry]:
+        """The newest entries about one thing, as far as they are among the newest of all."""
+        newest = await self.list(actor, None, SEARCHED)
+        return [entry for entry in newest.items if entry.subject == subject][:limit]
 
     @needs(Permission.ADMINISTER)
     async def verify(self, actor: Actor) -> Verified:

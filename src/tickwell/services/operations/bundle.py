@@ -14,6 +14,7 @@ from tickwell.services.operations.previews import PreviewOperations
 from tickwell.services.operations.queues import QueueOperations
 from tickwell.services.operations.slots import SlotOperations
 from tickwell.services.operations.tools import Tools
+from tickwell.services.operations.trials import TrialOperations
 from tickwell.services.operations.workers import WorkerOperations
 
 
@@ -30,6 +31,7 @@ class Operations:
     bulk: BulkOperations
     previews: PreviewOperations
     insights: InsightOperations
+    trials: TrialOperations
 
     @classmethod
     def over(cls, tools: Tools) -> Self:
@@ -44,4 +46,5 @@ class Operations:
             bulk=BulkOperations(tools),
             previews=PreviewOperations(tools),
             insights=InsightOperations(tools),
+            trials=TrialOperations(tools),
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Entry
+from tickwell.domain.note import Output, Progress
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.access.actor import Actor, needs
@@ -57,6 +58,13 @@ class ExecutionOperations:
     async def get(self, actor: Actor, id: str) -> Execution:
         """One execution with its attempts."""
         return await self.tools.executions.get(actor.project, id)
+
+    @needs(Permission.READ)
+    async def notes(self, actor: Actor, id: str) -> tuple[Progress | None, Sequence[Output]]:
+        """How far an attempt under way is, and what all attempts printed and logged."""
+        executions = self.tools.executions
+        progress = await executions.progress(actor.project, id)
+        return progress, await executions.output(actor.project, id)
 
     @needs(Permission.READ)
     async def list(

@@ -9,6 +9,7 @@ from typing import Any
 from tickwell.clock import Clock
 from tickwell.domain.job import Job
 from tickwell.ids import Random
+from tickwell.ports.executor import Executor
 from tickwell.ports.store import Store
 from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
@@ -29,6 +30,8 @@ class Tools:
     limiter: Limiter = field(default_factory=Unlimited)
     #: Refuses a payload that the job's target could not be called with, where that is known.
     check: Callable[[Job, Any], None] = lambda _job, _payload: None
+    #: Sends a webhook that somebody tries out; None: this process sends none.
+    sender: Executor | None = None
     jobs: Jobs = field(init=False)
     executions: Executions = field(init=False)
     slots: Slots = field(init=False)

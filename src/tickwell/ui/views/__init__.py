@@ -17,6 +17,7 @@ from tickwell.ui.views import (
     settings,
     slots,
     timeline,
+    versions,
     workers,
 )
 
@@ -28,6 +29,7 @@ ROUTERS = (
     editor.router,
     job.router,
     slots.router,
+    versions.router,
     executions.router,
     timeline.router,
     calendar.router,

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.domain.document import job_to_document
 from tickwell.domain.http.target import METHODS
 from tickwell.domain.job import Entry, Job
-from tickwell.errors import Conflict, InvalidInput
+from tickwell.errors import Conflict, InvalidInput, LimitReached
 from tickwell.services.access.permission import Permission
 from tickwell.services.operations.previews import Preview
+from tickwell.services.operations.trials import Trial
 from tickwell.ui.answers import done
-from tickwell.ui.draft import Draft, from_fields, from_text
+from tickwell.ui.draft import Draft, definition, from_fields, from_text
 from tickwell.ui.formatting import lines_between, pretty
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
-
-#: What a definition has that nobody edits.
-OWN = ("id", "project", "version", "saved_at", "created_at", "app", "declared")
 
 router = APIRouter(include_in_schema=False)
 
@@ -50,7 +46,7 @@ async def edit(
 ) -> HTMLResponse:
     """The definition as it is."""
     entry = await visitor.operations.jobs.get(visitor.actor, id)
-    return await _editor(request, visitor, Draft(_document(entry.job)), entry)
+    return await _editor(request, visitor, Draft(definition(entry.job)), entry)
 
 
 @router.post("/jobs/preview")
@@ -82,6 +78,19 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
     return done(request, said, f"/jobs/{found.job.id}")
 
 
+@router.post("/jobs/try")
+async def try_out(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> HTMLResponse:
+    """Send what was typed once, and show what came back; nothing is saved."""
+    draft, entry = await _typed(request, visitor)
+    job, found, problem = draft.job(), None, "Mend the fields that are marked first"
+    if job is not None:
+        try:
+            found = await visitor.operations.trials.send(visitor.actor, job)
+        except (InvalidInput, LimitReached) as error:
+            problem = str(error)
+    return await _editor(request, visitor, draft, entry, trial=found, problem=problem)
+
+
 async def _typed(request: Request, visitor: Visitor) -> tuple[Draft, Entry | None]:
     form = await request.form()
     given = {name: str(value) for name, value in form.items()}
@@ -94,7 +103,14 @@ async def _typed(request: Request, visitor: Visitor) -> tuple[Draft, Entry | Non
 
 
 async def _editor(
-    request: Request, visitor: Visitor, draft: Draft, entry: Entry | None, status: int = 200
+    request: Request,
+    visitor: Visitor,
+    draft: Draft,
+    entry: Entry | None,
+    *,
+    status: int = 200,
+    trial: Trial | None = None,
+    problem: str = "",
 ) -> HTMLResponse:
     shown = await _shown(visitor, draft, entry)
     tz = draft.fields()["tz"]
@@ -112,6 +128,8 @@ async def _editor(
         zones=sorted(available_timezones()),
         methods=METHODS,
         handlers=await _handlers(visitor),
+        trial=trial,
+        problem=problem,
     )
 
 
@@ -131,10 +149,6 @@ async def _handlers(visitor: Visitor) -> list[str]:
     return sorted(able.removeprefix("call:") for able in known if able.startswith("call:"))
 
 
-def _document(job: Job) -> dict[str, Any]:
-    return {name: value for name, value in job_to_document(job).items() if name not in OWN}
-
-
 def _changes(before: Job, after: Job) -> list[str]:
     """The lines of the document that saving would change."""
-    return lines_between(_document(before), _document(after))
+    return lines_between(definition(before), definition(after))

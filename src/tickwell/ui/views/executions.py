@@ -15,9 +15,12 @@ from tickwell.domain.execution import LIVE, Execution, State
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.errors import InvalidInput, NotFound
+from tickwell.ids import trace_id
 from tickwell.ports.records import ExecutionFilter
 from tickwell.services.access.permission import Permission
+from tickwell.services.audit.entry import HIDDEN, redacted
 from tickwell.ui.answers import done
+from tickwell.ui.formatting import iso
 from tickwell.ui.forms import json_of
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.attempts import attempts_chart
@@ -76,6 +79,7 @@ async def execution(
         job = (await operations.job_of(actor, found.job_id)).job
     except NotFound:  # pruned meanwhile
         job = None
+    progress, outputs = await operations.notes(actor, found.id)
     return page(
         request,
         visitor,
@@ -84,6 +88,10 @@ async def execution(
         job=job,
         live=found.state in LIVE,
         chart=attempts_chart(found, visitor.now),
+        progress=progress if found.state is State.RUNNING else None,
+        outputs=outputs,
+        sent=_sent(found, job),
+        trace=trace_id(found.id),
         curl=_curl(found, job),
     )
 
@@ -123,6 +131,20 @@ def _state(text: str) -> State:
 
 def _path(id: str) -> str:
     return f"/executions/{id}"
+
+
+def _sent(execution: Execution, job: Job | None) -> dict[str, str] | None:
+    """The headers of a webhook, as the definition has them; what their names call secret is not."""
+    if job is None or not isinstance(job.target, Http):
+        return None
+    own = {
+        "webhook-id": execution.id,
+        "tickwell-fire-time": iso(execution.fire_time),
+        "tickwell-attempt": str(execution.attempt),
+        "tickwell-job": job.id,
+    }
+    hidden: dict[str, str] = redacted(dict(job.target.headers))
+    return hidden | own | ({} if job.target.auth is None else {"authorization": HIDDEN})
 
 
 def _curl(execution: Execution, job: Job | None) -> str | None:

@@ -12,6 +12,7 @@ from tickwell.domain.document import job_to_document
 from tickwell.domain.trigger import Trigger
 from tickwell.domain.trigger.duration import parse_duration
 from tickwell.services.access.permission import Permission
+from tickwell.services.declarations import is_edited
 from tickwell.services.insights.history import LATEST
 from tickwell.ui.answers import done
 from tickwell.ui.forms import json_of
@@ -45,6 +46,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         zone=_zone(entry.job.trigger),
         document=job_to_document(entry.job),
         warnings=entry.job.trigger.warnings(),
+        edited=is_edited(entry.job),
     )
 
 
