@@ -21,7 +21,7 @@ def hourly_bars(hours: dict[int, Tally], zone: ZoneInfo) -> Markup:
     ]
     label = escape(f"Executions an hour, at most {most:,}")
     frame = (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
+        f'<svg class="chart bars" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
         f'<line class="axis" x1="0" x2="{WIDTH}" y1="{HEIGHT - FOOT}" y2="{HEIGHT - FOOT}"/>'
         f'<line class="axis" x1="0" x2="{WIDTH}" y1="{HEAD}" y2="{HEAD}"/>'
         f'<text x="0" y="{HEAD - 4}">{most:,}</text>'
@@ -49,7 +49,7 @@ def _bar(one: tuple[int, int, Tally], most: int, step: float, zone: ZoneInfo) ->
     words += f", {tally.retried:,} retried, {tally.dead:,} died"
     text = ""
     if at.hour % 3 == 0:
-        text = f'<text x="{number * step + 1:.1f}" y="{HEIGHT - 4}">{at:%H:%M}</text>'
+        text = f'<text class="foot" x="{number * step + 1:.1f}" y="{HEIGHT - 4}">{at:%H:%M}</text>'
     whole = (
         f'<rect x="{number * step:.1f}" y="0" width="{step:.1f}" height="{HEIGHT}" opacity="0"/>'
     )

@@ -35,7 +35,8 @@ def days_of(first: date, count: int, zone: ZoneInfo) -> list[Day]:
 
 def heat_chart(days: list[Day], found: Density, now: int, zone: ZoneInfo) -> Markup:
     """The whole picture; each field says its hour and its count."""
-    most, least = max(found.hours.values(), default=0), min(found.hours.values(), default=0)
+    counts = sorted(found.hours.values()) or [0]
+    most, least = counts[-1], counts[len(counts) // 20]  # an hour that was cut short is no measure
     height = TOP + ROW * len(days) + 4
     hours = "".join(
         f'<text x="{LEFT + hour * FIELD + 2}" y="14">{hour:02}</text>' for hour in range(0, 24, 2)
@@ -78,7 +79,7 @@ def _row(
 def _shade(count: int, least: int, most: int) -> int:
     if not count:
         return 0
-    part = (count - least) / max(most - least, 1)
+    part = max(count - least, 0) / max(most - least, 1)
     return max(n for n, least in enumerate(_SHADES, 1) if part >= least)
 
 

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.health import Health
 from tickwell.services.access.permission import Permission
 from tickwell.services.insights.overview import Overview
-from tickwell.ui.formatting import ago, sentence
+from tickwell.ui.formatting import ago
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.bars import hourly_bars
 from tickwell.ui.visitor import Visitor, visit
@@ -37,7 +37,7 @@ def _coming(found: Overview, health: Health, now: int) -> str:
     parts = []
     if found.next_fires:
         soonest = found.next_fires[0]
-        parts.append(f"{soonest.job} fires next, {ago(soonest.instant, now)}")
+        parts.append(f"Next to fire: {soonest.job}, {ago(soonest.instant, now)}.")
     if health.in_hand:
-        parts.append(f"{health.in_hand:,} in hand here")
-    return sentence("; ".join(parts)) + "." if parts else ""
+        parts.append(f"In hand here: {health.in_hand:,}.")
+    return " ".join(parts)
