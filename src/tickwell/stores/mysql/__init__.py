@@ -1,0 +1,5 @@
+"""The store on MySQL and MariaDB."""
+
+from tickwell.stores.mysql.store import MysqlStore
+
+__all__ = ["MysqlStore"]

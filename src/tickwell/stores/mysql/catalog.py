@@ -1,0 +1,84 @@
+"""Jobs on MySQL and MariaDB."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from tickwell.domain.change import Changed, Changer
+from tickwell.domain.document import job_to_document
+from tickwell.domain.job import Entry
+from tickwell.errors import StoreError
+from tickwell.ports.records import JobFilter, Page
+from tickwell.stores.mysql.base import MysqlBase
+from tickwell.stores.mysql.database import Work
+from tickwell.stores.mysql.errors import is_taken
+from tickwell.stores.mysql.listing import jobs_query
+from tickwell.stores.mysql.session import Session
+from tickwell.stores.sql.entries import entry_of, own, page_of
+from tickwell.stores.sql.server.adding_jobs import add_jobs
+from tickwell.stores.sql.server.changing import Changes
+from tickwell.stores.sql.text import clean, ids_among
+
+T = TypeVar("T")
+
+#: How often names are looked up again after somebody else took one at the same time.
+TRIES = 5
+
+
+class MysqlCatalog(MysqlBase):
+    """`ports.store.CatalogStore`."""
+
+    async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
+        documents = [json.dumps(job_to_document(entry.job)) for entry in entries]
+        known = await self._unless_taken(lambda session: add_jobs(session, entries, documents))
+        answers = []
+        for entry in entries:
+            row = known.get(entry.job.id)
+            if row is None:
+                # The copy is ours: the caller's own is the answer.
+                self.cache.put(own(entry).job)
+                answers.append(entry)
+            else:
+                answers.append(own(entry_of(self.cache, row)))
+        return answers
+
+    async def change_jobs(
+        self, project: str, ids: Sequence[str], change: Changer, now: int
+    ) -> list[Changed]:
+        with self.cache.unless_rolled_back():
+            changed, error = await self._unless_taken(
+                lambda session: Changes(session, self.cache, project, now).make(ids, change)
+            )
+        if error is not None:
+            raise error
+        return changed
+
+    async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
+        async def work(session: Session) -> dict[str, Any]:
+            names = dict(await session.rows("named", project, [clean(key) for key in keys]))
+            ids = ids_among([names.get(key, key) for key in keys])
+            rows = await session.rows("entries", ids)
+            by_id = {row[0]: row for row in rows if row[10] == project}
+            return {key: by_id.get(names.get(key, key)) for key in keys}
+
+        found = await self.database.read(work)
+        return [own(entry_of(self.cache, found[key])) for key in keys if found[key] is not None]
+
+    async def list_jobs(
+        self, where: JobFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Entry]:
+        query, parameters = jobs_query(self.database.sql, where, cursor, limit + 1)
+        rows = await self.database.single(lambda session: session.query(query, *parameters))
+        return page_of(self.cache, rows, where, limit)
+
+    async def _unless_taken(self, work: Work[T]) -> T:
+        """Write; a name or key that somebody took at the same time is looked up again."""
+        for _ in range(TRIES):
+            try:
+                return await self.database.write(work)
+            except StoreError as error:
+                if not is_taken(error.__cause__):
+                    raise
+        return await self.database.write(work)

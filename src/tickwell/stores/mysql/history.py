@@ -1,0 +1,85 @@
+"""Executions on MySQL and MariaDB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
+from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.stores.mysql.base import MysqlBase
+from tickwell.stores.mysql.listing import executions_query, one_query
+from tickwell.stores.mysql.session import Session
+from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
+from tickwell.stores.sql.executions import execution_of, whole_execution
+from tickwell.stores.sql.server.adding import Adding
+from tickwell.stores.sql.server.recording import IdTaken
+from tickwell.stores.sql.server.settling import Settling
+from tickwell.stores.sql.text import clean, is_id
+
+
+class MysqlHistory(MysqlBase):
+    """`ports.store.HistoryStore`, but for workers."""
+
+    async def add_executions(
+        self, new: Sequence[NewExecution], now: int, horizon: int
+    ) -> list[str]:
+        async def add(*, careful: bool) -> list[str]:
+            return await self.database.write(
+                lambda session: Adding(session, self.cache, now, horizon).add(new, careful=careful)
+            )
+
+        try:
+            return await add(careful=False)
+        except IdTaken:
+            return await add(careful=True)
+
+    async def get_execution(self, project: str, id: str) -> Execution | None:
+        if not is_id(id):
+            return None
+
+        async def work(session: Session) -> tuple[Any, list[Any]]:
+            found = await session.query(one_query(session.sql), id, clean(project))
+            return (found[0], await session.rows("attempts", id)) if found else (None, [])
+
+        row, attempts = await self.database.read(work)
+        if row is None:
+            return None
+        return whole_execution(row, attempts, row[26])
+
+    async def list_executions(
+        self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
+    ) -> Page[Execution]:
+        query, parameters = executions_query(self.database.sql, where, cursor, limit + 1)
+        rows = await self.database.single(lambda session: session.query(query, *parameters))
+        items = [execution_of(row) for row in rows[:limit]]
+        return Page(items=items, cursor=items[-1].id if len(rows) > limit else None)
+
+    async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
+        if not is_id(job_id):
+            return []
+        rows = await self.database.single(
+            lambda session: session.rows("list_skips", job_id, until, since)
+        )
+        return [skip_of(job_id, row) for row in rows]
+
+    async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        return await self.database.write(
+            lambda session: Settling(session, self.cache, now).cancel(project, ids)
+        )
+
+    async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        return await self.database.write(
+            lambda session: Settling(session, self.cache, now).revive(project, ids)
+        )
+
+    async def stats(self, project: str | None = None) -> dict[State, int]:
+        async def work(session: Session) -> dict[int, int]:
+            counts = dict(await session.rows("ended_counts", clean(project)))
+            if project is not None:
+                return counts | dict(await session.rows("live_counts", clean(project)))
+            running = await session.value("running_count")
+            return counts | dict(await session.rows("pending_counts")) | {RUNNING: running}
+
+        counts = await self.database.read(work)
+        return {state: counts.get(code, 0) for code, state in enumerate(STATES)}

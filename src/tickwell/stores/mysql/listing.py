@@ -1,0 +1,142 @@
+"""Queries for lists: what to walk, and what to leave out on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+from tickwell.domain.execution import ENDED, LIVE, State
+from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.stores.sql.codec import JOB_STATE_CODE, KIND_CODE, RUNNING, STATE_CODE, SUCCEEDED
+from tickwell.stores.sql.statements import Statements
+from tickwell.stores.sql.terms import Query, Terms
+from tickwell.stores.sql.text import clean, is_id
+
+_FIRST = "00000000-0000-0000-0000-000000000000"
+
+
+def _numbered(place: int) -> str:
+    return f"%({place})s"
+
+
+def _codes(codes: Collection[int]) -> str:
+    return f"({', '.join(map(str, codes)) or 'NULL'})"
+
+
+def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int) -> Query:
+    """Jobs by project and name, or the soonest first."""
+    terms = Terms(_numbered)
+    terms.add(f"head.state IN {_codes([JOB_STATE_CODE[state] for state in where.states])}")
+    name, index = "list_jobs", "FORCE INDEX (job_list)"
+    if where.fires_before is not None:
+        name = "list_jobs_by_time"
+        terms.add("head.next_fire_time <= ?", where.fires_before)
+    if where.app is not None:
+        index = "FORCE INDEX (job_app)"
+        terms.add("job.app = ?", clean(where.app))
+    if where.project is not None:
+        terms.add("job.project = ?", clean(where.project))
+    if cursor is not None:
+        _go_on(terms, where, cursor)
+    if where.queue is not None:
+        terms.add("job.queue = ?", clean(where.queue))
+    if where.tag is not None:
+        terms.add("JSON_CONTAINS(job.tags, ?)", json.dumps(clean(where.tag)))
+    if where.search is not None:
+        terms.add("LOCATE(?, job.folded) > 0", clean(where.search.lower()))
+    if where.auto_remove is not None:
+        if where.auto_remove and where.app is None:
+            index = "FORCE INDEX (job_auto_remove)"
+        terms.add(f"job.auto_remove = {int(where.auto_remove)}")
+    return sql[name].format(where=terms, index=index, limit=limit), terms.values
+
+
+def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
+    *place, id = [*cursor.split("\0"), "", ""][: 3 if where.fires_before is None else 2]
+    if not is_id(id):
+        id = _FIRST
+    if where.fires_before is not None:
+        time = int(place[0])
+        asked = "head.next_fire_time >= ? AND (head.next_fire_time > ? OR head.job > ?)"
+        terms.add(asked, time, time, id)
+        return
+    project, name = place
+    # The first term is a step of the index; a row as a whole would not be.
+    terms.add("job.project >= ?", project)
+    terms.add(
+        "(job.project > ? OR job.name > ? OR (job.name = ? AND job.id > ?))",
+        *(project, name, name, id),
+    )
+
+
+def executions_query(
+    sql: Statements, where: ExecutionFilter, cursor: str | None, limit: int
+) -> Query:
+    """Executions, newest id first."""
+    terms = Terms(_numbered)
+    if where.states is not None:
+        _add_states(terms, where.states)
+    if where.project is not None:
+        terms.add("execution.project = ?", clean(where.project))
+    if where.job_id is not None:
+        if is_id(where.job_id):
+            terms.add("execution.job = ?", where.job_id)
+        else:
+            terms.add("FALSE")
+    for term, value in (
+        ("execution.kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
+        ("execution.queue = ?", clean(where.queue)),
+        ("execution.fire_time >= ?", where.since),
+        ("execution.fire_time < ?", where.until),
+        ("execution.run_at < ?", where.due_before),
+    ):
+        if value is not None:
+            terms.add(term, value)
+    if cursor is not None and is_id(cursor):
+        terms.add("execution.id < ?", cursor)
+    source = _source(sql, where)
+    text = sql["list_executions"].format(source=source, where=terms, limit=limit)
+    return text, terms.values
+
+
+def one_query(sql: Statements) -> str:
+    """One execution of a project, by its id."""
+    where = "execution.id = %(1)s AND execution.project = %(2)s"
+    source = sql["history"].format(index="")
+    return sql["list_executions"].format(source=source, where=where, limit=1)
+
+
+def _source(sql: Statements, where: ExecutionFilter) -> str:
+    """Live executions are few: they are gathered from the narrow tables first."""
+    if where.states is None or not where.states <= LIVE:
+        return sql["history"].format(index=_index(where))
+    parts = []
+    pending = sorted(STATE_CODE[state] for state in where.states if state is not State.RUNNING)
+    if pending:
+        codes = ", ".join(map(str, pending))
+        parts.append(sql["pending_ids"].format(codes=codes))
+    if State.RUNNING in where.states:
+        parts.append(sql["running_ids"])
+    return sql["live"].format(live=" UNION ALL ".join(parts or [sql["no_ids"]]))
+
+
+def _index(where: ExecutionFilter) -> str:
+    """The index that gives the order, whatever the server thinks that it knows of the table."""
+    rare = where.states is not None and where.states <= ENDED - {State.SUCCEEDED}
+    if where.job_id is not None:
+        return "FORCE INDEX (execution_job)"
+    if rare and where.states:
+        return "FORCE INDEX (execution_rare)"
+    if where.project is not None:
+        return "FORCE INDEX (execution_project)"
+    return "FORCE INDEX (PRIMARY)"
+
+
+def _add_states(terms: Terms, states: Collection[State]) -> None:
+    codes = [STATE_CODE[state] for state in states]
+    if set(states) <= ENDED:
+        # The index of what did not go well has no column that a success changes.
+        rare = "execution.rare" if SUCCEEDED not in codes else "execution.state"
+        terms.add(f"{rare} IN {_codes(codes)}")
+    elif not set(states) <= LIVE:
+        terms.add(f"COALESCE(execution.state, queue.state, {RUNNING}) IN {_codes(codes)}")

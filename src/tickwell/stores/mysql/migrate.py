@@ -1,0 +1,103 @@
+"""The tables and their changes: numbered files, applied under a named lock.
+
+The server takes back no change of a table: a step that was interrupted is done again.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from asyncmy.errors import MySQLError
+
+from tickwell.errors import SchemaTooNew, StoreUnavailable
+from tickwell.stores.mysql.dialect import with_prefix
+from tickwell.stores.mysql.errors import code_of
+from tickwell.stores.mysql.flavour import Flavour
+from tickwell.stores.mysql.server import NO_RIGHT, RIGHTS, check, check_rights, refusal
+from tickwell.stores.mysql.session import Session
+from tickwell.stores.mysql.url import Location
+
+#: What each number makes of the tables before it; the last is the schema that this code knows.
+#: Each file begins with the oldest schema whose code can still work on what it makes: during an
+#: upgrade old and new code run side by side.
+STEPS = sorted(
+    (
+        file
+        for file in files("tickwell.stores.mysql").joinpath("migrations").iterdir()
+        if file.name.endswith(".sql")
+    ),
+    key=lambda file: file.name,
+)
+_SERVES = re.compile(r"-- serves: (\d+)\n")
+_COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
+
+
+async def migrate(session: Session, location: Location, flavour: Flavour) -> None:
+    """Bring the tables up to date; of several at once, one does it."""
+    found = await check(session, location, flavour)
+    if found:
+        await check_rights(session, location)
+    if found and await _version(session, location) == len(STEPS):
+        return
+    lock = _lock(location)
+    wait = round(location.statement_timeout)
+    [(got,)] = await session.query(f"SELECT GET_LOCK('{lock}', {wait})")
+    if not got:
+        raise StoreUnavailable(
+            f"{location.name} is being set up by another process; try again, and end that one"
+        )
+    try:
+        await _apply(session, location, flavour)
+    except MySQLError as error:
+        if code_of(error) != NO_RIGHT:
+            raise
+        raise await refusal(session, location, error, f"CREATE, ALTER, {RIGHTS}") from error
+    finally:
+        await session.query(f"SELECT RELEASE_LOCK('{lock}')")
+
+
+async def _apply(session: Session, location: Location, flavour: Flavour) -> None:
+    # Another process may have done it while this one waited.
+    done = await _version(session, location) if await check(session, location, flavour) else 0
+    for step in STEPS[done:]:
+        text = _COMMENT.sub("", step.read_text("utf-8")).replace("{collation}", flavour.collation)
+        first, *rest = [part for part in with_prefix(text, location.prefix).split(";\n") if part]
+        await session.send(first)
+        # Whose tables these are is known before there is a second one.
+        await _note(session, location, application="tickwell", schema=done)
+        for part in rest:
+            await session.send(part)
+    if done < len(STEPS):
+        await _note(session, location, schema=len(STEPS), serves=_serves(STEPS[-1]))
+
+
+async def _version(session: Session, location: Location) -> int:
+    noted = dict(await session.query(f"SELECT name, value FROM `{location.prefix}meta`"))  # noqa: S608
+    found, serves = int(noted["schema"]), int(noted.get("serves", 0))
+    if serves > len(STEPS):
+        raise SchemaTooNew(location.name, found, len(STEPS))
+    return found
+
+
+async def _note(session: Session, location: Location, **noted: object) -> None:
+    for name, value in noted.items():
+        await session.query(
+            f"INSERT INTO `{location.prefix}meta` (name, value) VALUES (%(1)s, %(2)s)"  # noqa: S608
+            " ON DUPLICATE KEY UPDATE value = %(2)s",
+            name,
+            str(value),
+        )
+
+
+def _serves(step: Traversable) -> int:
+    found = _SERVES.match(step.read_text("utf-8"))
+    return int(found[1]) if found else len(STEPS)
+
+
+def _lock(location: Location) -> str:
+    """A name of our own for each set of tables, among all named locks of a server."""
+    place = f"{location.database}/{location.prefix}"
+    return f"tickwell-{blake2b(place.encode(), digest_size=16).hexdigest()}"

@@ -1,0 +1,72 @@
+-- Claims. A lane is what is queued for one ability in one queue: a worker looks only into lanes
+-- that it can serve, so what it cannot run never stands in its way.
+
+-- name: pick_lane
+-- The best of one lane. Rows that somebody else is taking are passed over, never waited for.
+-- What is known of jobs and payloads is read beside the lock.
+SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
+       queue.fire_time, queue.run_at,
+       (SELECT head.version FROM tickwell_cursor AS head WHERE head.job = queue.job),
+       (SELECT head.hard FROM tickwell_cursor AS head WHERE head.job = queue.job),
+       IF(queue.own_payload, (SELECT execution.payload FROM tickwell_execution AS execution
+                              WHERE execution.id = queue.id), NULL)
+FROM tickwell_queue AS queue FORCE INDEX (queue_claim)
+WHERE queue.state = 2 AND queue.queue = $4 AND queue.ability = $5 AND queue.run_at <= $6
+  AND queue.job NOT IN $7[] AND (queue.expires_at IS NULL OR queue.expires_at > $2)
+  AND EXISTS (SELECT 1 FROM tickwell_worker AS worker WHERE worker.id = $1 AND NOT worker.lost)
+ORDER BY queue.rank, queue.id LIMIT $3 FOR UPDATE SKIP LOCKED;
+
+-- name: pick_ids
+-- The same among given executions, whatever lane they are in.
+SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
+       queue.fire_time, queue.run_at,
+       (SELECT head.version FROM tickwell_cursor AS head WHERE head.job = queue.job),
+       (SELECT head.hard FROM tickwell_cursor AS head WHERE head.job = queue.job),
+       IF(queue.own_payload, (SELECT execution.payload FROM tickwell_execution AS execution
+                              WHERE execution.id = queue.id), NULL)
+FROM tickwell_queue AS queue FORCE INDEX (PRIMARY)
+WHERE queue.id IN $4[] AND queue.state = 2 AND queue.queue IN $5[] AND queue.ability IN $6[]
+  AND queue.run_at <= $7 AND queue.job NOT IN $8[]
+  AND (queue.expires_at IS NULL OR queue.expires_at > $2)
+  AND EXISTS (SELECT 1 FROM tickwell_worker AS worker WHERE worker.id = $1 AND NOT worker.lost)
+ORDER BY queue.rank, queue.id LIMIT $3 FOR UPDATE SKIP LOCKED;
+
+-- name: start
+-- From the queue to running; the rows are locked.
+INSERT INTO tickwell_running (id, job, attempt, charged, lost, returned, run_at, `rank`, expires_at,
+                              worker, claim_id, deadline, holds_job, gate)
+SELECT queue.id, queue.job, queue.attempt + 1, queue.charged + 1, queue.lost, queue.returned,
+       queue.run_at, queue.rank, queue.expires_at, $2, $3,
+       GREATEST($4, queue.run_at) + head.hard + 60000, queue.holds_job,
+       IF(queue.holds_key, queue.gate, NULL)
+FROM tickwell_queue AS queue FORCE INDEX (PRIMARY)
+STRAIGHT_JOIN tickwell_cursor AS head ON head.job = queue.job
+WHERE queue.id IN $1[];
+DELETE queue FROM tickwell_queue AS queue FORCE INDEX (PRIMARY) WHERE queue.id IN $1[];
+
+-- name: lanes
+-- The lanes that hold something; one step of the index for each.
+SELECT queue, ability FROM tickwell_queue FORCE INDEX (queue_claim)
+WHERE state = 2 GROUP BY queue, ability;
+
+-- name: best_of_lane
+-- The best of one lane, to be merged with others.
+(SELECT id, `rank` FROM tickwell_queue FORCE INDEX (queue_claim)
+ WHERE state = 2 AND queue = {queue} AND ability = {ability} AND run_at <= $1
+   AND (expires_at IS NULL OR expires_at > $2) AND job NOT IN $4[]
+ ORDER BY `rank`, id LIMIT $3);
+
+-- name: claimable
+-- The best of several lanes.
+SELECT best.id FROM ({lanes}) AS best ORDER BY best.rank, best.id LIMIT $3;
+
+-- name: held_claims
+-- What a worker holds by a claim whose reply was lost, by id; a worker that is lost holds nothing.
+SELECT execution.id, running.job, execution.kind, running.attempt, running.charged, running.lost,
+       running.returned, execution.fire_time, running.run_at, execution.payload, running.deadline,
+       running.worker, running.claim_id, head.version
+FROM tickwell_running AS running FORCE INDEX (running_worker)
+STRAIGHT_JOIN tickwell_execution AS execution ON execution.id = running.id
+STRAIGHT_JOIN tickwell_cursor AS head ON head.job = running.job
+STRAIGHT_JOIN tickwell_worker AS worker ON worker.id = running.worker AND NOT worker.lost
+WHERE running.worker = $1 AND running.claim_id = $2 ORDER BY execution.id;

@@ -1,0 +1,75 @@
+-- Executions as people see them.
+
+-- name: list_executions
+-- Executions; {where} is filled in by what is asked for.
+SELECT execution.id, execution.project, execution.job, execution.job_version, execution.kind,
+       COALESCE(execution.state, queue.state, 3), execution.fire_time, execution.run_at,
+       execution.queue, execution.ability, execution.created_at, execution.payload,
+       execution.request_key, COALESCE(running.attempt, execution.attempt),
+       COALESCE(running.charged, execution.charged), COALESCE(running.lost, execution.lost),
+       COALESCE(running.returned, execution.returned), execution.reason,
+       COALESCE(running.worker, execution.worker), running.deadline, running.cancel,
+       execution.started_at, execution.ended_at, execution.error, execution.result,
+       execution.revived_from, execution.outcome
+FROM {source}
+LEFT JOIN tickwell_queue AS queue ON execution.state IS NULL AND queue.id = execution.id
+LEFT JOIN tickwell_running AS running ON execution.state IS NULL AND running.id = execution.id
+WHERE {where} ORDER BY execution.id DESC LIMIT {limit};
+
+-- name: attempts
+-- The attempts of an execution that another one followed.
+SELECT number, outcome, worker, started_at, ended_at, error FROM tickwell_attempt
+WHERE execution = $1 ORDER BY number;
+
+-- name: list_skips
+-- Range skips of a job that touch a span, oldest first.
+SELECT first, last, count, reason FROM tickwell_skip
+WHERE job = $1 AND first < $2 AND last >= $3 ORDER BY first, last, id;
+
+-- name: requests
+-- The executions that requests made before.
+SELECT execution.job, execution.request_key, execution.id
+FROM ROWS($1, job ID, request_key NAME) AS wanted STRAIGHT_JOIN tickwell_execution AS execution
+  ON execution.job = wanted.job AND execution.request_key = wanted.request_key;
+
+-- name: ended_counts
+-- How many executions ended, by state.
+SELECT state, CAST(SUM(count) AS SIGNED) FROM tickwell_tally
+WHERE $1 IS NULL OR project = $1 GROUP BY state;
+
+-- name: pending_counts
+-- How many executions are pending, by state.
+SELECT state, COUNT(*) FROM tickwell_queue GROUP BY state;
+
+-- name: running_count
+-- How many executions are running.
+SELECT COUNT(*) FROM tickwell_running;
+
+-- name: live_counts
+-- How many executions of a project are live, by state.
+SELECT live.state, COUNT(*)
+FROM (SELECT id, state FROM tickwell_queue UNION ALL SELECT id, 3 FROM tickwell_running) AS live
+JOIN tickwell_execution AS execution ON execution.id = live.id
+WHERE execution.project = $1 GROUP BY live.state;
+
+-- name: history
+-- Where executions are found.
+tickwell_execution AS execution {index};
+
+-- name: live
+-- Where live executions are found: the narrow tables first.
+({live}) AS live
+STRAIGHT_JOIN tickwell_execution AS execution
+  ON execution.id = live.id AND execution.state IS NULL;
+
+-- name: pending_ids
+-- The pending ones.
+SELECT id FROM tickwell_queue WHERE state IN ({codes});
+
+-- name: running_ids
+-- The running ones.
+SELECT id FROM tickwell_running;
+
+-- name: no_ids
+-- None.
+SELECT id FROM tickwell_running WHERE FALSE;

@@ -1,0 +1,67 @@
+"""`mysql://` and `mariadb://`: any number of processes on any number of hosts."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tickwell.domain.promises import MYSQL
+from tickwell.stores.mysql.catalog import MysqlCatalog
+from tickwell.stores.mysql.database import Database
+from tickwell.stores.mysql.history import MysqlHistory
+from tickwell.stores.mysql.migrate import migrate
+from tickwell.stores.mysql.queue import MysqlQueue
+from tickwell.stores.mysql.records import MysqlRecords
+from tickwell.stores.mysql.upkeep import MysqlUpkeep
+from tickwell.stores.mysql.url import Location, parse
+from tickwell.stores.sql.cache import JobCache
+
+#: How often loops are woken, in seconds: the server tells nobody of others' writes.
+POLL = 1.0
+
+
+class MysqlStore(MysqlQueue, MysqlCatalog, MysqlHistory, MysqlRecords, MysqlUpkeep):
+    """Everything in the tables of one database that share a prefix."""
+
+    promises = MYSQL
+
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self.name = location.name
+        self.cache = JobCache()
+        self.database = Database(location)
+        self._closed = asyncio.Event()
+
+    @classmethod
+    def from_url(cls, url: str) -> MysqlStore:
+        """The store that a URL names."""
+        return cls(parse(url))
+
+    async def open(self) -> None:
+        self._closed = asyncio.Event()
+        self.database = Database(self.location)
+        await self.database.open()
+        try:
+            await self.database.single(
+                lambda session: migrate(session, self.location, self.database.flavour)
+            )
+        except BaseException:
+            await self.database.close()
+            raise
+
+    async def close(self) -> None:
+        self._closed.set()
+        await self.database.close()
+
+    async def ping(self) -> int:
+        time: int = await self.database.single(lambda session: session.value("time"))
+        return time
+
+    async def changed(self, seconds: float) -> bool:
+        """Nothing is heard of other processes here: wake everybody regularly."""
+        if not self._closed.is_set():
+            try:
+                async with asyncio.timeout(min(seconds, POLL)):
+                    await self._closed.wait()
+            except TimeoutError:
+                return True
+        return False
