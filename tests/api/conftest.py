@@ -9,7 +9,7 @@ import pytest
 
 from tests.servers.schemas import empty, url
 from tickwell.api.app import create_app
-from tickwell.api.context import Context
+from tickwell.api.context import Context, local_admin
 from tickwell.clock import StoreClock
 from tickwell.domain.event import Events
 from tickwell.domain.execution import OutcomeKind
@@ -60,6 +60,7 @@ class World:
             auditor=self.journal,
         )
         self.context = Context.over(self.tools, health=lambda: self.health, events=self.events)
+        self.context.authenticate = local_admin
         self.app = create_app(self.context)
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         self.http = httpx.AsyncClient(transport=transport, base_url="http://test/api/v1")

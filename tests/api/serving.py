@@ -8,7 +8,7 @@ import threading
 import httpx
 
 from tickwell.api.app import create_app
-from tickwell.api.context import Context
+from tickwell.api.context import Context, local_admin
 from tickwell.api.server import serve
 from tickwell.clock import StoreClock
 from tickwell.domain.execution import OutcomeKind
@@ -53,6 +53,7 @@ class Serving:
             store=self.store, clock=self.clock, random=random.Random(1), wake=lambda: None
         )
         context = Context.over(tools, health=lambda: Health(ok=True))
+        context.authenticate = local_admin
         self.app = create_app(context)
         server = asyncio.create_task(serve(self.app, self.sock))
         await self.seed()

@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from fastapi import Request
 from fastapi.routing import APIRoute
 
 from tests.api.conftest import CALL
 from tickwell.api.app import create_app
+from tickwell.api.context import Context
 from tickwell.api.forwarded import Forwarded
 from tickwell.api.security import permission_of
 from tickwell.domain.health import Health
@@ -26,6 +28,17 @@ async def test_every_route_declares_one_permission(world):
         for method, operation in methods.items():
             assert operation["x-permission"] in WORDS, (method, path)
             assert operation["operationId"]
+
+
+async def test_an_application_without_access_is_shut(world):
+    given = Context.over(world.tools, health=lambda: world.health)
+    world.app.state.context = given
+    assert (await world.http.get("/jobs")).status_code == 401
+    assert (await world.http.post("/jobs", json={"name": "x"})).status_code == 401
+    assert (await world.http.get("/health")).status_code == 200
+    with pytest.raises(Unauthenticated):
+        await given.visit(Request({"type": "http"}))
+    await given.close()
 
 
 async def test_a_route_without_a_permission_is_a_mistake(world, monkeypatch):

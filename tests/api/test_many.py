@@ -123,6 +123,18 @@ async def test_workers_are_seen(world, http):
     assert [(each["id"], each["state"]) for each in workers] == [("w", "alive")]
     assert (await http.get("/workers/w")).json() == workers[0]
     assert (await http.get("/workers/none")).status_code == 404
+    assert (workers[0]["host"], workers[0]["pid"]) == ("h", 1)
+
+
+async def test_hosts_are_for_the_platform_and_handlers_for_editors(world, http):
+    await world.run()
+    world.as_actor(Permission.READ)
+    (read,) = (await http.get("/workers")).json()["items"]
+    assert (read["host"], read["pid"], read["abilities"]) == ("", 0, [])
+    assert (read["queues"], read["slots"]) == (["default"], 99)
+    assert (await http.get("/workers/w")).json() == read
+    world.as_actor(Permission.READ, Permission.EDIT)
+    assert (await http.get("/workers/w")).json() == read | {"abilities": ["call:x"]}
 
 
 async def test_lost_attempts_are_seen_with_the_execution(world, http):

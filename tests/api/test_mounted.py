@@ -23,6 +23,7 @@ async def test_the_api_answers_where_it_is_mounted(tmp_path):
             assert [job["name"] for job in jobs] == ["report"]
             run = await http.post("/scheduler/api/v1/jobs/report/trigger")
             assert run.status_code == 202
+            assert (await http.get(run.headers["location"])).json()["id"] == run.json()["id"]
             assert (await http.get("/api/v1/jobs")).status_code == 404
 
 

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from tests.api.conftest import CALL
+from tickwell.domain.note import OUTPUT, PROGRESS, output_key
+from tickwell.ports.records import Record
 
 
 async def test_pause_with_a_note_and_resume(world, http):
@@ -21,6 +23,31 @@ async def test_pause_with_a_note_and_resume(world, http):
     assert past.status_code == 422
     actions = [action for _, action, _ in world.journal.entries]
     assert actions == ["job.create", "job.pause", "job.resume"]
+
+
+async def test_one_execution_is_read_with_progress_and_logs(world, http):
+    await world.add()
+    id = (await http.post("/jobs/report/trigger")).json()["id"]
+    now = world.clock.now()
+    for attempt in (1, 2):
+        lines = {"attempt": attempt, "lines": [f"line of {attempt}"]}
+        key = output_key(id, attempt)
+        await world.store.put_record(
+            Record(kind=OUTPUT, project="default", key=key, document=lines), now
+        )
+    far = {"attempt": 2, "fraction": 0.5, "message": "half", "at": now}
+    await world.store.put_record(
+        Record(kind=PROGRESS, project="default", key=id, document=far), now
+    )
+    read = (await http.get(f"/executions/{id}")).json()
+    assert read["logs"] == [
+        {"attempt": 1, "lines": ["line of 1"]},
+        {"attempt": 2, "lines": ["line of 2"]},
+    ]
+    assert read["progress"]["fraction"] == 0.5
+    assert read["progress"]["message"] == "half"
+    (listed,) = (await http.get("/executions")).json()["items"]
+    assert "logs" not in listed
 
 
 async def test_a_triggered_run_is_seen_to_its_end(world, http):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickwell.api.authentication import Authentication
-from tickwell.api.context import Context
+from tickwell.api.context import Context, local_admin, local_visit
 from tickwell.services.administration import Administration
 from tickwell.services.bootstrap import Bootstrap, bootstrap
 from tickwell.services.keyring.proof import require_keys
@@ -21,6 +21,8 @@ def give_access(
         authentication = Authentication(administration, limits)
         context.authenticate = authentication.authenticate
         context.visit = authentication.visit
+    else:
+        context.authenticate, context.visit = local_admin, local_visit
 
 
 async def first_start(context: Context, tools: Tools) -> Bootstrap | None:

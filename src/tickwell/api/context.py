@@ -11,7 +11,7 @@ from tickwell.api.idempotency import Idempotency
 from tickwell.clock import Clock
 from tickwell.domain.event import Events
 from tickwell.domain.health import Health
-from tickwell.errors import NotRunning
+from tickwell.errors import NotRunning, Unauthenticated
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.administration import Administration
@@ -24,6 +24,11 @@ from tickwell.settings import Settings
 #: it raises `LimitReached`, and leaves a `RateLimit` in `request.state.rate_limit` for the answer.
 #: `request.state.request_id` and `request.client` are there already.
 Authenticate = Callable[[Request], Awaitable[Actor]]
+
+
+async def nobody(_request: Request) -> Actor:
+    """Lets nobody in: an application that was given no access is not open, but shut."""
+    raise Unauthenticated("this application was given no way to know who asks")
 
 
 async def local_admin(request: Request) -> Actor:
@@ -40,6 +45,11 @@ async def local_admin(request: Request) -> Actor:
 #: The same for a page of the dashboard, by its session; also the token that its changes must carry,
 #: checked here for every method but GET and HEAD.
 Visit = Callable[[Request], Awaitable[tuple[Actor, str]]]
+
+
+async def no_visit(request: Request) -> tuple[Actor, str]:
+    """Lets nobody in either."""
+    return await nobody(request), ""
 
 
 async def local_visit(request: Request) -> tuple[Actor, str]:
@@ -62,8 +72,8 @@ class Context:
     store_name: str
     #: What happens, for those who listen.
     feed: Feed
-    authenticate: Authenticate = local_admin
-    visit: Visit = local_visit
+    authenticate: Authenticate = nobody
+    visit: Visit = no_visit
     settings: Settings = field(default_factory=Settings)
     #: Access, projects, secrets, limits and the audit log, where this process has them.
     administration: Administration | None = None
@@ -97,6 +107,7 @@ class Context:
         """End streams and what works in the background."""
         self.feed.close()
         await self.operations.dead_letters.close()
+        await self.operations.trials.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ have their default.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from tickwell.clock import to_datetime
@@ -15,6 +15,7 @@ from tickwell.domain.change import Changed
 from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import Attempt, Execution
 from tickwell.domain.job import Entry, JobState, Pause
+from tickwell.domain.note import Output, Progress
 from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import Page
@@ -143,6 +144,18 @@ def attempt_document(attempt: Attempt) -> Document:
         "ended_at": instant_text(attempt.ended_at),
         "error": attempt.error,
     }
+
+
+def notes_document(progress: Progress | None, outputs: Sequence[Output]) -> Document:
+    """What the attempts of an execution told: how far one under way is, and their lines."""
+    far = progress and {
+        "attempt": progress.attempt,
+        "fraction": progress.fraction,
+        "message": progress.message,
+        "at": instant_text(progress.at),
+    }
+    logs = [{"attempt": each.attempt, "lines": [*each.lines]} for each in outputs]
+    return {"progress": far, "logs": logs}
 
 
 def slot_document(slot: Slot) -> Document:

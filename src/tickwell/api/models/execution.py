@@ -42,8 +42,24 @@ class Attempt(Answer):
     error: str | None
 
 
+class Progress(Answer):
+    """How far an attempt under way is, by its own account: from 0 to 1."""
+
+    attempt: int
+    fraction: float
+    message: str
+    at: Instant
+
+
+class Log(Answer):
+    """The last lines that an attempt printed and logged."""
+
+    attempt: int
+    lines: list[str]
+
+
 class Execution(Answer):
-    """One occurrence of a job; attempts are there when it is read alone."""
+    """One occurrence of a job; attempts, progress and logs are there when it is read alone."""
 
     id: str
     project: str
@@ -73,6 +89,8 @@ class Execution(Answer):
     result: Json
     revived_from: str | None
     attempts: list[Attempt] | None = None
+    progress: Progress | None = None
+    logs: list[Log] | None = None
 
 
 class ExecutionPage(Answer):

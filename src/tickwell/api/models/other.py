@@ -10,7 +10,10 @@ from tickwell.api.models.trigger import Trigger
 
 
 class Worker(Answer):
-    """A worker and its last beat."""
+    """A worker and its last beat.
+
+    `host` and `pid` are empty to all but platform admins, `abilities` to those who may not edit.
+    """
 
     id: str
     host: str

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from tickwell.api import bodies
-from tickwell.api.answers import answer
+from tickwell.api.answers import answer, place
 from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.filters import dead_filter
@@ -58,7 +58,7 @@ async def revive(request: Request, actor: Actor = allow(Permission.OPERATE)) -> 
         if isinstance(rate, bool) or not isinstance(rate, int | float):
             raise InvalidInput("is not a number", field="rate", hint="Use 50")
         revival = await context.operations.dead_letters.revive(actor, where, rate=float(rate))
-        headers = {"location": f"/api/v1/dead-letters/revivals/{revival.id}"}
+        headers = place(request, f"/dead-letters/revivals/{revival.id}")
         return answer(revival_document(revival), 202, headers)
 
     return await context.idempotency.once(request, actor, body, act)

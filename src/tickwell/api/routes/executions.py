@@ -17,7 +17,7 @@ from tickwell.api.security import allow
 from tickwell.domain.execution import Execution
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.documents import execution_document
+from tickwell.services.documents import execution_document, notes_document
 
 router = APIRouter(tags=["executions"])
 
@@ -44,7 +44,7 @@ async def list_executions(
 
 @router.get("/executions/{id}", **described("get_execution", models.Execution))
 async def show(request: Request, id: str, actor: Actor = allow(Permission.READ)) -> Response:
-    """One execution with its attempts."""
+    """One execution with its attempts, how far it is, and what its attempts printed and logged."""
     execution = await context_of(request).operations.executions.get(actor, id)
     return answer(await _whole(request, actor, execution))
 
@@ -85,5 +85,7 @@ async def revive(request: Request, id: str, actor: Actor = allow(Permission.OPER
 
 
 async def _whole(request: Request, actor: Actor, execution: Execution) -> dict[str, Any]:
-    names = await context_of(request).operations.executions.names(actor, [execution])
-    return execution_document(execution, names.get(execution.job_id), attempts=True)
+    executions = context_of(request).operations.executions
+    names = await executions.names(actor, [execution])
+    document = execution_document(execution, names.get(execution.job_id), attempts=True)
+    return document | notes_document(*await executions.notes(actor, execution.id))

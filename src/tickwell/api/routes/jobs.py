@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
 from tickwell.api import bodies
-from tickwell.api.answers import answer
+from tickwell.api.answers import answer, place
 from tickwell.api.conditional import etag, expected_version
 from tickwell.api.context import context_of
 from tickwell.api.definitions import definition, definitions, patch_of
@@ -58,7 +59,9 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
             project=actor.project,
         )
         added = await jobs.create(actor, given, paused=enabled is False)
-        return job_answer(added.entry, 201 if added.new else 200)
+        if not added.new:
+            return job_answer(added.entry)
+        return job_answer(added.entry, 201, place(request, f"/jobs/{added.entry.job.id}"))
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -159,12 +162,13 @@ async def delete(request: Request, key: str, actor: Actor = allow(Permission.EDI
     return answer(changed_document(await jobs.delete(actor, key, version)))
 
 
-def job_answer(entry: Entry, status: int = 200) -> Response:
+def job_answer(
+    entry: Entry, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """A job with its tag."""
-    headers = {"etag": etag(entry.job.version)}
-    if status == 201:
-        headers["location"] = f"/api/v1/jobs/{entry.job.id}"
-    return answer(entry_document(entry), status, headers)
+    return answer(
+        entry_document(entry), status, {"etag": etag(entry.job.version), **(headers or {})}
+    )
 
 
 def changed_answer(changed: Changed) -> Response:

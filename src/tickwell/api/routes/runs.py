@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from tickwell.api import bodies, values
-from tickwell.api.answers import answer
+from tickwell.api.answers import answer, place
 from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.filters import HistoryQuery, execution_filter
@@ -89,7 +89,7 @@ async def trigger(request: Request, key: str, actor: Actor = allow(Permission.OP
             run_at=values.later(context.clock.now(), given.get("at"), given.get("in")),
             key=key_of(request),
         )
-        headers = {"location": f"/api/v1/executions/{execution.id}"}
+        headers = place(request, f"/executions/{execution.id}")
         return answer(execution_document(execution), 202, headers)
 
     return await context.idempotency.once(request, actor, body, act)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tickwell.domain.worker import Liveness
 from tickwell.errors import NotFound
@@ -12,7 +13,11 @@ from tickwell.services.operations.tools import Tools
 
 
 class WorkerOperations:
-    """Reads workers; they serve all projects."""
+    """Reads workers. They serve all projects, so not everybody sees all of them.
+
+    Hosts and processes are for those who run the platform, what a worker can run for those who
+    may write a job for it.
+    """
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
@@ -20,12 +25,20 @@ class WorkerOperations:
     @needs(Permission.READ)
     async def list(self, actor: Actor) -> Sequence[Liveness]:
         """All that the store remembers, by id."""
-        return await self.tools.store.list_workers()
+        return [_seen_by(actor, each) for each in await self.tools.store.list_workers()]
 
     @needs(Permission.READ)
     async def get(self, actor: Actor, id: str) -> Liveness:
         """One worker."""
         for liveness in await self.tools.store.list_workers():
             if liveness.worker.id == id:
-                return liveness
+                return _seen_by(actor, liveness)
         raise NotFound("worker", id)
+
+
+def _seen_by(actor: Actor, liveness: Liveness) -> Liveness:
+    if Permission.PLATFORM in actor.permissions:
+        return liveness
+    worker = liveness.worker
+    abilities = worker.abilities if Permission.EDIT in actor.permissions else ()
+    return replace(liveness, worker=replace(worker, host="", pid=0, abilities=abilities))
