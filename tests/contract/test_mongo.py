@@ -41,7 +41,7 @@ def corrupt(place):
     def put(document, job):
         client: MongoClient[Any]
         with MongoClient(place) as client:
-            jobs = client.get_default_database()["jobs"]
+            jobs: Any = client.get_default_database()["jobs"]
             before = jobs.find_one_and_update({"_id": job.id}, {"$set": {"document": document}})
         return (before or {})["document"]
 

@@ -142,7 +142,7 @@ def empty(url):
     """Delete all documents but those of meta, if the database is there."""
     client: MongoClient[Any]
     with MongoClient(url, w=1, journal=False) as client:
-        database = client.get_default_database()
+        database: Any = client.get_default_database()
         for name in database.list_collection_names():
             if name != "meta":
                 database[name].delete_many({})
