@@ -71,7 +71,7 @@ class MongoAdding(MongoSweeping):
             some = [one for one in new if one.job.id in space.tables.jobs]
             await self.read_rows(space, [one.id for one in some])
             await self._read_keys(space, some)
-            await self.read_gates(space, len(some) + 2)
+            await self.read_gates(space, len(some) + 2, some)
 
         async def do(space: Workspace) -> None:
             some = [one for one in new if one.id not in answers]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tickwell.clock import NEVER
-from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
@@ -13,7 +12,7 @@ from tickwell.ports.store import PlanMaker
 from tickwell.stores.memory.pending import PendingExecutions
 from tickwell.stores.mongo.codec import ADDING, WAITING
 from tickwell.stores.mongo.errors import edge
-from tickwell.stores.mongo.rows import Document
+from tickwell.stores.mongo.rows import Document, is_gated
 from tickwell.stores.mongo.sweeping import MongoSweeping
 from tickwell.stores.mongo.workspace import Workspace
 
@@ -79,8 +78,9 @@ class MongoFiring(MongoSweeping):
         """What the plans meet: slots that are taken, busy gates, what a pause has held."""
         plans = [each.plan for each in planned.values()]
         await self.read_rows(space, [new.id for each in plans for new in each.executions])
-        if any(new.overlap is not Overlap.ALLOW for each in plans for new in each.executions):
-            await self.read_gates(space, 2 + max(len(each.executions) for each in plans))
+        new = [one for each in plans for one in each.executions]
+        if any(is_gated(one.overlap) for one in new):
+            await self.read_gates(space, 2 + max(len(each.executions) for each in plans), new)
         for id, each in planned.items():
             await self.read_skips(space, id, each.plan.skips)
         released = [id for id, each in planned.items() if each.plan.release_at is not None]

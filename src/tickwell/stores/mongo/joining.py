@@ -152,7 +152,18 @@ class MongoJoining(MongoSweeping):
         for doc in found:
             if doc["_id"] in old and doc["state"] == "done":
                 await self._finish(doc["_id"])
+        await self._sweep_homeless(seen, {doc["_id"] for doc in found})
         await super().sweep_batches(seen)
+
+    async def _sweep_homeless(self, seen: dict[str, float], batches: set[str]) -> None:
+        """Jobs that were inserted after their batch had been ended."""
+        there = {"batch": {"$exists": True}}
+        found = self._database.jobs.find(there, {"batch": 1}, limit=MANY)
+        homeless = {doc["batch"] async for doc in found} - batches
+        for batch in sorted(self.left_behind(seen, [f"batch {each}" for each in homeless])):
+            id = batch.removeprefix("batch ")
+            if await self._database.batches.find_one({"_id": id}) is None:
+                await self._undo(id)
 
 
 def _document_of(entry: Entry, space: Workspace) -> Document:

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from random import SystemRandom
 from types import MappingProxyType
 
-from tickwell.domain.execution import RangeSkip
+from tickwell.domain.execution import NewExecution, RangeSkip
+from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
 from tickwell.errors import StoreCorrupt, StoreUnavailable
 from tickwell.stores.mongo.base import rest
@@ -19,6 +20,8 @@ from tickwell.stores.mongo.workspace import Workspace
 
 #: How often a job may move under an operation before that is given up.
 TURNS = 200
+#: Lines before a job's gate up to this length are read whole, those of many jobs at once.
+SHORT = 20
 #: Replaced by a newer one when both are before their job's gate.
 _REPLACED = (1, 3)
 
@@ -105,32 +108,49 @@ class MongoWorking(MongoCommitting):
 
     async def read_rows(self, space: Workspace, ids: Collection[str]) -> None:
         """Take executions in whose jobs are there."""
-        if not ids:
+        unread = [id for id in ids if id not in space.tables.rows]
+        if not unread:
             return
-        found = self._database.executions.find({"_id": {"$in": list(ids)}})
+        found = self._database.executions.find({"_id": {"$in": unread}})
         for doc in [doc async for doc in found]:
             if doc["job"] in space.tables.jobs:
                 space.add_row(doc)
 
-    async def read_gates(self, space: Workspace, most: int) -> None:
-        """Take in who holds the jobs' own gates, and the first that stand before them.
+    async def read_gates(
+        self, space: Workspace, most: int, new: Iterable[NewExecution] = ()
+    ) -> None:
+        """Take in who stands before the jobs' own gates, and who may be asked to leave them.
 
-        `most` is how many may come to hold it in turn; who may be replaced there is taken in too.
+        `most` is how many may come to hold one in turn, `new` is what is about to come there.
         """
-        held = [id for id in space.tables.jobs if id in space.tables.job_gate]
-        await self.read_rows(space, [space.tables.job_gate[id] for id in held])
-        crowded = [id for id in space.tables.jobs if space.head(id).get("waiting")]
-        reads = [self._before(id, most) for id in crowded]
+        tables = space.tables
+        cancelling = {one.job.id for one in new if one.overlap is Overlap.CANCEL_RUNNING}
+        cancelling |= {
+            row.execution.job_id
+            for row in tables.rows.values()
+            if row.overlap is Overlap.CANCEL_RUNNING
+        }
+        await self.read_rows(
+            space, [holder for job, holder in tables.job_gate.items() if job in cancelling]
+        )
+        lines = {id: space.head(id).get("waiting", 0) for id in tables.jobs}
+        short = [id for id, length in lines.items() if 0 < length <= SHORT]
+        reads = [self._before(id, most) for id, length in lines.items() if length > SHORT]
+        if short:
+            reads.append(self._all_before(short))
         for docs in await asyncio.gather(*reads):
             for doc in docs:
                 space.add_row(doc)
 
+    async def _all_before(self, job_ids: list[str]) -> list[Document]:
+        found = self._database.executions.find({"job": {"$in": job_ids}, "waits": "job"})
+        return [doc async for doc in found]
+
     async def _before(self, job_id: str, most: int) -> list[Document]:
+        """The first in a long line, and those that may be replaced by a newer one."""
         executions, where = self._database.executions, {"job": job_id, "waits": "job"}
         order = [("rank", 1), ("_id", 1)]
         first = [doc async for doc in executions.find(where, sort=order, limit=most)]
-        if len(first) < most:
-            return first
         replaced = executions.find({**where, "overlap": {"$in": _REPLACED}}, sort=order)
         return first + [doc async for doc in replaced]
 
