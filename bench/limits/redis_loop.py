@@ -13,7 +13,7 @@ import time
 import uvloop
 from redis.asyncio import Redis
 
-ROWS = """local P, now, lane = KEYS[1], tonumber(ARGV[1]), 'lane:default\\0call:noop\\0' .. '50000'
+ROWS = """local P, now, lane = KEYS[1], tonumber(ARGV[1]), 'lane:default\\0call:noop'
 local ids = ARGV[2] and cjson.decode(ARGV[2]) or redis.call('ZRANGE', P .. lane, 0, 499)
 if #ids == 0 then return '[]' end
 local rows, values, live, own, state, answer = {}, {}, {}, {}, {}, {}

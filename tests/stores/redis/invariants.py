@@ -27,9 +27,9 @@ for n = 1, #rows, 2 do
   expect(id .. ' live', has('live', row[2] .. '\\0' .. id), state <= 4)
   expect(id .. ' due', has('due'), state == 0 and row[30] ~= 253402300799999)
   expect(id .. ' owned', row[18] and has('own:' .. row[18]) or false, state == 3)
-  local head = string.format('%d', row[7] - row[26])
-  local lane = 'lane:' .. row[8] .. '\\0' .. row[9] .. '\\0' .. head
-  expect(id .. ' claimable', has(lane), state == 2)
+  local lane = row[8] .. '\\0' .. row[9]
+  expect(id .. ' claimable', has('lane:' .. lane), state == 2)
+  expect(id .. ' ahead and not claimable', has('ahead:' .. lane) and state ~= 2, false)
   expect(id .. ' before its job', has('before_job:' .. row[2]), row[32] == 1)
   if row[28] then
     expect(id .. ' before its key', has('before_key:' .. row[28]), row[32] == 2)

@@ -28,6 +28,9 @@ local written_worker, written_claim, own = text(worker), text(claim_id), 'own:' 
 
 local function hand_over(id, row, lane)
   mark(lane, id, false)
+  if row[RUN_AT] > now then
+    mark('ahead:' .. string.sub(lane, 6), id, false)
+  end
   mark('state:2:' .. row[PROJECT], id, false)
   mark('state:3:' .. row[PROJECT], id, 0)
   if row[EXPIRES] then
@@ -42,7 +45,8 @@ local function hand_over(id, row, lane)
 end
 
 local claims = {}
-local pick = ids and picker_of_ids(ids, queues, abilities, due) or picker(queues, abilities, due)
+local pick = ids and picker_of_ids(ids, queues, abilities)
+  or picker(queues, abilities, now, due)
 while #claims < limit do
   local picked, lanes = pick(limit - #claims)
   if #picked == 0 then
@@ -51,7 +55,8 @@ while #claims < limit do
   fetch(picked)
   for n, id in ipairs(picked) do
     local row = rows[id]
-    if (not row[EXPIRES] or row[EXPIRES] > now) and not left_out[row[JOB]] then
+    if row[RUN_AT] <= due and (not row[EXPIRES] or row[EXPIRES] > now)
+      and not left_out[row[JOB]] then
       claims[#claims + 1] = hand_over(id, row, lanes[n])
     end
   end

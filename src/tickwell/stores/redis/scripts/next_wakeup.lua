@@ -2,7 +2,7 @@
 -- needs: words json rows lanes left_out
 -- ARGV: now, queues or false, jobs to leave out of planning, and of everything. Answers when to
 -- fire, to promote, to expire and to run.
-local now, queues = tonumber(ARGV[2]), cjson.decode(ARGV[3])
+local queues = cjson.decode(ARGV[3])
 local unplanned, left_out = set_of(cjson.decode(ARGV[4])), set_of(cjson.decode(ARGV[5]))
 
 local function first(key, is_left_out)
@@ -25,11 +25,10 @@ end
 
 local run = false
 for _, lane in ipairs(lanes_of(queues or redis.call('SMEMBERS', P .. 'queues'))) do
-  local later = string.format('(%d', now - lane.head)
-  local found = redis.call('ZRANGE', P .. lane.key, later, '+inf', 'BYSCORE', 'LIMIT', 0, 1,
-    'WITHSCORES')
+  local found = redis.call('ZRANGE', P .. lane.ahead, '(' .. ARGV[2], '+inf', 'BYSCORE',
+    'LIMIT', 0, 1, 'WITHSCORES')
   if found[2] then
-    run = math.min(run or NEVER, found[2] + lane.head)
+    run = math.min(run or NEVER, tonumber(found[2]))
   end
 end
 return list({ first('fire', is_unplanned), first('due', is_unread), first('ttl', is_unread), run })

@@ -1,18 +1,18 @@
 -- What is claimable, best rank first, merged over lanes. Needs rows.
 local CHUNK = 100
 
--- Each lane: its key, its head start, and what was read of it: id, rank, id, rank.
+-- Each lane: its keys, and what was read of it: id, rank, id, rank.
 local function lanes_of(queues, abilities)
   local lanes, seen = {}, {}
   for _, queue in ipairs(queues) do
     if not seen[queue] then
       seen[queue] = true
-      for _, name in ipairs(redis.call('SMEMBERS', P .. 'lanes:' .. queue)) do
-        local ability, head = string.match(name, '^(.*)%z(%-?%d+)$')
+      for _, ability in ipairs(redis.call('SMEMBERS', P .. 'lanes:' .. queue)) do
         if not abilities or abilities[ability] then
+          local name = queue .. '\0' .. ability
           lanes[#lanes + 1] = {
-            key = 'lane:' .. queue .. '\0' .. name, head = tonumber(head), queue = queue,
-            name = name, offset = 0, place = 1, read = {},
+            key = 'lane:' .. name, ahead = 'ahead:' .. name, queue = queue, ability = ability,
+            offset = 0, place = 1, read = {}, early = {},
           }
         end
       end
@@ -24,61 +24,65 @@ end
 -- An empty lane is forgotten; whoever queues something opens it again.
 local function close_if_empty(lane)
   if redis.call('EXISTS', P .. lane.key) == 0 then
-    redis.call('SREM', P .. 'lanes:' .. lane.queue, lane.name)
+    redis.call('SREM', P .. 'lanes:' .. lane.queue, lane.ability)
     if redis.call('EXISTS', P .. 'lanes:' .. lane.queue) == 0 then
       redis.call('SREM', P .. 'queues', lane.queue)
     end
   end
 end
 
-local function refill(lane, due, chunk)
-  lane.read = redis.call('ZRANGE', P .. lane.key, '-inf', due - lane.head, 'BYSCORE',
-    'LIMIT', lane.offset, chunk, 'WITHSCORES')
-  if #lane.read == 0 and lane.offset == 0 then
-    close_if_empty(lane)
+-- Note what is planned ahead and may not be claimed yet; what has come due is ahead no more.
+local function look_ahead(lane, now, due)
+  redis.call('ZREMRANGEBYSCORE', P .. lane.ahead, '-inf', now)
+  local early = redis.call('ZRANGE', P .. lane.ahead, string.format('(%d', due), '+inf', 'BYSCORE')
+  for _, id in ipairs(early) do
+    lane.early[id] = true
   end
-  lane.place, lane.offset = 1, lane.offset + #lane.read / 2
-  lane.rank = tonumber(lane.read[2])
+end
+
+local function refill(lane, chunk)
+  lane.read, lane.place = {}, 1
+  while #lane.read == 0 do
+    local found = redis.call('ZRANGE', P .. lane.key, lane.offset, lane.offset + chunk - 1,
+      'WITHSCORES')
+    if #found == 0 then
+      lane.done = true
+      if lane.offset == 0 then
+        close_if_empty(lane)
+      end
+      return
+    end
+    lane.offset = lane.offset + #found / 2
+    for n = 1, #found, 2 do
+      if not lane.early[found[n]] then
+        lane.read[#lane.read + 1] = found[n]
+        lane.read[#lane.read + 1] = tonumber(found[n + 1])
+      end
+    end
+  end
 end
 
 local function is_better(lane, best)
-  if not best or lane.rank ~= best.rank then
-    return not best or lane.rank < best.rank
+  local rank, others = lane.read[lane.place + 1], best and best.read[best.place + 1]
+  if not best or rank ~= others then
+    return not best or rank < others
   end
   return lane.read[lane.place] < best.read[best.place]
 end
 
--- Of a single lane nothing has to be merged.
-local function picker_of_lane(lane, due)
-  local offset = 0
-  return function(count)
-    local keys, picked = {}, redis.call('ZRANGE', P .. lane.key, '-inf', due - lane.head, 'BYSCORE',
-      'LIMIT', offset, count)
-    if #picked == 0 and offset == 0 then
-      close_if_empty(lane)
-    end
-    offset = offset + #picked
-    for n = 1, #picked do
-      keys[n] = lane.key
-    end
-    return picked, keys
-  end
-end
-
 -- A function that answers the next best ids, as many as it is asked for, and the lane of each.
-local function picker(queues, abilities, due)
+local function picker(queues, abilities, now, due)
   local lanes = lanes_of(queues, abilities)
-  if #lanes == 1 then
-    return picker_of_lane(lanes[1], due)
+  for _, lane in ipairs(lanes) do
+    look_ahead(lane, now, due)
   end
   return function(count)
-    local chunk, picked, keys = math.min(count, CHUNK), {}, {}
+    local chunk, picked, keys = #lanes > 1 and math.min(count, CHUNK) or count, {}, {}
     while #picked < count do
       local best
       for _, lane in ipairs(lanes) do
         if not lane.read[lane.place] and not lane.done then
-          refill(lane, due, chunk)
-          lane.done = #lane.read == 0
+          refill(lane, chunk)
         end
         if not lane.done and is_better(lane, best) then
           best = lane
@@ -90,14 +94,13 @@ local function picker(queues, abilities, due)
       picked[#picked + 1] = best.read[best.place]
       keys[#picked] = best.key
       best.place = best.place + 2
-      best.rank = tonumber(best.read[best.place + 1])
     end
     return picked, keys
   end
 end
 
 -- The same among given executions only.
-local function picker_of_ids(ids, queues, abilities, due)
+local function picker_of_ids(ids, queues, abilities)
   local wanted, found = {}, {}
   for _, queue in ipairs(queues) do
     wanted[queue] = true
@@ -105,8 +108,7 @@ local function picker_of_ids(ids, queues, abilities, due)
   fetch(ids)
   for _, id in ipairs(ids) do
     local row = rows[id]
-    if row and row[STATE] == QUEUED and row[RUN_AT] <= due and wanted[row[QUEUE]]
-      and abilities[row[ABILITY]] then
+    if row and row[STATE] == QUEUED and wanted[row[QUEUE]] and abilities[row[ABILITY]] then
       found[#found + 1] = id
     end
   end
@@ -118,8 +120,7 @@ local function picker_of_ids(ids, queues, abilities, due)
     local picked, keys = {}, {}
     while #picked < count and #found > 0 do
       local row = rows[found[1]]
-      keys[#keys + 1] = 'lane:' .. row[QUEUE] .. '\0' .. row[ABILITY] .. '\0'
-        .. string.format('%d', row[RUN_AT] - row[RANK])
+      keys[#keys + 1] = 'lane:' .. row[QUEUE] .. '\0' .. row[ABILITY]
       picked[#picked + 1] = table.remove(found, 1)
     end
     return picked, keys

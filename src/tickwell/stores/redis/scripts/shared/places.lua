@@ -5,18 +5,12 @@ for state = WAITING, SKIPPED do
   OF_STATE[state] = 'state:' .. state .. ':'
 end
 
--- A lane has one head start, so that what is due is one range of ranks.
-local function lane_of(row)
-  return row[QUEUE] .. '\0' .. row[ABILITY] .. '\0'
-    .. string.format('%d', row[RUN_AT] - row[RANK])
-end
-
 local function open_lane(row)
-  local lane = lane_of(row)
+  local lane = row[QUEUE] .. '\0' .. row[ABILITY]
   if not lanes_known[lane] then
     lanes_known[lane] = true
     redis.call('SADD', P .. 'queues', row[QUEUE])
-    redis.call('SADD', P .. 'lanes:' .. row[QUEUE], string.sub(lane, #row[QUEUE] + 2))
+    redis.call('SADD', P .. 'lanes:' .. row[QUEUE], row[ABILITY])
   end
   return lane
 end
@@ -33,7 +27,9 @@ local function places(id, row, there)
   if state == WAITING then
     mark('due', id, there and row[LOOK_AT] ~= NEVER and row[LOOK_AT])
   elseif state == QUEUED then
-    mark('lane:' .. (there and open_lane(row) or lane_of(row)), id, there and row[RANK])
+    local lane = there and open_lane(row) or row[QUEUE] .. '\0' .. row[ABILITY]
+    mark('lane:' .. lane, id, there and row[RANK])
+    mark('ahead:' .. lane, id, there and row[RUN_AT])
   elseif state == RUNNING then
     mark('own:' .. row[WORKER], id, there and row[DEADLINE])
   end
