@@ -118,7 +118,7 @@ class Forbidden(TickwellError):
 
     def __init__(self, permission: str, actor: str) -> None:
         self.permission = permission
-        super().__init__(f"{actor} lacks the permission {permission!r}; ask an admin for a role")
+        super().__init__(f"{actor} lacks the permission '{permission}'; ask an admin for a role")
 
 
 class LimitReached(TickwellError):

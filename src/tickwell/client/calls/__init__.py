@@ -1,0 +1,1 @@
+"""One function for each operation of the API: its arguments as a request."""

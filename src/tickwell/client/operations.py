@@ -1,0 +1,92 @@
+"""Every operation of the API under its id, and the lists that are read to their end."""
+
+from __future__ import annotations
+
+from tickwell.client.calls import administration, bulk, executions, jobs, keeping, service
+from tickwell.client.operation import Listing, Operation
+
+
+class Operations:
+    """What both clients can do; `tickwell.client.calls` says what each takes and answers."""
+
+    create_job = Operation(jobs.create_job)
+    create_jobs = Operation(jobs.create_jobs)
+    list_jobs = Operation(jobs.list_jobs)
+    get_job = Operation(jobs.get_job)
+    replace_job = Operation(jobs.replace_job)
+    patch_job = Operation(jobs.patch_job)
+    delete_job = Operation(jobs.delete_job)
+    pause_job = Operation(jobs.pause_job)
+    resume_job = Operation(jobs.resume_job)
+    trigger_job = Operation(jobs.trigger_job)
+    backfill_job = Operation(jobs.backfill_job)
+    next_fires = Operation(jobs.next_fires)
+    job_slots = Operation(jobs.job_slots)
+    job_versions = Operation(jobs.job_versions)
+    job_history = Operation(jobs.job_history)
+
+    list_executions = Operation(executions.list_executions)
+    get_execution = Operation(executions.get_execution)
+    cancel_execution = Operation(executions.cancel_execution)
+    revive_execution = Operation(executions.revive_execution)
+    dead_letter_groups = Operation(executions.dead_letter_groups)
+    revive_dead_letters = Operation(executions.revive_dead_letters)
+    get_revival = Operation(executions.get_revival)
+
+    bulk_pause = Operation(bulk.bulk_pause)
+    bulk_resume = Operation(bulk.bulk_resume)
+    bulk_trigger = Operation(bulk.bulk_trigger)
+    bulk_delete = Operation(bulk.bulk_delete)
+
+    list_queues = Operation(service.list_queues)
+    pause_queue = Operation(service.pause_queue)
+    resume_queue = Operation(service.resume_queue)
+    list_workers = Operation(service.list_workers)
+    get_worker = Operation(service.get_worker)
+    preview_cron = Operation(service.preview_cron)
+    preview_trigger = Operation(service.preview_trigger)
+    health = Operation(service.health)
+    ready = Operation(service.ready)
+    alive = Operation(service.alive)
+    health_details = Operation(service.health_details)
+
+    list_keys = Operation(administration.list_keys)
+    create_key = Operation(administration.create_key)
+    rotate_key = Operation(administration.rotate_key)
+    revoke_key = Operation(administration.revoke_key)
+    list_members = Operation(administration.list_members)
+    set_member = Operation(administration.set_member)
+    remove_member = Operation(administration.remove_member)
+    list_users = Operation(administration.list_users)
+    create_user = Operation(administration.create_user)
+    change_user = Operation(administration.change_user)
+    remove_user = Operation(administration.remove_user)
+    make_login_link = Operation(administration.make_login_link)
+    list_projects = Operation(administration.list_projects)
+    create_project = Operation(administration.create_project)
+    export_project = Operation(administration.export_project)
+    appoint_admin = Operation(administration.appoint_admin)
+    delete_project = Operation(administration.delete_project)
+    set_limits = Operation(administration.set_limits)
+    get_limits = Operation(administration.get_limits)
+    get_session = Operation(administration.get_session)
+    issue_token = Operation(administration.issue_token)
+    get_jwks = Operation(administration.get_jwks)
+
+    list_secrets = Operation(keeping.list_secrets)
+    set_secret = Operation(keeping.set_secret)
+    delete_secret = Operation(keeping.delete_secret)
+    list_callbacks = Operation(keeping.list_callbacks)
+    create_callback = Operation(keeping.create_callback)
+    delete_callback = Operation(keeping.delete_callback)
+    list_audit = Operation(keeping.list_audit)
+    verify_audit = Operation(keeping.verify_audit)
+    list_platform_audit = Operation(keeping.list_platform_audit)
+    verify_platform_audit = Operation(keeping.verify_platform_audit)
+    rewrap_secrets = Operation(keeping.rewrap_secrets)
+
+    iter_jobs = Listing(jobs.list_jobs)
+    iter_history = Listing(jobs.job_history)
+    iter_executions = Listing(executions.list_executions)
+    iter_audit = Listing(keeping.list_audit)
+    iter_platform_audit = Listing(keeping.list_platform_audit)

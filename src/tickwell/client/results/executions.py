@@ -1,0 +1,128 @@
+"""Executions, slots, dead letters."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+
+class Attempt(TypedDict):
+    """One try at an execution."""
+
+    number: int
+    outcome: str
+    worker: str | None
+    started_at: str | None
+    ended_at: str
+    error: str | None
+
+
+class Progress(TypedDict):
+    """How far an attempt under way is, by its own account: from 0 to 1."""
+
+    attempt: int
+    fraction: float
+    message: str
+    at: str
+
+
+class Log(TypedDict):
+    """The last lines that an attempt printed and logged."""
+
+    attempt: int
+    lines: list[str]
+
+
+class Execution(TypedDict):
+    """One occurrence of a job; attempts, progress and logs are there when it is read alone."""
+
+    id: str
+    project: str
+    job_id: str
+    job_name: str | None
+    job_version: int
+    kind: str
+    state: str
+    reason: str | None
+    fire_time: str
+    run_at: str
+    created_at: str
+    started_at: str | None
+    ended_at: str | None
+    queue: str
+    ability: str
+    payload: Any
+    key: str | None
+    attempt: int
+    charged: int
+    lost: int
+    returned: int
+    worker: str | None
+    deadline: str | None
+    cancel_requested: bool
+    error: str | None
+    result: Any
+    revived_from: str | None
+    attempts: NotRequired[list[Attempt]]
+    progress: NotRequired[Progress | None]
+    logs: NotRequired[list[Log]]
+
+
+class Backfilled(TypedDict):
+    """What a backfill did; `next` is where to go on."""
+
+    ids: list[str]
+    left_alone: int
+    next: str | None
+
+
+class Slot(TypedDict):
+    """A nominal fire time with its answer."""
+
+    fire_time: str
+    answer: str
+    reason: str | None
+    execution_id: str | None
+    state: str | None
+
+
+class Completeness(TypedDict):
+    """The slots that were due, counted."""
+
+    due: int
+    executed: int
+    skipped_by_reason: dict[str, int]
+    pruned: int
+    unanswered: int
+    next: str | None
+
+
+class Slots(TypedDict):
+    """The slots of a range; `next` is where to read on."""
+
+    items: list[Slot]
+    next: str | None
+    completeness: Completeness
+
+
+class DeadGroup(TypedDict):
+    """Dead letters that died of the same."""
+
+    signature: str
+    count: int
+    jobs: int
+    newest: Execution
+
+
+class Revival(TypedDict):
+    """How far a revival is."""
+
+    id: str
+    state: str
+    by: str
+    rate: float
+    matched: int
+    revived: int
+    error: str | None
+    started_at: str
+    updated_at: str
+    ended_at: str | None

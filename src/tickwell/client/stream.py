@@ -1,0 +1,47 @@
+"""Live events: server-sent events read one by one, over as many connections as it takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from tickwell.client.call import Call, path
+from tickwell.client.results.service import Event
+from tickwell.client.transport import Transport
+from tickwell.errors import StoreUnavailable
+
+
+def stream_events() -> Call[Event]:
+    """What happens in the project from now on."""
+    return Call(method="GET", path=path("events"), repeatable=True)
+
+
+async def follow(transport: Transport) -> AsyncGenerator[Event, None]:
+    """Events as they happen. The server ends a stream now and then: a new one is opened.
+
+    Each begins with `tickwell.stream.opened`: what happened in between is not told, read it again.
+    """
+    pauses = transport.pauses()
+    while True:
+        try:
+            async with aclosing(_events(transport)) as events:
+                async for event in events:
+                    pauses = transport.pauses()
+                    yield event
+        except StoreUnavailable:
+            if not pauses:
+                raise
+            await transport.rest(pauses.pop(0))
+
+
+async def _events(transport: Transport) -> AsyncGenerator[Event, None]:
+    data: list[bytes] = []
+    async with aclosing(transport.lines(stream_events())) as lines:
+        async for line in lines:
+            name, _, value = line.rstrip(b"\r\n").partition(b":")
+            if name == b"data":
+                data.append(value.removeprefix(b" "))
+            elif not name and not value and data:
+                yield json.loads(b"\n".join(data))
+                data.clear()
