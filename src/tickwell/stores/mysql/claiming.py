@@ -14,12 +14,14 @@ from tickwell.stores.sql.text import clean, ids_among
 
 #: How often a claim looks again when others took all that it had picked.
 LOOKS = 5
+#: Lanes that are looked into by one statement.
+LANES = 100
 
 
 async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> list[Claim]:
     """Hand over what the request asks for, inside a transaction."""
     for _ in range(LOOKS):
-        rows = await _pick(session, cache, request)
+        rows = await pick(session, cache, request)
         jobs = await definitions(session, cache, [(row[1], row[9]) for row in rows], request.now)
         # What cannot be read here is left in the queue, for whoever can.
         readable = [row for row in rows if row[1] in jobs]
@@ -32,7 +34,7 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
     return []
 
 
-async def _pick(session: Session, cache: JobCache, request: ClaimRequest) -> list[Any]:
+async def pick(session: Session, cache: JobCache, request: ClaimRequest) -> list[Any]:
     """Lock what is to be handed over."""
     head = clean(request.worker), request.now, request.limit
     rest = request.now + request.lead, cache.unreadable.keys(request.now)
@@ -58,17 +60,16 @@ async def _claimable(
     session: Session, request: ClaimRequest, rest: tuple[int, list[Any]]
 ) -> list[str]:
     """The best of all lanes that the request is for, as long as nobody else takes them."""
-    queues, abilities = set(request.queues), set(request.abilities)
     lanes = [
         session.sql["best_of_lane"].format(
             queue=session.written(queue), ability=session.written(ability)
         )
-        for queue, ability in await session.rows("lanes")
-        if queue in queues and ability in abilities
+        for queue in dict.fromkeys(request.queues)
+        for ability in request.abilities
     ]
-    if not lanes:
-        return []
-    text = session.sql["claimable"].format(lanes=" UNION ALL ".join(lanes))
     until, left_out = rest
-    found = await session.query(text, until, request.now, request.limit, left_out)
-    return [id for (id,) in found]
+    best: list[tuple[int, str]] = []
+    for first in range(0, len(lanes), LANES):
+        text = " UNION ALL ".join(lanes[first : first + LANES])
+        best += await session.query(text, until, request.now, request.limit, left_out)
+    return [id for _, id in sorted(best)[: request.limit]]

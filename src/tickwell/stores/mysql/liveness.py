@@ -56,9 +56,7 @@ class MysqlLiveness(MysqlBase):
         left_out = unreadable.keys(now, planning=True), unreadable.keys(now)
 
         async def work(session: Session) -> Any:
-            names = queues
-            if names is None:
-                names = [name for (name,) in await session.rows("queues")]
+            names = await _queues(session) if queues is None else queues
             # A step of the index for each queue, which the server takes for values only.
             runs = [
                 session.sql["next_run"].format(queue=session.written(name))
@@ -72,3 +70,11 @@ class MysqlLiveness(MysqlBase):
         run = min((run for run in runs if run is not None), default=None)
         news = unreadable.news()
         return Wakeup(fire=fire, promote=promote, expire=expire, run=run, unreadable=news)
+
+
+async def _queues(session: Session) -> list[str]:
+    """The queues that hold something, a step of the index for each."""
+    found: list[str] = []
+    while name := await session.value("next_queue", found[-1] if found else ""):
+        found.append(name)
+    return found

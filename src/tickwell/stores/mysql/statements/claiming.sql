@@ -44,21 +44,13 @@ STRAIGHT_JOIN tickwell_cursor AS head ON head.job = queue.job
 WHERE queue.id IN $1[];
 DELETE queue FROM tickwell_queue AS queue FORCE INDEX (PRIMARY) WHERE queue.id IN $1[];
 
--- name: lanes
--- The lanes that hold something; one step of the index for each.
-SELECT queue, ability FROM tickwell_queue FORCE INDEX (queue_claim)
-WHERE state = 2 GROUP BY queue, ability;
-
 -- name: best_of_lane
--- The best of one lane, to be merged with others.
-(SELECT id, `rank` FROM tickwell_queue FORCE INDEX (queue_claim)
+-- The best of one lane, to be merged with others; a step of the index for each lane, which the
+-- server takes for values only, not for what it finds in another table.
+(SELECT `rank`, id FROM tickwell_queue FORCE INDEX (queue_claim)
  WHERE state = 2 AND queue = {queue} AND ability = {ability} AND run_at <= $1
    AND (expires_at IS NULL OR expires_at > $2) AND job NOT IN $4[]
  ORDER BY `rank`, id LIMIT $3);
-
--- name: claimable
--- The best of several lanes.
-SELECT best.id FROM ({lanes}) AS best ORDER BY best.rank, best.id LIMIT $3;
 
 -- name: held_claims
 -- What a worker holds by a claim whose reply was lost, by id; a worker that is lost holds nothing.

@@ -8,7 +8,8 @@ SELECT beat, lost FROM tickwell_worker WHERE id = $1;
 
 -- name: owned
 -- What a worker holds, by id.
-SELECT id, attempt, claim_id, cancel FROM tickwell_running WHERE worker = $1 ORDER BY id;
+SELECT id, attempt, claim_id, cancel FROM tickwell_running FORCE INDEX (running_worker)
+WHERE worker = $1 ORDER BY id;
 
 -- name: forget_worker
 -- A worker that has left.
@@ -62,6 +63,7 @@ SELECT (SELECT next_fire_time FROM tickwell_cursor FORCE INDEX (cursor_due)
 (SELECT run_at FROM tickwell_queue FORCE INDEX (queue_run)
  WHERE state = 2 AND queue = {queue} AND run_at > $2 ORDER BY run_at LIMIT 1);
 
--- name: queues
--- The queues that hold something; one step of the index for each.
-SELECT queue FROM tickwell_queue FORCE INDEX (queue_claim) WHERE state = 2 GROUP BY queue;
+-- name: next_queue
+-- The queue after this one that holds something.
+SELECT queue FROM tickwell_queue FORCE INDEX (queue_claim) WHERE state = 2 AND queue > $1
+ORDER BY queue LIMIT 1;

@@ -1,0 +1,28 @@
+"""MariaDB behaves as memory does, whatever the calls and their order."""
+
+import pytest
+from hypothesis import settings
+
+from tests.property.model.machine import check_reach, thorough
+from tests.servers.mariadb_tables import empty_now, url
+from tests.stores.postgres.test_model import PostgresMachine
+from tickwell.stores.mysql import MysqlStore
+
+PREFIX = "model_"
+
+
+class MysqlMachine(PostgresMachine):
+    """The same ids."""
+
+    def make_store(self):
+        empty_now(PREFIX)
+        return MysqlStore.from_url(url(PREFIX) + "&pool=1")
+
+
+TestMysql = pytest.mark.timeout(600)(thorough(MysqlMachine))
+# A step makes some sixty round trips: half the runs of the other stores take as long as theirs.
+TestMysql.settings = settings(TestMysql.settings, max_examples=100)
+
+
+def test_the_machine_got_everywhere():
+    check_reach(MysqlMachine)
