@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 import time
+from typing import Any
 
 import uvloop
 from pymongo import AsyncMongoClient, UpdateOne
@@ -18,7 +19,7 @@ GONE = {"deadline": "", "claim": ""}
 
 
 async def drain(url: str) -> dict[str, float]:
-    client = AsyncMongoClient(url, w="majority", journal=True)
+    client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(url, w="majority", journal=True)
     executions = client.get_default_database()["executions"]
     done, begin = 0, time.perf_counter()
     while True:
