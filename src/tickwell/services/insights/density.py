@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
+from tickwell.clock import NEVER
 from tickwell.domain.job import Entry, JobState
-from tickwell.domain.policy import HOUR
+from tickwell.domain.policy import DAY, HOUR, MINUTE
+from tickwell.domain.trigger import Trigger
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import Store
 from tickwell.services.insights.rates import hourly
 
 #: Jobs that are looked at, and fires of each that are counted one by one.
-JOBS, FIRES = 500, 800
+JOBS, FIRES = 300, 2000
+#: What fires more often than this is steady, whatever its pattern, milliseconds.
+OFTEN = 5 * MINUTE
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,15 +55,26 @@ async def density(store: Store, project: str, since: int, until: int, now: int) 
     return found
 
 
+def _steady(trigger: Trigger, since: int) -> float:
+    """How often an hour it fires, if it does so in every hour of every day; else 0."""
+    few = list(islice(trigger.between(since, since + HOUR), HOUR // OFTEN))
+    if not few:
+        return 0.0
+    probes = [*range(since, since + DAY, HOUR), *range(since, since + 7 * DAY, DAY)]
+    if any((trigger.after(probe) or NEVER) > probe + HOUR for probe in probes):
+        return 0.0
+    return len(few) * HOUR / max(few[-1] - since, 1) if len(few) == HOUR // OFTEN else len(few)
+
+
 def _count(found: Density, entry: Entry, since: int, until: int) -> None:
     trigger = entry.job.trigger
     if trigger.follows_finish or since >= until:
         return
-    fires = list(islice(trigger.between(since, until), FIRES))
-    if len(fires) == FIRES:
+    rate = _steady(trigger, since)
+    if rate:
         found.steady += 1
-        found.steady_rate += FIRES * HOUR / max(fires[-1] - since, 1)
+        found.steady_rate += rate
         return
-    for fire in fires:
+    for fire in islice(trigger.between(since, until), FIRES):
         hour = fire // HOUR * HOUR
         found.hours[hour] = found.hours.get(hour, 0) + 1

@@ -13,7 +13,7 @@ from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
 
 #: Lanes that are drawn; executions that are read; fires of one job that are drawn one by one.
-LANES, READ, FIRES = 60, 1500, 400
+LANES, READ, FIRES = 60, 1000, 400
 #: Parts of the axis in which pile-ups are counted.
 PARTS = 120
 
@@ -56,8 +56,8 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
     for entry in soon.items:
         lanes[entry.job.id] = _lane(entry, max(since, now), until)
     seen = [each for each in ran.items if each.state is not State.SKIPPED or each.reason]
-    known = {each.job_id for each in seen} - lanes.keys()
-    for entry in await store.get_jobs(project, sorted(known)):
+    known = [id for id in dict.fromkeys(each.job_id for each in seen) if id not in lanes]
+    for entry in await store.get_jobs(project, known[:LANES]):
         lanes[entry.job.id] = Lane(job_id=entry.job.id, name=entry.job.name)
     for each in seen:
         if each.job_id in lanes:
@@ -68,8 +68,8 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
         until=until,
         now=now,
         lanes=shown[:LANES],
-        load=_load(shown, since, until),
-        partial=ran.cursor is not None or soon.cursor is not None or len(shown) > LANES,
+        load=_load(shown, seen, since, until),
+        partial=any((ran.cursor, soon.cursor, len(known) > LANES, len(shown) > LANES)),
     )
 
 
@@ -84,11 +84,11 @@ def _lane(entry: Entry, since: int, until: int) -> Lane:
     )
 
 
-def _load(lanes: Sequence[Lane], since: int, until: int) -> list[int]:
+def _load(lanes: Sequence[Lane], ran: Sequence[Execution], since: int, until: int) -> list[int]:
     step = max((until - since) // PARTS, 1)
     starts: Counter[int] = Counter()
     for lane in lanes:
         if not lane.dense:  # steady by itself, and not counted to its end
             starts.update((fire - since) // step for fire in lane.fires)
-        starts.update((each.run_at - since) // step for each in lane.executions)
+    starts.update((each.run_at - since) // step for each in ran)
     return [starts[part] for part in range(PARTS)]

@@ -16,7 +16,7 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.operations.tools import Tools
 
 #: Live executions that are counted at most.
-_COUNTED = 10_000
+_COUNTED = 2000
 _PAGE = 1000
 
 
