@@ -14,6 +14,7 @@ from bench.cases import (
     drain,
     idle,
     lateness,
+    pages,
     pgqueuer,
     processes,
     scale,
@@ -36,6 +37,7 @@ CASES: dict[str, Callable[[Options], list[Figure]]] = {
     "idle": idle.measure,
     "add": add.measure,
     "api": api_create.measure,
+    "pages": pages.measure,
 }
 #: Only when they are asked for: they take minutes.
 LONG: dict[str, Callable[[Options], list[Figure]]] = {"bloat": bloat.measure}
