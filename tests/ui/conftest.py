@@ -6,6 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright, expect
 
+from tests.ui.house import House
 from tests.ui.seeds import seed
 from tests.ui.site import Site, lively
 
@@ -100,3 +101,10 @@ async def window(browser):
 async def page(window, site):
     """The overview of the site in a wide, light window."""
     return await (await window(site)).open()
+
+
+@pytest.fixture
+async def house(tmp_path):
+    """A service that asks who one is, without browser and network."""
+    async with House(tmp_path) as found:
+        yield found

@@ -61,4 +61,10 @@ async def serve(application: Any, sock: socket.socket, settings: Settings | None
         ssl_certfile=(settings and settings.tls_cert) or None,
         ssl_keyfile=(settings and settings.tls_key) or None,
     )
-    await Server(config).serve(sockets=[sock])
+    server = Server(config)
+    try:
+        await server.serve(sockets=[sock])
+    finally:
+        # A server that is cancelled leaves connections as they are; browsers keep theirs open.
+        for connection in [*server.server_state.connections]:
+            connection.transport.abort()

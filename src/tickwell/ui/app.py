@@ -22,12 +22,20 @@ def create_ui(context: Context) -> FastAPI:
     app.state.hub = Hub(context.events)
     for router in ROUTERS:
         app.include_router(router)
-    for route in app.routes:
-        if isinstance(route, APIRoute):
-            permission_of(route)  # a page that declares none is a mistake, found at the start
+    for route in pages():
+        permission_of(route)  # a page that declares none is a mistake, found at the start
     app.add_exception_handler(Unauthenticated, failures.on_stranger)
     app.add_exception_handler(TickwellError, failures.on_error)
     app.add_exception_handler(HTTPException, failures.on_http)
     app.add_exception_handler(RequestValidationError, failures.on_parameters)
     app.add_exception_handler(Exception, failures.on_bug)
     return app
+
+
+def pages() -> list[APIRoute]:
+    """Every route of the dashboard."""
+    routes = [route for router in ROUTERS for route in router.routes]
+    found = [route for route in routes if isinstance(route, APIRoute)]
+    if len(found) != len(routes):
+        raise TypeError("a route of the dashboard cannot declare a permission")
+    return found
