@@ -1,0 +1,130 @@
+"""Everything that the API can change is reached by a form on some page."""
+
+import re
+
+from tests.ui.house import OWNER
+from tickwell.domain.execution import OutcomeKind
+from tickwell.services.access.permission import Role
+from tickwell.services.callbacks.callback import Told
+from tickwell.ui.app import pages
+
+#: What changes something over the API, and the form that does the same.
+FORMS = {
+    "create_job": "/jobs/save",
+    "replace_job": "/jobs/save",
+    "patch_job": "/jobs/save",
+    "delete_job": "/jobs/{id}/delete",
+    "pause_job": "/jobs/{id}/pause",
+    "resume_job": "/jobs/{id}/resume",
+    "trigger_job": "/jobs/{id}/trigger",
+    "backfill_job": "/jobs/{id}/backfill",
+    "cancel_execution": "/executions/{id}/cancel",
+    "revive_execution": "/executions/{id}/revive",
+    "revive_dead_letters": "/dead/revive",
+    "pause_queue": "/queues/{name}/pause",
+    "resume_queue": "/queues/{name}/resume",
+    "bulk_pause": "/jobs/bulk",
+    "bulk_resume": "/jobs/bulk",
+    "bulk_trigger": "/jobs/bulk",
+    "bulk_delete": "/jobs/bulk",
+    "preview_trigger": "/jobs/preview",
+    "create_key": "/settings/keys",
+    "rotate_key": "/settings/keys/{id}/rotate",
+    "revoke_key": "/settings/keys/{id}/revoke",
+    "set_member": "/settings/members",
+    "remove_member": "/settings/members/remove",
+    "create_user": "/settings/users",
+    "change_user": "/settings/users/change",
+    "remove_user": "/settings/users/remove",
+    "make_login_link": "/settings/users/link",
+    "create_project": "/settings/projects",
+    "appoint_admin": "/settings/projects/{name}/admins",
+    "set_limits": "/settings/projects/{name}/limits",
+    "delete_project": "/settings/projects/{name}/delete",
+    "rewrap_secrets": "/settings/rewrap",
+    "set_secret": "/settings/secrets",
+    "delete_secret": "/settings/secrets/delete",
+    "create_callback": "/settings/callbacks",
+    "delete_callback": "/settings/callbacks/{id}/delete",
+    "log_in": "/login",
+    "log_out": "/logout",
+    "set_password": "/settings/password",
+}
+#: And what no page needs.
+EXEMPT = {
+    "create_jobs": "a thousand at once come from a file or a program",
+    "issue_token": "a token is for a program; a person has a session",
+}
+#: Forms of the pages' own: nothing of them is anybody's but the visitor's.
+OWN = {
+    "/preferences/theme",
+    "/preferences/project",
+    "/jobs/try",
+    "/jobs/{id}/versions/{version}/restore",
+}
+
+
+async def furnish(house):
+    """Something of every kind that a page shows."""
+    administration, operations = house.administration, house.context.operations
+    await administration.projects.create(OWNER, "acme")
+    await administration.members.set(OWNER, "ada", Role.VIEWER)
+    await administration.secrets.set(OWNER, "token", "s3cret value")
+    told = frozenset({Told.DEAD})
+    await administration.callbacks.create(OWNER, "http://127.0.0.1:9/told", told)
+    await house.add("paused")
+    await operations.jobs.pause(OWNER, "paused")
+    once = {"max_attempts": 1}
+    job = await house.add("report", retry=once, payload={"a": 1}, trigger={"every": "1h"})
+    await operations.jobs.patch(OWNER, job, {"tags": ["money"]})
+    await house.run(job, OutcomeKind.FAILED, error="no")
+    await house.run(job, result={"rows": 7})
+    await operations.executions.trigger(OWNER, job, run_at=house.clock.now() + 60_000)
+    await operations.queues.pause(OWNER, "mail")
+
+
+async def crawl(browser, seen=None):
+    """All pages that links lead to, by address."""
+    seen, waiting = {} if seen is None else seen, ["/", "/login"]
+    while waiting:
+        path = waiting.pop()
+        if path in seen or path.endswith("/export"):
+            continue
+        seen[path] = await browser.see(path)
+        waiting += [link for link in seen[path].links if _is_new(link, seen)]
+    return seen
+
+
+def _is_new(link, seen):
+    """One page of each kind of filter is enough."""
+    shape = re.sub(r"=[^&]*", "=", link)
+    return all(re.sub(r"=[^&]*", "=", known) != shape for known in seen)
+
+
+async def test_every_change_over_the_api_is_reached_by_a_form(house):
+    await furnish(house)
+    found = await crawl(await house.login())
+    found |= {"stranger": await house.browser().see("/login")}
+    actions = {action for page in found.values() for action in page.forms}
+    reached = {form for form in _forms() if any(_leads_to(each, form) for each in actions)}
+    changing = {
+        operation["operationId"]
+        for methods in house.app.openapi()["paths"].values()
+        for method, operation in methods.items()
+        if method not in {"get", "head"}
+    }
+    assert changing - FORMS.keys() - EXEMPT.keys() == set()
+    assert (FORMS.keys() | EXEMPT.keys()) - changing == set()
+    assert {name for name in FORMS if FORMS[name] not in reached} == set()
+    assert _forms() - reached == set(), "a form of ours that no page has"
+    assert _forms() - set(FORMS.values()) == OWN
+
+
+def _forms():
+    return {route.path for route in pages() if "POST" in (route.methods or ())}
+
+
+def _leads_to(action, form):
+    pattern = re.sub(r"\{\w+\}", "[^/]+", form)
+    fixed = [each for each in _forms() if "{" not in each]
+    return action == form or (action not in fixed and re.fullmatch(pattern, action) is not None)
