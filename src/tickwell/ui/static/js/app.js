@@ -4,11 +4,13 @@ import { openPalette, startPalette } from "./palette.js";
 import { startEditor } from "./editor.js";
 import { startKeys } from "./keys.js";
 import { startLive } from "./live.js";
+import { keepChoices } from "./morphs.js";
 import { startTables } from "./tables.js";
 import { toast } from "./toasts.js";
 
 rememberZone();
 keepDistances();
+keepChoices();
 startPalette();
 startKeys({ palette: openPalette });
 startLive();

@@ -1,0 +1,11 @@
+// A part that is drawn anew says nothing of what the visitor chose: marks, the current row,
+// the bar that acts on the selection. What only the browser knows stays.
+const KEPT = ["data-current", "open"];
+
+export function keepChoices() {
+  window.Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) => {
+    if (KEPT.includes(name)) return false;
+    const bulk = element.closest("form[data-bulk]");
+    return !(bulk && (name === "checked" || name === "hidden"));
+  };
+}

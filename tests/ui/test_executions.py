@@ -1,0 +1,88 @@
+"""Executions and dead letters: see what went wrong, and set it right."""
+
+import re
+
+from playwright.async_api import expect
+
+
+async def test_the_list_narrows_by_state_and_leads_to_one(page, site):
+    await page.goto(f"{site.url}/executions")
+    await page.get_by_role("link", name="dead", exact=True).click()
+    await expect(page.locator("tbody .badge").first).to_have_text("dead")
+    await page.locator("tbody tr").last.get_by_role("link").last.click()
+    await expect(page.get_by_role("heading", name="Attempts")).to_be_visible()
+
+
+async def test_attempts_are_told_one_by_one(page, site):
+    await page.goto(f"{site.url}/executions/{site.ids['stumbled']}")
+    rows = page.locator("tbody tr")
+    await expect(rows).to_have_count(3)
+    await expect(rows.locator(".badge")).to_have_text(["failed"] * 3)
+    await expect(page.locator(".banner.bad")).to_contain_text("no answer within 30 s")
+
+
+async def test_a_request_can_be_copied_as_curl(window, site):
+    visitor = await window(site)
+    await visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = await visitor.open(f"/executions/{site.ids['called']}")
+    await page.get_by_label("curl command").get_by_role("button", name="Copy").click()
+    await expect(page.locator(".toast")).to_have_text("Copied")
+    copied = await page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("curl -X GET ")
+    assert "/healthz" in copied
+
+
+async def test_a_running_one_is_cancelled_before_ones_eyes(page, site):
+    site.add("held-here", target={"call": {"handler": "holds"}})
+    id = site.run("held-here", {"running"}).id
+    await page.goto(f"{site.url}/executions/{id}")
+    await expect(page.locator("h1 + .badge")).to_have_text("running")
+    page.once("dialog", lambda dialog: dialog.accept())
+    await page.get_by_role("button", name="Cancel").click()
+    await expect(page.locator("h1 + .badge")).to_have_text("cancelled")
+
+
+async def test_a_dead_one_is_revived_under_its_id_or_repeated_with_another_payload(page, site):
+    site.add("frail", target={"call": {"handler": "breaks"}}, retry={"max_attempts": 1})
+    id = site.run("frail", payload={"what": "frail: no"}).id
+    await page.goto(f"{site.url}/executions/{id}")
+    await page.get_by_role("button", name="Revive").click()
+    await expect(page.locator(".toast")).to_have_text("Revived")
+    await expect(page.locator("tbody tr")).to_have_count(2)
+    await page.get_by_role("button", name="With another payload…").click()
+    await page.get_by_role("dialog").get_by_label("Payload").fill('{"what": "frail: still no"}')
+    await page.get_by_role("button", name="Repeat").click()
+    await expect(page.locator(".banner.bad")).to_contain_text("still no")
+    await expect(page.get_by_text("Repeats")).to_be_visible()
+    assert not page.url.endswith(id)
+
+
+async def test_a_group_of_dead_letters_is_revived_with_progress(page, site):
+    site.add("sick", target={"call": {"handler": "breaks"}}, retry={"max_attempts": 1})
+    ids = [site.run("sick", payload={"what": "a sick thing"}).id for _ in range(4)]
+    await page.goto(f"{site.url}/dead")
+    await page.get_by_label("Error holds").press_sequentially("sick thing")
+    row = page.locator("tbody tr")
+    await expect(row).to_have_count(1)
+    await expect(row).to_contain_text("ConnectionError: a sick thing")
+    await page.get_by_role("button", name="Revive all…").click()
+    await page.get_by_label("A second at most").fill("1000")
+    async with page.expect_navigation(url=re.compile("revival=")):
+        await page.get_by_role("dialog").get_by_role("button", name="Revive", exact=True).click()
+    await expect(page.locator("#revival [role=status]")).to_contain_text("Revived 4 of 4")
+    await expect(page.get_by_role("progressbar", name="Revived")).to_have_attribute("value", "4")
+    for id in ids:
+        assert site.until(id, {"dead"}).attempt == 2
+
+
+async def test_a_queue_is_paused_and_resumed(page, site):
+    site.post("/queues/later-on/pause")
+    await page.goto(f"{site.url}/workers")
+    row = page.locator("tr", has=page.get_by_role("link", name="later-on"))
+    await row.get_by_role("button", name="Resume").click()
+    await expect(page.locator(".toast")).to_have_text("Queue later-on goes on")
+    await expect(page.get_by_role("link", name="later-on")).to_have_count(0)
+    row = page.locator("tr", has=page.get_by_role("link", name="default", exact=True))
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    await row.get_by_role("button", name="Pause").click()
+    await expect(row.locator(".badge")).to_have_text("active")

@@ -1,0 +1,131 @@
+"""The list of jobs, one job, and its slots: find, choose, act."""
+
+import re
+
+import pytest
+from playwright.async_api import expect
+
+from tests.ui.site import Site
+from tickwell import OnDemand
+from tickwell.domain.job import Job
+from tickwell.domain.target import Call
+
+MANY = 5000
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """A site with 5,000 jobs that never fire."""
+    with Site(tmp_path_factory.mktemp("crowd")) as found:
+        jobs = [
+            Job(id="", name=f"crowd-{n:04}", trigger=OnDemand(), target=Call("works"))
+            for n in range(MANY)
+        ]
+        found.call(found.scheduler.jobs.add_many(jobs))
+        yield found
+
+
+def states(site, names):
+    return {site.get(f"/jobs/{name}")["state"] for name in names}
+
+
+async def test_results_come_as_one_types_among_5000_jobs(window, crowd):
+    page = await (await window(crowd)).open("/jobs")
+    await expect(page.locator("tbody tr")).to_have_count(50)
+    await page.get_by_label("Name holds").press_sequentially("crowd-0777")
+    await expect(page.locator("tbody tr")).to_have_count(1)
+    await expect(page.locator("tbody a.name")).to_have_text("crowd-0777")
+    await expect(page).to_have_url(re.compile(r"q=crowd-0777"))
+    await expect(page.get_by_label("Name holds")).to_be_focused()
+    await page.reload()
+    await expect(page.locator("tbody tr")).to_have_count(1)
+
+
+async def test_a_page_leads_to_the_next_one(window, crowd):
+    page = await (await window(crowd)).open("/jobs")
+    await page.get_by_role("link", name="Next page").click()
+    await expect(page.locator("tbody a.name").first).to_have_text("crowd-0050")
+
+
+async def test_all_that_match_are_paused_and_resumed(window, crowd):
+    page = await (await window(crowd)).open("/jobs?q=crowd-3")
+    for action, state in (("Pause", "paused"), ("Resume", "active")):
+        await page.get_by_label("Select all on this page").check()
+        await expect(page.locator("[data-count]")).to_have_text("50 selected")
+        await page.get_by_label("all that match, on every page").check()
+        await page.get_by_role("button", name=action).click()
+        said = f"1,000 of 1,000 jobs {state if state == 'paused' else 'resumed'}"
+        await expect(page.locator(".toast")).to_contain_text(said)
+        assert states(crowd, ["crowd-3000", "crowd-3999"]) == {state}
+    assert states(crowd, ["crowd-2999"]) == {"active"}
+
+
+async def test_the_selection_is_triggered_and_deleted(window, site):
+    for name in ("chosen-1", "chosen-2", "chosen-not"):
+        site.add(name)
+    page = await (await window(site)).open("/jobs?q=chosen")
+    for name in ("chosen-1", "chosen-2"):
+        await page.get_by_label(f"Select {name}").check()
+    await page.get_by_role("button", name="Trigger").click()
+    await expect(page.locator(".toast")).to_contain_text("2 of 2 jobs triggered")
+    for name in ("chosen-1", "chosen-2"):
+        await page.get_by_label(f"Select {name}").check()
+    page.once("dialog", lambda dialog: dialog.accept())
+    await page.get_by_role("button", name="Delete").click()
+    await expect(page.locator(".toast")).to_contain_text("2 of 2 jobs deleted")
+    await expect(page.locator("tbody a.name")).to_have_text(["chosen-not"])
+
+
+async def test_a_question_that_is_denied_changes_nothing(window, site):
+    site.add("kept")
+    page = await (await window(site)).open("/jobs/kept")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    await page.get_by_role("button", name="Delete").click()
+    await expect(page).to_have_url(f"{site.url}/jobs/kept")
+    assert states(site, ["kept"]) == {"active"}
+
+
+async def test_facets_narrow_and_are_taken_back(window, site):
+    page = await (await window(site)).open("/jobs")
+    await page.get_by_role("link", name="reports").first.click()
+    await expect(page.locator("tbody a.name")).to_have_text(["nightly", "payday"])
+    await page.get_by_role("link", name="tag: reports").click()
+    await page.get_by_role("link", name="paused").click()
+    await expect(page.locator("tbody a.name")).to_have_text(["stopped"])
+    await expect(page.get_by_role("link", name="paused", exact=True)).to_have_attribute(
+        "aria-current", "true"
+    )
+
+
+async def test_a_job_is_paused_with_a_reason_resumed_run_and_deleted(window, site):
+    site.add("handled", trigger={"every": "1h"})
+    page = await (await window(site)).open("/jobs/handled")
+    await page.get_by_role("button", name="Pause…").click()
+    await page.get_by_label("Why").fill("while the cat sleeps")
+    await page.get_by_label("For how long").fill("2h")
+    await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    await expect(page.locator(".banner")).to_contain_text("while the cat sleeps. It resumes in 1 h")
+    await page.get_by_role("button", name="Resume").click()
+    await expect(page.locator(".toast")).to_contain_text("handled fires again")
+    await page.get_by_role("button", name="Trigger…").click()
+    await page.get_by_label("Another payload").fill('{"customer": 42}')
+    await page.get_by_role("button", name="Run now").click()
+    await expect(page.locator("h1 + .badge")).to_have_text("succeeded")
+    await expect(page.get_by_label("Result")).to_contain_text("42")
+    await page.get_by_role("link", name="handled").click()
+    page.once("dialog", lambda dialog: dialog.accept())
+    await page.get_by_role("button", name="Delete").click()
+    await expect(page.locator(".toast")).to_contain_text("handled is deleted")
+
+
+async def test_slots_say_why_and_a_backfill_runs_them(window, site):
+    site.add("behind", trigger={"every": "1h"}, misfire={"policy": "skip"})
+    page = await (await window(site)).open("/jobs/behind/slots")
+    await page.get_by_label("From").fill("2026-01-01T00:00")
+    await page.get_by_label("Until").fill("2026-01-01T06:00")
+    await page.get_by_role("button", name="Show").click()
+    await expect(page.get_by_label("From")).to_have_value("2026-01-01T00:00")
+    page.once("dialog", lambda dialog: dialog.accept())
+    await page.get_by_role("button", name="Backfill").click()
+    await expect(page.locator(".toast")).to_contain_text("6 slots run now, 0 had run before")
+    await expect(page.locator("tbody .badge")).to_have_count(6)
