@@ -1,4 +1,4 @@
-"""An API on a real server in a thread of its own, with records to point at."""
+"""An API with real access on a real server in a thread of its own, with records to point at."""
 
 import asyncio
 import random
@@ -6,46 +6,70 @@ import socket
 import threading
 
 import httpx
+from argon2 import PasswordHasher
 
+from tests.api.seeds import PROJECT, Seeds
+from tickwell.api.access import give_access
 from tickwell.api.app import create_app
-from tickwell.api.context import Context, local_admin
+from tickwell.api.context import Context
 from tickwell.api.server import serve
 from tickwell.clock import StoreClock
-from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.health import Health
-from tickwell.domain.outcome import Outcome, decide
-from tickwell.domain.worker import Worker
-from tickwell.ports.records import ClaimRequest
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.issuer import LONGEST_LIFE
+from tickwell.services.access.passwords import Passwords
+from tickwell.services.access.permission import Permission, Role
+from tickwell.services.administration import Administration
+from tickwell.services.keyring import Keyring, ServerKey
+from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools
 from tickwell.stores.memory import MemoryStore
 
-WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:x",), slots=99, started_at=0
-)
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+OWNER = Actor(name="user:root", project=PROJECT, permissions=frozenset(Permission))
+#: Who has a key of their own; the platform admin has a token.
+WHO = ("viewer", "operator", "editor", "admin", "platform")
 
 
 class Serving:
-    """Runs until it is left; `ids` is what can be put into paths."""
+    """Runs until it is left; `tokens` is what each role shows, `seeds` what paths point at."""
+
+    def __init__(self, make_store=MemoryStore):
+        self.make_store = make_store
 
     def __enter__(self):
         self.sock = socket.socket()
         self.sock.bind(("127.0.0.1", 0))
         self.sock.listen()
         self.url = f"http://127.0.0.1:{self.sock.getsockname()[1]}"
-        self.ready = threading.Event()
-        self.thread = threading.Thread(target=lambda: asyncio.run(self._main()))
+        self.ready, self.problem = threading.Event(), None
+        self.thread = threading.Thread(target=self._run)
         self.thread.start()
-        self.ready.wait(30)
+        assert self.ready.wait(120)
+        if self.problem:
+            raise self.problem
         return self
 
     def __exit__(self, *_):
+        self.http.close()
         self.loop.call_soon_threadsafe(self.stopping.set)
         self.thread.join()
         self.sock.close()
 
+    def call(self, coroutine):
+        """Run something beside the server, in its loop."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(60)
+
+    def _run(self):
+        try:
+            asyncio.run(self._main())
+        except Exception as problem:  # noqa: BLE001 # told to whoever waits
+            self.problem = problem
+            self.ready.set()
+
     async def _main(self):
         self.loop, self.stopping = asyncio.get_running_loop(), asyncio.Event()
-        self.store, self.clock = MemoryStore(), StoreClock()
+        self.store, self.clock = self.make_store(), StoreClock()
         await self.store.open()
         sent = self.clock.monotonic()
         self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
@@ -53,44 +77,37 @@ class Serving:
             store=self.store, clock=self.clock, random=random.Random(1), wake=lambda: None
         )
         context = Context.over(tools, health=lambda: Health(ok=True))
-        context.authenticate = local_admin
+        administration = Administration.over(
+            self.store,
+            self.clock,
+            tools.random,
+            Keyring([ServerKey(bytes(range(32)))]),
+            tools.jobs,
+            passwords=Passwords(CHEAP),
+        )
+        give_access(
+            context, tools, administration, RequestLimits(self.clock, without_key=0, with_key=0)
+        )
         self.app = create_app(context)
+        await self._let_in(administration)
         server = asyncio.create_task(serve(self.app, self.sock))
-        await self.seed()
+        self.seeds = Seeds(self)
         self.ready.set()
         await self.stopping.wait()
         await context.close()
         server.cancel()
         await asyncio.gather(server, return_exceptions=True)
+        await self.store.close()
 
-    async def seed(self):
-        """A job with a dead letter and a run that waits; a worker; a queue; a revival."""
-        target = {"call": {"handler": "x"}}
-        job = {"name": "report", "trigger": {"every": "1h"}, "target": target}
-        transport = httpx.ASGITransport(self.app)
-        async with httpx.AsyncClient(transport=transport, base_url=self.url + "/api/v1") as http:
-            await http.post("/jobs", json=job | {"retry": {"max_attempts": 1}})
-            dead = (await http.post("/jobs/report/trigger")).json()["id"]
-            await self._kill()
-            live = (await http.post("/jobs/report/trigger", json={"in": "1h"})).json()["id"]
-            revival = (
-                await http.post("/dead-letters/revive", json={"filter": {"queue": "none"}})
-            ).json()["id"]
-        self.ids = {"dead": dead, "live": live, "revival": revival, "worker": "w"}
-
-    async def _kill(self):
-        now = self.clock.now()
-        await self.store.promote(now, 0, 100)
-        await self.store.beat(WORKER, now)
-        request = ClaimRequest(
-            worker="w",
-            claim_id="c",
-            now=now,
-            lead=0,
-            limit=9,
-            queues=("default",),
-            abilities=frozenset({"call:x"}),
-        )
-        ended = Outcome(kind=OutcomeKind.FAILED, started_at=now, error="no")
-        claims = await self.store.claim(request)
-        await self.store.finish([decide(claim, ended, now) for claim in claims], now)
+    async def _let_in(self, administration):
+        await administration.users.create(OWNER, "root", platform=True)
+        await administration.projects.create(OWNER, PROJECT, admin="root")
+        self.tokens, self.own = {}, {"root", PROJECT}
+        for role in Role:
+            made = await administration.keys.create(OWNER, role.value, role)
+            self.tokens[role.value] = made.token
+            self.own.add(made.key.id)
+        user = await administration.directory.find("root")
+        self.tokens["platform"] = await administration.issuer.issue(user, LONGEST_LIFE)
+        headers = {"authorization": f"Bearer {self.tokens['platform']}"}
+        self.http = httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=60)

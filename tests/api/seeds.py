@@ -1,0 +1,112 @@
+"""A record of every kind, made when it is asked for: requests take them away."""
+
+from itertools import pairwise
+
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.worker import Worker
+from tickwell.ports.records import ClaimRequest
+
+PROJECT = "default"
+WORKER = Worker(
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:x",), slots=99, started_at=0
+)
+JOB = {
+    "trigger": {"cron": "0 * * * *"},
+    "target": {"call": {"handler": "x"}},
+    "retry": {"max_attempts": 1},
+}
+
+
+class Seeds:
+    """Makes what a path can point at, when it is pointed at."""
+
+    def __init__(self, serving):
+        self.serving, self.http = serving, serving.http
+        self.number = 0
+
+    def values(self, operation_id, path):
+        """The path's parameters: each is the id of the noun before it."""
+        self.number += 1
+        parts = path.split("/")
+        return {
+            part.strip("{}"): getattr(self, f"_{noun}")(operation_id)
+            for noun, part in pairwise(parts)
+            if part.startswith("{")
+        }
+
+    def _jobs(self, operation_id):
+        job = self._send("POST", "/jobs", JOB | {"name": f"report-{self.number}"})
+        if operation_id == "resume_job":
+            self._send("POST", f"/jobs/{job['id']}/pause")
+        return job["name"]
+
+    def _executions(self, operation_id):
+        job = self._jobs(operation_id)
+        if operation_id == "cancel_execution":
+            return self._send("POST", f"/jobs/{job}/trigger", {"in": "1h"})["id"]
+        dead = self._send("POST", f"/jobs/{job}/trigger")["id"]
+        self.serving.call(self._kill())
+        return dead
+
+    def _revivals(self, _):
+        return self._send("POST", "/dead-letters/revive", {"filter": {"queue": "none"}})["id"]
+
+    def _queues(self, operation_id):
+        if operation_id == "resume_queue":
+            self._send("POST", f"/queues/queue-{self.number}/pause")
+        return f"queue-{self.number}"
+
+    def _workers(self, _):
+        self.serving.call(self.serving.store.beat(WORKER, self.serving.clock.now()))
+        return WORKER.id
+
+    def _keys(self, _):
+        return self._send("POST", "/keys", {"name": "k", "role": "viewer"})["id"]
+
+    def _members(self, _):
+        name = f"member-{self.number}"
+        self._send("PUT", f"/members/{name}", {"role": "viewer"})
+        return name
+
+    def _users(self, _):
+        return self._send("POST", "/users", {"name": f"user-{self.number}"})["name"]
+
+    _admins = _users
+
+    def _projects(self, _):
+        made = {"name": f"project-{self.number}", "admin": "root"}
+        return self._send("POST", "/projects", made)["name"]
+
+    def _secrets(self, _):
+        self._send("PUT", f"/secrets/secret-{self.number}", {"value": "a long random value"})
+        return f"secret-{self.number}"
+
+    def _callbacks(self, _):
+        for each in self._send("GET", "/callbacks")["items"]:
+            self._send("DELETE", f"/callbacks/{each['id']}")
+        made = {"url": "https://example.com/told", "events": ["dead"]}
+        return self._send("POST", "/callbacks", made)["id"]
+
+    def _send(self, method, path, body=None):
+        answer = self.http.request(method, path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    async def _kill(self):
+        """What is due dies."""
+        store, now = self.serving.store, self.serving.clock.now()
+        await store.promote(now, 0, 1000)
+        await store.beat(WORKER, now)
+        request = ClaimRequest(
+            worker="w",
+            claim_id=f"claim-{self.number}",
+            now=now,
+            lead=0,
+            limit=99,
+            queues=("default",),
+            abilities=frozenset({"call:x"}),
+        )
+        ended = Outcome(kind=OutcomeKind.FAILED, started_at=now, error="no")
+        claims = await store.claim(request)
+        await store.finish([decide(claim, ended, now) for claim in claims], now)

@@ -1,0 +1,26 @@
+"""No request, good or bad, is a server error or passes without a key: a small budget of them.
+
+`./run prove --only fuzz` has a large one, with every role and sequences of requests.
+"""
+
+import pytest
+
+from tests.api.fuzzing import Fuzz
+from tests.api.serving import Serving
+
+#: Seconds for each role and each way of making requests.
+BUDGET = 9
+
+
+@pytest.fixture(scope="module")
+def serving():
+    with Serving() as serving:
+        yield serving
+
+
+@pytest.mark.parametrize("role", ["viewer", "admin"])
+@pytest.mark.parametrize("phases", [("examples", "fuzzing"), ("coverage",)], ids="+".join)
+def test_no_request_is_a_server_error_or_passes_unknown(serving, role, phases):
+    fuzz = Fuzz(serving, role, phases=phases, examples=3, seed=1, seconds=BUDGET)
+    assert fuzz.run() == {}
+    assert any(200 <= status < 300 for seen in fuzz.statuses.values() for status in seen)
