@@ -1,6 +1,7 @@
 """Tables for tests: emptied between tests, which is faster than made anew."""
 
 import asyncio
+from contextlib import suppress
 
 import asyncmy
 
@@ -46,3 +47,18 @@ async def empty(prefix="tickwell_", at=None):
 
 def empty_now(prefix="tickwell_", at=None):
     asyncio.run(empty(prefix, at))
+
+
+async def kill_connections(at=None):
+    """End all connections but the one that asks for it; how many there were."""
+    others = await run(
+        "SELECT id FROM information_schema.processlist"
+        " WHERE id <> CONNECTION_ID() AND command <> 'Daemon' AND user = 'tickwell'",
+        at=at,
+    )
+    ended = 0
+    for (id,) in others:
+        with suppress(asyncmy.errors.MySQLError):  # gone by itself
+            await run(f"KILL CONNECTION {id}", at=at)
+            ended += 1
+    return ended

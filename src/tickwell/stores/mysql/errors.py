@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from asyncmy.errors import MySQLError
 
 from tickwell.errors import (
@@ -46,7 +48,9 @@ _KNOWN: dict[int, tuple[type[StoreError], str]] = {
 }
 #: No space: on disk, in a table, in the tablespace.
 _FULL = frozenset({1021, 1114})
-_NO_RIGHT = frozenset({1044, 1142, 1143, 1227, 1370})
+_NO_DATABASE = 1044
+_OUTSIDE = re.compile(r"user (\S+) to database '(.+)'")
+_NO_RIGHT = frozenset({1142, 1143, 1227, 1370})
 _CORRUPT = frozenset({1034, 1054, 1146, 1194, 1195, 1712, 1877})
 #: The connection was ended, or the statement was.
 _AWAY = frozenset({1152, 1158, 1159, 1160, 1161, 1184, 1317, 1927})
@@ -86,6 +90,10 @@ def translate(error: BaseException, where: str) -> StoreError:
     known = _KNOWN.get(code)
     if known is not None:
         return known[0](f"{where} {known[1]}")
+    if code == _NO_DATABASE:
+        grant = _OUTSIDE.sub(r"GRANT ALL PRIVILEGES ON `\2`.* TO \1", said(error))
+        remedy = grant[grant.find("GRANT") :]
+        return StoreRefused(f"{where} refuses: {said(error)}; as its owner: {remedy}")
     if code in _NO_RIGHT:
         return StoreRefused(f"{where} refuses: {said(error)}; grant this user the right to it")
     if code in _FULL or "No space left" in said(error):

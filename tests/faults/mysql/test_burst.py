@@ -1,0 +1,7 @@
+"""Ten thousand fires at one instant, and processes that share them."""
+
+from tests.faults.test_burst import test_each_fire_is_run_once_and_every_process_helps as burst
+
+
+def test_each_fire_is_run_once_and_every_process_helps(site, processes):
+    burst(site, processes, 2)

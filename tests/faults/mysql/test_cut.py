@@ -1,0 +1,25 @@
+"""Somebody ends all connections twice a second: work goes on between, and none of it twice."""
+
+import asyncio
+import threading
+
+from tests.faults.postgres.load import add_load, judge_load
+from tests.servers.mariadb_tables import kill_connections
+
+#: Half a second apart, over the whole load.
+TIMES = 8
+
+
+def test_connections_that_are_cut_twice_a_second(site, processes, server):
+    agents = [processes.agent(site.orders()) for _ in range(2)]
+    add_load(site, TIMES / 2)
+    site.wait_for_calls(20)
+    pace, ended = threading.Event(), 0
+    for _ in range(TIMES):
+        ended += asyncio.run(kill_connections(at=server))
+        pace.wait(0.5)  # the fault's own pace; nothing is waited for
+    judge_load(site)
+    assert ended >= TIMES
+    assert any(agent.heard("StepFailed") for agent in agents)
+    for agent in agents:
+        assert agent.process.poll() is None
