@@ -15,7 +15,7 @@ from tickwell.cli.main import app
 PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 MARK = "<!-- From here on written by scripts/cli_reference.py; edit the commands instead. -->\n"
 #: Described once, at the head of the page.
-SHARED = ("--store", "--project", "--json", "--help")
+SHARED = ("--store", "--server", "--api-key", "--project", "--json", "--help")
 
 
 def commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.client.served import Served
 from tickwell.cli.main import main
 
 
@@ -32,9 +33,20 @@ class Ended:
 def folder(tmp_path, monkeypatch):
     """An empty folder to work in, as a person has it."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TICKWELL_STORE", raising=False)
-    monkeypatch.delenv("TICKWELL_PROJECT", raising=False)
+    for name in ("STORE", "PROJECT", "SERVER", "KEY"):
+        monkeypatch.delenv(f"TICKWELL_{name}", raising=False)
     return tmp_path
+
+
+@pytest.fixture(params=["store", "server"])
+def either(request, folder, monkeypatch):
+    """Who answers commands: the store itself, or a server on the same store, over HTTP."""
+    if request.param == "store":
+        yield request.param
+        return
+    with Served(f"sqlite:///{folder}/tickwell.db", auth=False) as served:
+        monkeypatch.setenv("TICKWELL_SERVER", served.url)
+        yield request.param
 
 
 @pytest.fixture

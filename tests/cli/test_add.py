@@ -7,7 +7,7 @@ import pytest
 WEBHOOK = ("--url", "https://example.com/hook")
 
 
-def test_a_webhook_by_options(tickwell):
+def test_a_webhook_by_options(tickwell, either):
     added = tickwell(
         *("jobs", "add", "report", "--cron", "0 9 * * mon-fri", "--tz", "Europe/Rome", *WEBHOOK),
         *("--method", "put", "--header", "X-Team: billing", "--header", "X-Id: {{execution_id}}"),
@@ -75,7 +75,7 @@ def test_words_go_to_one_place_and_the_id_to_the_other(tickwell):
     assert "Note: day-of-month 13 and day-of-week fri are both set" in added.err
 
 
-def test_a_file_and_options_that_win_over_it(tickwell, folder):
+def test_a_file_and_options_that_win_over_it(tickwell, folder, either):
     job = {
         "name": "a",
         "trigger": {"every": "1h"},
@@ -155,17 +155,28 @@ def test_bad_input_is_one_sentence_and_writes_nothing(tickwell, folder, store, a
     assert not store.exists()
 
 
-def test_a_moment_that_is_past_is_refused(tickwell):
+def test_a_moment_that_is_past_is_refused(tickwell, either):
     ended = tickwell("jobs", "add", "x", "--at", "2020-01-01T00:00:00Z", "--call", "x")
     assert ended.code == 2
     assert "is past" in ended.err
     assert tickwell("jobs", "list", "--json").json["items"] == []
 
 
-def test_a_name_that_is_taken_is_a_conflict(tickwell):
+def test_a_name_that_is_taken_is_a_conflict(tickwell, either):
     assert tickwell("jobs", "add", "x", *CALL).code == 0
     ended = tickwell("jobs", "add", "x", "--every", "9m", "--call", "y")
     assert (ended.code, ended.out) == (4, "")
     assert "exists already; edit it, or choose another name" in ended.err
     (only,) = tickwell("jobs", "list", "--json").json["items"]
     assert only["trigger"] == {"every": "5m"}
+
+
+def test_a_known_dedupe_key_adds_nothing_and_says_so(tickwell, either):
+    first = tickwell("jobs", "add", "x", *CALL, "--dedupe-key", "k")
+    assert first.err.startswith("Added x")
+    again = tickwell("jobs", "add", "y", *CALL, "--dedupe-key", "k")
+    assert (again.code, again.out) == (0, first.out)
+    assert again.err == (
+        "x has this dedupe key already; nothing was added. Change it: tickwell jobs edit x\n"
+    )
+    assert len(tickwell("jobs", "list").rows) == 1

@@ -24,8 +24,9 @@ def test_the_first_one_wins(tmp_path):
     )
     assert (settings.slots, settings.threads, settings.batch) == (7, 3, 9)
     assert (settings.queues, settings.allow_ports) == (("a",), ("443", "8000-8999"))
-    assert found.origins["slots"] == found.origins["allow_ports"] == "environment"
-    assert (found.origins["threads"], found.origins["horizon"]) == (".env", "tickwell.toml")
+    assert found.origins["slots"] == "TICKWELL_SLOTS in the environment"
+    assert found.origins["threads"] == "TICKWELL_THREADS in .env"
+    assert found.origins["horizon"] == "horizon in tickwell.toml"
     assert "port" not in found.origins
     by_option = configure("memory://", environ, tmp_path)
     assert (by_option.settings.store, by_option.origins["store"]) == ("memory://", "--store")
@@ -37,12 +38,22 @@ def test_the_first_one_wins(tmp_path):
         ("stroe = 'x'", {}, "tickwell.toml: 'stroe' is no setting. Is it store?"),
         ("nonsense = 1", {}, "'nonsense' is no setting. tickwell config show lists them all"),
         ("slots = ", {}, "tickwell.toml: cannot be read"),
-        ("slots = '5'", {}, "slots: '5' is not a whole number"),
-        ("allow_http = 1", {}, "allow_http: 1 is not true or false"),
-        ("queues = 'a'", {}, "queues: 'a' is not a list of texts"),
-        ("", {"TICKWELL_SLOTS": "many"}, "slots: 'many' is not a whole number"),
-        ("", {"TICKWELL_ALLOW_HTTP": "maybe"}, "allow_http: 'maybe' is not true or false"),
-        ("", {"TICKWELL_SLOTS": "0"}, "slots: 1 or more is needed"),
+        ("slots = '5'", {}, "slots in tickwell.toml: '5' is not a whole number"),
+        ("allow_http = 1", {}, "allow_http in tickwell.toml: 1 is not true or false"),
+        ("queues = 'a'", {}, "queues in tickwell.toml: 'a' is not a list of texts"),
+        (
+            "",
+            {"TICKWELL_SLOTS": "many"},
+            "TICKWELL_SLOTS in the environment: 'many' is not a whole number",
+        ),
+        ("", {"TICKWELL_ALLOW_HTTP": "maybe"}, "'maybe' is not true or false"),
+        ("", {"TICKWELL_SLOTS": "0"}, "TICKWELL_SLOTS in the environment: 1 or more is needed"),
+        (
+            "",
+            {"SCHEDULER_BATCH_SIZE": "0"},
+            "SCHEDULER_BATCH_SIZE in the environment: 1 or more is needed",
+        ),
+        ("lead = 9.0", {}, "lead in tickwell.toml: 9.0 s is not between 0 and the horizon"),
     ],
 )
 def test_what_cannot_be_is_named(tmp_path, toml, environ, message):
@@ -52,14 +63,56 @@ def test_what_cannot_be_is_named(tmp_path, toml, environ, message):
     assert message in str(refused.value)
 
 
+def test_customary_names_are_known_and_ours_win(tmp_path):
+    environ = {
+        "DATABASE_URL": "mysql+pymysql://user:password@localhost:3306/scheduler",
+        "REDIS_URL": "redis://localhost:6379/0",
+        "SCHEDULER_TICK_INTERVAL": "2",
+        "MAX_CONCURRENT_JOBS": "20",
+        "TICKWELL_SLOTS": "30",
+    }
+    (tmp_path / ".env").write_text(
+        "SCHEDULER_BATCH_SIZE=100   # Max jobs per tick\nTICKWELL_POLL=9\nTICKWELL_STORE=memory://\n"
+    )
+    found = configure(None, environ, tmp_path)
+    settings = found.settings
+    assert settings.store == "mysql://user:password@localhost:3306/scheduler"
+    assert (settings.notify, settings.poll, settings.batch, settings.slots) == (
+        "redis://localhost:6379/0",
+        2.0,
+        100,
+        30,
+    )
+    assert found.origins["store"] == "DATABASE_URL in the environment"
+    assert found.origins["batch"] == "SCHEDULER_BATCH_SIZE in .env"
+    assert found.origins["slots"] == "TICKWELL_SLOTS in the environment"
+
+
+def test_a_server_wins_over_a_store_unless_the_store_is_an_option(tmp_path):
+    environ = {"TICKWELL_SERVER": "http://h", "TICKWELL_STORE": "memory://", "TICKWELL_KEY": "k"}
+    found = configure("memory://", environ, tmp_path, server="http://h", key="k")
+    assert (found.server, found.key) == ("http://h", "k")
+    assert found.origins["server"] == "TICKWELL_SERVER in the environment"
+    assert configure("sqlite:///x.db", environ, tmp_path, server="http://h").server == ""
+    by_option = configure("memory://", environ, tmp_path, server="http://other")
+    assert (by_option.server, by_option.origins["server"]) == ("http://other", "--server")
+    with pytest.raises(InvalidSetting, match="--store and --server are one too many"):
+        configure("sqlite:///x.db", environ, tmp_path, server="http://other")
+
+
 def test_show_says_where_each_came_from_and_no_password(tickwell, folder, monkeypatch):
     (folder / "tickwell.toml").write_text("slots = 5\n")
     monkeypatch.setenv("TICKWELL_STORE", "postgresql://ada:secret@db/x")
     rows = {row[0]: row[1:] for row in tickwell("config", "show").rows}
-    assert rows["slots"] == ["5", "tickwell.toml"]
+    assert rows["slots"] == ["5", "slots in tickwell.toml"]
     assert rows["port"] == ["8080", "default"]
-    assert rows["store"][1] == "environment"
-    assert "secret" not in rows["store"][0]
+    assert rows["store"] == ['"postgresql://ada:…@db/x"', "TICKWELL_STORE in the environment"]
+    monkeypatch.setenv("TICKWELL_KEY", "tw_secret")
+    monkeypatch.setenv("TICKWELL_STORE", "postgresql://ada:s/ecret@db/x?sslpassword=secret")
+    monkeypatch.setenv("REDIS_URL", "redis://:secret@cache/0")
+    shown = tickwell("config", "show")
+    assert "secret" not in shown.out.replace("secret_key_file", "")
+    assert shown.rows[-1] == ["key", '"…"', "TICKWELL_KEY in the environment"]
     items = tickwell("config", "show", "--store", "sqlite:///x.db", "--json").json["items"]
     assert items[0] == {"name": "store", "value": "sqlite:///x.db", "from": "--store"}
 

@@ -6,7 +6,7 @@ from tests.cli.world import BAD, GOOD, make_past, work
 
 
 @pytest.fixture
-def past(tickwell):
+def past(tickwell, either):
     make_past()
     return tickwell
 
@@ -106,7 +106,7 @@ def test_what_is_revived_runs(past):
     assert len(past("executions", "show", first, "--json").json["attempts"]) == 2
 
 
-def test_backfill(tickwell):
+def test_backfill(tickwell, either):
     tickwell("jobs", "add", "hourly", "--every", "1h", "--call", "x")
     done = tickwell("backfill", "hourly", "--since", "24h", "--json").json
     assert (len(done["ids"]), done["left_alone"]) == (24, 0)
@@ -118,7 +118,7 @@ def test_backfill(tickwell):
     assert tickwell("backfill", "nothing", "--since", "1h").code == 3
 
 
-def test_a_long_backfill_goes_on_where_it_was_cut(tickwell):
+def test_a_long_backfill_goes_on_where_it_was_cut(tickwell, either):
     tickwell("jobs", "add", "often", "--every", "1s", "--call", "x")
     done = tickwell("backfill", "often", "--since", "3h", "--json").json
     assert len(done["ids"]) == 3 * 3600

@@ -6,12 +6,18 @@ import pytest
 
 
 @pytest.fixture
-def jobs(tickwell):
+def stored(tickwell):
     """Three jobs: by cron, by period, on demand."""
     tickwell("jobs", "add", "report", "--cron", "0 9 * * *", "--tz", "Europe/Rome", "--call", "r")
     tickwell("jobs", "add", "tidy", "--every", "10m", "--call", "t", "--tag", "nightly")
     tickwell("jobs", "add", "greet", "--on-demand", "--call", "g", "--queue", "mail")
     return tickwell
+
+
+@pytest.fixture
+def jobs(either, stored):
+    """The same by a store and by a server."""
+    return stored
 
 
 def test_an_empty_list_carries_the_command_to_fill_it(tickwell):
@@ -71,9 +77,9 @@ def test_show(jobs):
     assert (missing.code, missing.err) == (3, "tickwell: no job 'nothing' in this project\n")
 
 
-def test_projects_are_apart(jobs):
-    assert jobs("jobs", "list", "--project", "other", "--json").json["items"] == []
-    assert jobs("jobs", "show", "report", "--project", "other").code == 3
+def test_projects_are_apart(stored):
+    assert stored("jobs", "list", "--project", "other", "--json").json["items"] == []
+    assert stored("jobs", "show", "report", "--project", "other").code == 3
 
 
 def test_pause_and_resume(jobs):
@@ -90,12 +96,12 @@ def test_pause_and_resume(jobs):
     assert "only a paused job can be resumed" in again.err
 
 
-def test_a_user_without_a_name_is_known_by_a_number(jobs, monkeypatch):
+def test_a_user_without_a_name_is_known_by_a_number(stored, monkeypatch):
     for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.getuid", lambda: 54_321)
-    jobs("jobs", "pause", "report")
-    assert jobs("jobs", "show", "report", "--json").json["pause"]["by"] == "local:54321"
+    stored("jobs", "pause", "report")
+    assert stored("jobs", "show", "report", "--json").json["pause"]["by"] == "local:54321"
 
 
 def test_a_slip_in_one_name_changes_no_other(jobs):
@@ -174,8 +180,10 @@ def test_slots(jobs):
 
 
 def test_trigger(jobs):
-    first = jobs("jobs", "trigger", "greet", "--key", "k", "--payload", '{"a": 1}')
-    assert jobs("jobs", "trigger", "greet", "--key", "k").out == first.out
+    keyed = ("jobs", "trigger", "greet", "--key", "k", "--payload", '{"a": 1}')
+    first = jobs(*keyed)
+    assert len(first.out) == 37
+    assert jobs(*keyed).out == first.out
     later = jobs("jobs", "trigger", "greet", "--at", "10m", "--json").json
     assert (later["state"], later["kind"], later["job_name"]) == ("waiting", "request", "greet")
     assert len(jobs("jobs", "history", "greet").rows) == 2

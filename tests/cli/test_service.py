@@ -7,6 +7,7 @@ import stat
 
 from tests.cli.world import make_past
 from tickwell import Scheduler
+from tickwell.cli.configuration import configure
 
 
 def levels(ended):
@@ -19,7 +20,7 @@ def test_empty_lists_say_what_to_do(tickwell):
     assert "Start a worker: tickwell serve" in tickwell("queues", "list").err
 
 
-def test_workers_and_queues_of_a_scheduler_that_runs(tickwell, folder):
+def test_workers_and_queues_of_a_scheduler_that_runs(tickwell, folder, either):
     async def look():
         async with Scheduler("sqlite:///tickwell.db"):
             return await asyncio.to_thread(
@@ -34,7 +35,7 @@ def test_workers_and_queues_of_a_scheduler_that_runs(tickwell, folder):
     assert [(each["name"], each["workers"]) for each in queues] == [("default", 1)]
 
 
-def test_a_queue_is_paused_and_resumed(tickwell):
+def test_a_queue_is_paused_and_resumed(tickwell, either):
     tickwell("store", "migrate")
     paused = tickwell("queues", "pause", "mail", "--why", "moving", "--json").json["items"]
     assert [(each["name"], each["pause"]["why"]) for each in paused] == [("mail", "moving")]
@@ -95,6 +96,9 @@ def test_init_writes_what_runs_and_nothing_twice(tickwell, folder):
     names: dict = {"__name__": "jobs"}
     exec(compile(code, "jobs.py", "exec"), names)
     assert isinstance(names["scheduler"], Scheduler)
+    settings = configure(None, {}, folder / "demo")
+    assert settings.origins == {"store": "store in tickwell.toml"}
+    assert settings.settings.store == "sqlite:///tickwell.db"
     again = tickwell("init", "demo")
     assert again.code == 2
     assert "exists already" in again.err

@@ -34,8 +34,8 @@ class Backend(Protocol):
         """Rest until something may have changed, or for so long."""
         ...
 
-    async def jobs_add(self, document: Document) -> Document:
-        """Add a job; answers its `entry_document`."""
+    async def jobs_add(self, document: Document) -> tuple[Document, bool]:
+        """Add a job; answers its `entry_document`, and whether it is new."""
         ...
 
     async def jobs_list(self, where: JobFilter, cursor: str | None, limit: int) -> Document:

@@ -29,9 +29,31 @@ Store = Annotated[
         show_default=DEFAULT_STORE,
     ),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        envvar="TICKWELL_SERVER", metavar="URL", help="Ask this server instead of a store."
+    ),
+]
+ApiKey = Annotated[
+    str | None,
+    typer.Option(
+        "--api-key",
+        envvar="TICKWELL_KEY",
+        metavar="KEY",
+        help="What to show the server; the variable keeps it off the list of processes.",
+        show_envvar=True,
+    ),
+]
+DEFAULT_PROJECT = "default"
 Project = Annotated[
-    str,
-    typer.Option(envvar="TICKWELL_PROJECT", metavar="NAME", help="Whose jobs."),
+    str | None,
+    typer.Option(
+        envvar="TICKWELL_PROJECT",
+        metavar="NAME",
+        help="Whose jobs; a key has one project, and needs none named.",
+        show_default=DEFAULT_PROJECT,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, as the API has it.")]
 
@@ -45,7 +67,9 @@ def _shared(name: str, annotation: object, default: object) -> inspect.Parameter
 #: What every command takes besides its own.
 SHARED = (
     _shared("store", Store, None),
-    _shared("project", Project, "default"),
+    _shared("server", Server, None),
+    _shared("api_key", ApiKey, None),
+    _shared("project", Project, None),
     _shared("as_json", Json, default=False),
 )
 
@@ -69,12 +93,20 @@ class Session:
         typer.confirm(question, abort=True, err=True)
 
 
-def connect(store: str | None, project: str) -> Backend:
-    """The backend that the shared options name."""
+def connect(
+    store: str | None, server: str | None, api_key: str | None, project: str | None
+) -> Backend:
+    """The backend that the shared options name; what neither needs is not loaded."""
     from tickwell.cli.configuration import configure
+
+    found = configure(store, server=server, key=api_key)
+    if found.server:
+        from tickwell.cli.remote_backend import RemoteBackend
+
+        return RemoteBackend(found.server, found.key, project)
     from tickwell.cli.store_backend import StoreBackend
 
-    return StoreBackend(configure(store).settings, project)
+    return StoreBackend(found.settings, project or DEFAULT_PROJECT)
 
 
 def command(
@@ -86,10 +118,11 @@ def command(
     """Make a coroutine a command; it gets a session, its options, and the extra ones by name."""
 
     def decorate(body: Body[P]) -> Body[P]:
-        def run(*, store: str | None, project: str, as_json: bool, **own: Any) -> None:
+        def run(*, as_json: bool, **given: Any) -> None:
             import asyncio
 
-            asyncio.run(_run(body, connect(store, project), as_json=as_json, own=own))
+            shared = {name: given.pop(name) for name in ("store", "server", "api_key", "project")}
+            asyncio.run(_run(body, connect(**shared), as_json=as_json, own=given))
 
         parameters = inspect.signature(body, eval_str=True).parameters.values()
         own = [each for each in list(parameters)[1:] if each.kind is not each.VAR_KEYWORD]

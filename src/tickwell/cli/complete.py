@@ -14,19 +14,26 @@ _MOST = 50
 
 
 def complete_job(context: typer.Context, incomplete: str) -> list[str]:
-    """Jobs whose name begins so; none when the store cannot be asked, for a shell waits."""
-    store = context.params.get("store") or os.environ.get("TICKWELL_STORE")
-    project = context.params.get("project") or os.environ.get("TICKWELL_PROJECT") or "default"
+    """Jobs whose name begins so; none when nobody can be asked, for a shell waits."""
+    shared = {
+        name: context.params.get(name) or os.environ.get(variable)
+        for name, variable in (
+            ("store", "TICKWELL_STORE"),
+            ("server", "TICKWELL_SERVER"),
+            ("api_key", "TICKWELL_KEY"),
+            ("project", "TICKWELL_PROJECT"),
+        )
+    }
     try:
-        return asyncio.run(_names(store, project, incomplete))
+        return asyncio.run(_names(shared, incomplete))
     except Exception:  # noqa: BLE001 - a traceback in the middle of a command line helps nobody
         return []
 
 
-async def _names(store: str | None, project: str, incomplete: str) -> list[str]:
+async def _names(shared: dict[str, str | None], incomplete: str) -> list[str]:
     from tickwell.ports.records import JobFilter
 
-    backend = connect(store, project)
+    backend = connect(**shared)
     try:
         page = await backend.jobs_list(JobFilter(search=incomplete or None), None, _MOST)
     finally:

@@ -7,7 +7,7 @@ import re
 from dataclasses import fields
 from typing import Any
 
-from tickwell.cli.command import Json, Store, group
+from tickwell.cli.command import ApiKey, Json, Server, Store, group
 from tickwell.cli.screen import Screen
 
 app = group("config", "See the settings in force.")
@@ -19,28 +19,36 @@ def config() -> None:
 
 
 @app.command()
-def show(*, store: Store = None, as_json: Json = False) -> None:
-    """List every setting with its value and where it came from."""
-    from tickwell.cli.configuration import configure
+def show(
+    *,
+    store: Store = None,
+    server: Server = None,
+    api_key: ApiKey = None,
+    as_json: Json = False,
+) -> None:
+    """List every setting with its value and where it came from; secrets are left out."""
+    from tickwell.cli.configuration import REMOTE, configure
 
-    found, screen = configure(store), Screen()
+    found, screen = configure(store, server=server, key=api_key), Screen()
+    remote = {"server": found.server, "key": "…" if found.key else ""}
+    values = {each.name: getattr(found.settings, each.name) for each in fields(found.settings)}
     items: list[dict[str, Any]] = [
-        {
-            "name": field.name,
-            "value": _shown(getattr(found.settings, field.name)),
-            "from": found.origins.get(field.name, "default"),
-        }
-        for field in fields(found.settings)
+        {"name": name, "value": _shown(value), "from": found.origins.get(name, "default")}
+        for name, value in (values | {name: remote[name] for name in REMOTE}).items()
     ]
     if as_json:
         screen.json({"items": items})
         return
-    rows = [(each["name"], json.dumps(each["value"]), each["from"]) for each in items]
+    rows = [
+        (each["name"], json.dumps(each["value"], ensure_ascii=False), each["from"])
+        for each in items
+    ]
     screen.table(("SETTING", "VALUE", "FROM"), rows, soft=("VALUE",))
 
 
 def _shown(value: Any) -> Any:
     """A password in a URL is nobody's business."""
     if isinstance(value, str):
-        return re.sub(r"(://[^/@:]*):[^/@]*@", r"\1:…@", value)
-    return list(value) if isinstance(value, tuple) else value
+        hidden = re.sub(r"(://[^/@:?#\s]*):\S*@", r"\1:…@", value)
+        return re.sub(r"(?i)((?:password|secret|token)=)[^&\s]+", r"\1…", hidden)
+    return [_shown(each) for each in value] if isinstance(value, tuple) else value

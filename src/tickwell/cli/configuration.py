@@ -5,18 +5,28 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
+from tickwell.cli.configured_value import KINDS, native, read
 from tickwell.errors import InvalidSetting
 from tickwell.settings import Settings
 
 FILE, DOTENV, PREFIX = "tickwell.toml", ".env", "TICKWELL_"
-_KINDS = get_type_hints(Settings)
-_YES, _NO = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+#: Names that many services share, and our settings that they mean.
+CUSTOMARY = {
+    "DATABASE_URL": "store",
+    "REDIS_URL": "notify",
+    "SCHEDULER_TICK_INTERVAL": "poll",
+    "SCHEDULER_BATCH_SIZE": "batch",
+    "MAX_CONCURRENT_JOBS": "slots",
+}
+#: What a command needs to ask a server, which is no setting of a process that runs jobs.
+REMOTE = ("server", "key")
 _LINE = re.compile(r"\s*(?:export\s+)?(\w+)\s*=\s*(.*?)\s*")
+Found = Iterator[tuple[str, Any, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,30 +36,66 @@ class Configuration:
     settings: Settings
     #: By name; what is missing has its default.
     origins: Mapping[str, str]
+    #: The server to ask instead of a store; empty: none.
+    server: str
+    #: What to show it.
+    key: str
 
 
 def configure(
     store: str | None = None,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    *,
+    server: str | None = None,
+    key: str | None = None,
 ) -> Configuration:
-    """The settings of this process; an option for the store wins over all."""
+    """The settings of this process; an option wins over all, and a store by option over a server.
+
+    An option that has the value of its variable is taken for the variable.
+    """
     environ = os.environ if environ is None else environ
     folder = Path() if folder is None else folder
     found: dict[str, tuple[Any, str]] = {}
     for name, value, origin in (
         *_from_toml(folder / FILE),
-        *_from_texts(_dotenv(folder / DOTENV), DOTENV),
-        *_from_texts(environ, "environment"),
+        *_from_texts(_dotenv(folder / DOTENV), f"in {DOTENV}"),
+        *_from_texts(environ, "in the environment"),
     ):
         found[name] = value, origin
-    if store is not None and store != environ.get(f"{PREFIX}STORE"):
-        found["store"] = store, "--store"
-    settings = Settings(**{name: value for name, (value, _) in found.items()})
-    return Configuration(settings, {name: origin for name, (_, origin) in found.items()})
+    options = {"store": store, "server": server, "key": key}
+    for name, given in options.items():
+        if given is not None and given != environ.get(f"{PREFIX}{name.upper()}"):
+            found[name] = given, "--api-key" if name == "key" else f"--{name}"
+    _choose(found)
+    origins = {name: origin for name, (_, origin) in found.items()}
+    remote = {name: found.pop(name)[0] for name in REMOTE if name in found}
+    values = {name: value for name, (value, _) in found.items()}
+    return Configuration(
+        _settings(values, origins), origins, remote.get("server", ""), remote.get("key", "")
+    )
 
 
-def _from_toml(path: Path) -> Iterator[tuple[str, Any, str]]:
+def _choose(found: dict[str, tuple[Any, str]]) -> None:
+    """A store that was named for this command alone is not somewhere behind a server."""
+    if found.get("store", ("", ""))[1] != "--store" or "server" not in found:
+        return
+    if found["server"][1] == "--server":
+        raise InvalidSetting("--store and --server are one too many", hint="Give one of them")
+    del found["server"]
+
+
+def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
+    try:
+        return Settings(**values)
+    except InvalidSetting as error:
+        if error.field not in origins:
+            raise
+        where = origins[error.field]
+        raise InvalidSetting(error.reason, field=where, hint=error.hint) from None
+
+
+def _from_toml(path: Path) -> Found:
     import tomllib
 
     if not path.is_file():
@@ -59,18 +105,30 @@ def _from_toml(path: Path) -> Iterator[tuple[str, Any, str]]:
     except (OSError, ValueError) as error:
         raise InvalidSetting(f"cannot be read: {error}", field=FILE) from None
     for name, value in document.items():
-        if name not in _KINDS:
-            near = get_close_matches(name, _KINDS, n=1)
+        if name not in KINDS:
+            near = get_close_matches(name, KINDS, n=1)
             hint = f"Is it {near[0]}?" if near else "tickwell config show lists them all"
             raise InvalidSetting(f"{name!r} is no setting", field=FILE, hint=hint)
-        yield name, _native(name, value), FILE
+        origin = f"{name} in {FILE}"
+        yield name, native(name, value, origin), origin
 
 
-def _from_texts(texts: Mapping[str, str], origin: str) -> Iterator[tuple[str, Any, str]]:
-    for field in fields(Settings):
-        text = texts.get(f"{PREFIX}{field.name.upper()}")
+def _from_texts(texts: Mapping[str, str], where: str) -> Found:
+    ours = {f"{PREFIX}{name.upper()}": name for name in KINDS}
+    for variable, name in {**CUSTOMARY, **ours}.items():
+        text = texts.get(variable)
         if text is not None:
-            yield field.name, _read(field.name, text), origin
+            origin = f"{variable} {where}"
+            value = read(name, text, origin)
+            yield name, _without_driver(value) if variable == "DATABASE_URL" else value, origin
+
+
+def _without_driver(url: str) -> str:
+    """As others write it, mysql+pymysql://…, the scheme also names a library of theirs."""
+    scheme, mark, rest = url.partition("://")
+    if scheme == "mongodb+srv":
+        return url
+    return scheme.partition("+")[0] + mark + rest
 
 
 def _dotenv(path: Path) -> dict[str, str]:
@@ -85,46 +143,6 @@ def _dotenv(path: Path) -> dict[str, str]:
 
 
 def _unquoted(text: str) -> str:
-    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
-    return text[1:-1] if is_quoted else text
-
-
-def _native(name: str, value: Any) -> Any:
-    """A value of TOML, which has kinds of its own."""
-    kind = _KINDS[name]
-    if kind is float and type(value) is int:
-        return float(value)
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        value = tuple(value)
-    wanted = kind if isinstance(kind, type) else tuple
-    if type(value) is not wanted:
-        raise _unfit(name, value)
-    return value
-
-
-def _read(name: str, text: str) -> Any:
-    """A value of the environment, which is always a text; a list has commas."""
-    kind, given = _KINDS[name], text.strip()
-    try:
-        if kind is bool:
-            return _flag(given)
-        if kind in {int, float}:
-            return kind(given)
-    except ValueError:
-        raise _unfit(name, text) from None
-    if kind is str:
-        return given
-    return tuple(part.strip() for part in given.split(",") if part.strip())
-
-
-def _flag(text: str) -> bool:
-    if text.lower() not in _YES | _NO:
-        raise ValueError(text)
-    return text.lower() in _YES
-
-
-def _unfit(name: str, value: Any) -> InvalidSetting:
-    kind = _KINDS[name]
-    words = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-    wanted = words.get(kind, "a list of texts")
-    return InvalidSetting(f"{value!r} is not {wanted}", field=name)
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    return re.sub(r"\s+#.*", "", text)

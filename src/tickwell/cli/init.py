@@ -36,17 +36,29 @@ async def greet(name: str = "you") -> str:
 if __name__ == "__main__":
     scheduler.run()
 '''
-_IGNORED = "tickwell.db\ntickwell.db-shm\ntickwell.db-wal\n__pycache__/\n"
+_SETTINGS = """# Settings of the commands in this folder; `tickwell config show` lists them all.
+store = "sqlite:///tickwell.db"
+
+# Webhooks to programs on this machine, while you try things out:
+# allow_http = true
+# allow_private = ["127.0.0.0/8"]
+# allow_ports = ["1-65535"]
+"""
+_IGNORED = ".env\ntickwell.db\ntickwell.db-shm\ntickwell.db-wal\n__pycache__/\n"
 
 
 def init(
     *,
     folder: Annotated[Path, typer.Argument(help="Which folder; made if it is missing.")] = Path(),
 ) -> None:
-    """Write a small project that runs: jobs.py, and what git should not keep."""
+    """Write a small project that runs: jobs.py, tickwell.toml, and what git should not keep."""
     from tickwell.errors import InvalidInput
 
-    files = {"jobs.py": _JOBS.format(name=folder.resolve().name or "app"), ".gitignore": _IGNORED}
+    files = {
+        "jobs.py": _JOBS.format(name=folder.resolve().name or "app"),
+        "tickwell.toml": _SETTINGS,
+        ".gitignore": _IGNORED,
+    }
     jobs = folder / "jobs.py"
     if jobs.exists():
         raise InvalidInput(

@@ -48,9 +48,16 @@ async def add(
         document["name"] = name
     document = changed(document, given, await session.backend.now())
     _require(document)
-    job = await session.backend.jobs_add(document)
+    job, is_new = await session.backend.jobs_add(document)
     if session.as_json:
         session.screen.json(job)
+        return
+    if not is_new:
+        session.screen.say(
+            f"{job['name']} has this dedupe key already; nothing was added."
+            f" Change it: tickwell jobs edit {job['name']}"
+        )
+        session.screen.data(job["id"])
         return
     session.screen.say(f"Added {job['name']}: {schedule(job)}.")
     for warning in warnings(job):

@@ -28,7 +28,7 @@ async def workers(session: Session) -> None:
         (
             each["id"],
             each["state"],
-            f"{each['host']}:{each['pid']}",
+            f"{each['host']}:{each['pid']}" if each["host"] else "",
             say_distance(each["seen_at"], now) if screen.is_terminal else each["seen_at"],
             str(each["slots"]),
             ", ".join(each["queues"]),

@@ -86,10 +86,11 @@ class StoreBackend:
     async def wait(self, seconds: float) -> None:
         await self.store.changed(seconds)
 
-    async def jobs_add(self, document: Document) -> Document:
+    async def jobs_add(self, document: Document) -> tuple[Document, bool]:
         job = await self._read(document)
         do = await self.open(make=True)
-        return to.entry_document((await do.jobs.create(self.actor, job)).entry)
+        added = await do.jobs.create(self.actor, job)
+        return to.entry_document(added.entry), added.new
 
     async def jobs_list(self, where: JobFilter, cursor: str | None, limit: int) -> Document:
         do = await self.open()
@@ -242,8 +243,10 @@ class StoreBackend:
         return job
 
     async def _whole(self, execution: Execution) -> Document:
-        names = await self.operations.executions.names(self.actor, [execution])
-        return to.execution_document(execution, names.get(execution.job_id), attempts=True)
+        executions = self.operations.executions
+        names = await executions.names(self.actor, [execution])
+        document = to.execution_document(execution, names.get(execution.job_id), attempts=True)
+        return document | to.notes_document(*await executions.notes(self.actor, execution.id))
 
 
 def _user() -> str:

@@ -1,0 +1,227 @@
+"""The backend that asks a server over its API."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+from tickwell.cli.backend import Document
+from tickwell.client.asynchronous import AsyncClient
+from tickwell.client.calls.jobs import create_job
+from tickwell.clock import StoreClock, wall_millis
+from tickwell.errors import InvalidInput, InvalidJob, StoreError
+from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.services.checkup import Finding, Level
+from tickwell.services.dead import DeadFilter
+from tickwell.services.documents import finding_document, instant_text
+
+#: Seconds between two looks at how far a revival is.
+_LOOK = 0.25
+#: What a server says of a job and takes from nobody; it stands in what was read before.
+SAID = frozenset(
+    {
+        *("id", "project", "version", "saved_at", "created_at", "app", "declared"),
+        *("state", "next_fire_time", "pause", "cursor"),
+    }
+)
+
+
+class RemoteBackend:
+    """Each method is an operation of the client; the key says who asks, and for which project."""
+
+    def __init__(self, server: str, key: str, project: str | None) -> None:
+        self.project = project
+        self.client = AsyncClient(server, key=key, project=project)
+        self.clock = StoreClock()
+
+    async def close(self) -> None:
+        await self.client.close()
+
+    async def now(self) -> int:
+        return wall_millis()
+
+    async def wait(self, seconds: float) -> None:
+        await self.clock.wait(asyncio.Event(), seconds)
+
+    async def jobs_add(self, document: Document) -> tuple[Document, bool]:
+        await self._check_project(document)
+        answer = await self.client.answer(create_job(_definition(document)))
+        return answer.document, answer.status == 201
+
+    async def jobs_list(self, where: JobFilter, cursor: str | None, limit: int) -> Document:
+        chosen = where.states != JobFilter().states
+        page = await self.client.list_jobs(
+            state=sorted(where.states) if chosen else (),
+            queue=where.queue,
+            tag=where.tag,
+            app=where.app,
+            search=where.search,
+            limit=limit,
+            cursor=cursor,
+        )
+        return _document(page)
+
+    async def jobs_get(self, key: str) -> Document:
+        return _document(await self.client.get_job(key))
+
+    async def jobs_edit(
+        self, key: str, document: Document, expected_version: int | None
+    ) -> Document:
+        await self._check_project(document)
+        version = expected_version
+        return _document(await self.client.replace_job(key, _definition(document), version=version))
+
+    async def jobs_pause(self, key: str, *, why: str, until: int | None) -> Document:
+        return _document(await self.client.pause_job(key, note=why, until=_text(until)))
+
+    async def jobs_resume(self, key: str) -> Document:
+        return _document(await self.client.resume_job(key))
+
+    async def jobs_delete(self, key: str) -> Document:
+        return _document(await self.client.delete_job(key))
+
+    async def jobs_trigger(
+        self, key: str, *, payload: Any, run_at: int | None, once_key: str | None
+    ) -> Document:
+        asked = await self.client.trigger_job(
+            key, payload, at=_text(run_at), idempotency_key=once_key
+        )
+        return await self.executions_get(asked["id"])
+
+    async def jobs_next(self, key: str, count: int) -> Document:
+        return _document(await self.client.next_fires(key, count=count))
+
+    async def jobs_slots(self, key: str, since: int, until: int) -> Document:
+        range_of = instant_text(since), instant_text(until)
+        return _document(await self.client.job_slots(key, *range_of))
+
+    async def backfill(self, key: str, since: int, until: int, *, force: bool) -> Document:
+        range_of = instant_text(since), instant_text(until)
+        return _document(await self.client.backfill_job(key, *range_of, force=force))
+
+    async def executions_list(
+        self, where: ExecutionFilter, cursor: str | None, limit: int
+    ) -> Document:
+        page = await self.client.list_executions(
+            job=where.job_id,
+            state=sorted(where.states or ()),
+            kind=where.kind,
+            queue=where.queue,
+            since=_text(where.since),
+            until=_text(where.until),
+            limit=limit,
+            cursor=cursor,
+        )
+        return _document(page)
+
+    async def executions_get(self, id: str) -> Document:
+        return _document(await self.client.get_execution(id))
+
+    async def executions_cancel(self, id: str) -> Document:
+        return _document(await self.client.cancel_execution(id))
+
+    async def executions_revive(self, id: str) -> Document:
+        return _document(await self.client.revive_execution(id))
+
+    async def executions_repeat(self, id: str, payload: Any) -> Document:
+        return _document(await self.client.revive_execution(id, payload))
+
+    async def dead_groups(self, where: DeadFilter) -> Document:
+        found = await self.client.dead_letter_groups(**_dead(where))
+        items = [each for each in found["items"] if (where.search or "") in each["signature"]]
+        return {"items": items}
+
+    async def dead_revive(
+        self, where: DeadFilter, *, rate: float, progress: Callable[[int], None]
+    ) -> Document:
+        if where.search is None:
+            return {"revived": await self._revive(_dead(where), rate, progress)}
+        # The API knows whole signatures only: one group after the other.
+        revived = 0
+        for group in (await self.dead_groups(where))["items"]:
+            given = _dead(where) | {"signature": group["signature"]}
+            revived += await self._revive(given, rate, progress)
+        return {"revived": revived}
+
+    async def _revive(self, given: Document, rate: float, progress: Callable[[int], None]) -> int:
+        revival = await self.client.revive_dead_letters(**given, rate=rate)
+        told = 0
+        while revival["state"] == "running":
+            await self.wait(_LOOK)
+            revival = await self.client.get_revival(revival["id"])
+            progress(revival["revived"] - told)
+            told = revival["revived"]
+        if revival["error"] is not None:
+            raise StoreError(f"{told} were revived, then: {revival['error']}")
+        return revival["revived"]
+
+    async def workers(self) -> Document:
+        return {"items": (await self.client.list_workers())["items"]}
+
+    async def queues_list(self) -> Document:
+        return _document(await self.client.list_queues())
+
+    async def queues_pause(self, name: str, *, why: str) -> Document:
+        return _document(await self.client.pause_queue(name, note=why))
+
+    async def queues_resume(self, name: str) -> Document:
+        return _document(await self.client.resume_queue(name))
+
+    async def checkup(self, *, fix: bool) -> Document:
+        if fix:
+            raise InvalidInput(
+                "a server repairs nothing when asked from afar",
+                field="fix",
+                hint="Run tickwell doctor --fix --store … beside the store",
+            )
+        health = await self.client.health_details()
+        found = [Finding("service", Level.BROKEN, each) for each in health["problems"]]
+        if health["database"] != "connected":
+            found.append(Finding("store", Level.BROKEN, f"{health['store']} does not answer"))
+        if not found:
+            found = [Finding("service", Level.OK, f"it works, on {health['store']}")]
+        alive = sum(each["state"] == "alive" for each in (await self.workers())["items"])
+        if alive:
+            found.append(Finding("workers", Level.OK, f"{alive} alive"))
+        else:
+            text, remedy = "no worker is alive", "Start one: tickwell serve"
+            found.append(Finding("workers", Level.BROKEN, text, remedy))
+        dead = sum(each["count"] for each in (await self.dead_groups(DeadFilter()))["items"])
+        if dead:
+            remedy = "Look at them: tickwell dead list --by-error"
+            found.append(Finding("dead letters", Level.WARNING, f"{dead} there are", remedy))
+        return {"items": [finding_document(each) for each in found]}
+
+    async def _check_project(self, document: Document) -> None:
+        """A document that was read elsewhere does not go where it does not belong."""
+        named = document.get("project")
+        if named is None:
+            return
+        project = self.project or (await self.client.get_session())["project"]
+        if named != project:
+            raise InvalidJob(
+                f"the document belongs to {named!r}", field="project", hint=f"Use --project {named}"
+            )
+
+
+def _definition(document: Document) -> Document:
+    return {name: value for name, value in document.items() if name not in SAID}
+
+
+def _document(typed: Any) -> Document:
+    return cast("Document", typed)
+
+
+def _text(instant: int | None) -> str | None:
+    return None if instant is None else instant_text(instant)
+
+
+def _dead(where: DeadFilter) -> Document:
+    return {
+        "job": where.job_id,
+        "queue": where.queue,
+        "since": _text(where.since),
+        "until": _text(where.until),
+        "signature": where.signature,
+    }

@@ -1,0 +1,82 @@
+"""Commands over a server that asks who one is."""
+
+import socket
+
+import pytest
+
+from tests.cli.world import make_past
+from tests.client.served import Served
+from tickwell.api.definitions import READ_ONLY
+from tickwell.cli.remote_backend import SAID
+
+CALL = ("--every", "5m", "--call", "x")
+
+
+@pytest.fixture
+def served(folder, monkeypatch):
+    with Served(f"sqlite:///{folder}/behind.db") as served:
+        monkeypatch.setenv("TICKWELL_SERVER", served.url)
+        yield served
+
+
+def test_the_key_says_who_asks(tickwell, served, monkeypatch, store):
+    refused = tickwell("jobs", "list")
+    assert (refused.code, refused.out) == (6, "")
+    assert tickwell("jobs", "list", "--api-key", "tw_wrong").code == 6
+    assert tickwell("jobs", "list", "--api-key", served.key).code == 0
+    monkeypatch.setenv("TICKWELL_KEY", served.key)
+    added = tickwell("jobs", "add", "x", *CALL)
+    assert added.err.startswith("Added x: every 5 minutes")
+    tickwell("jobs", "pause", "x")
+    shown = tickwell("jobs", "show", "x", "--json").json
+    assert shown["pause"]["by"].startswith("key:")
+    assert tickwell("jobs", "show", "x", "--project", "default").code == 0
+    assert tickwell("jobs", "list", "--project", "other").code == 3
+    assert tickwell("queues", "pause", "default").code == 6
+    assert not store.exists()
+
+
+def test_a_server_that_is_not_there(tickwell):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    ended = tickwell("jobs", "list", "--server", url)
+    assert (ended.code, ended.out) == (5, "")
+    assert ended.err.startswith(f"tickwell: {url} cannot be reached: ")
+    assert ended.err.count("\n") == 1
+    assert tickwell("jobs", "list", "--server", "nonsense").code == 2
+    assert tickwell("jobs", "list", "--server", url, "--store", "memory://").code == 2
+
+
+def test_the_doctor_from_afar(tickwell, served, folder, monkeypatch):
+    monkeypatch.setenv("TICKWELL_KEY", served.key)
+    make_past(f"sqlite:///{folder}/behind.db")
+    ended = tickwell("doctor")
+    assert ended.code == 1
+    found = {row[1]: row[0] for row in ended.rows}
+    assert (found["dead letters"], found["workers"]) == ("warning", "broken")
+    assert tickwell("doctor", "--fix").code == 2
+
+
+def test_a_document_of_another_project_is_refused(tickwell, served, folder, monkeypatch):
+    monkeypatch.setenv("TICKWELL_KEY", served.key)
+    (folder / "job.json").write_text(
+        '{"name": "x", "project": "theirs", "trigger": {"every": "1h"},'
+        ' "target": {"call": {"handler": "x"}}}'
+    )
+    ended = tickwell("jobs", "add", "-f", "job.json")
+    assert ended.code == 2
+    assert "the document belongs to 'theirs'. Use --project theirs" in ended.err
+
+
+def test_names_are_completed_from_there(tickwell, served, monkeypatch):
+    monkeypatch.setenv("TICKWELL_KEY", served.key)
+    tickwell("jobs", "add", "report", *CALL)
+    monkeypatch.setenv("_TICKWELL_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "tickwell jobs show re")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert tickwell().out.split() == ["report"]
+
+
+def test_what_a_server_says_is_left_out_of_what_it_is_sent():
+    assert SAID == READ_ONLY
