@@ -39,38 +39,12 @@ APART = {
     "a function of one of them": r"\b(BIN_TO_UUID|UUID_TO_BIN|JSON_ARRAYAGG|NVL|ANY_VALUE)\s*\(",
 }
 #: Reserved by MySQL 8 and not by MariaDB.
-RESERVED = [
-    "cube",
-    "cume_dist",
-    "dense_rank",
-    "empty",
-    "first_value",
-    "function",
-    "generated",
-    "get",
-    "groups",
-    "lag",
-    "last_value",
-    "lead",
-    "nth_value",
-    "ntile",
-    "of",
-    "optimizer_costs",
-    "parallel",
-    "percent_rank",
-    "qualify",
-    "rank",
-    "row",
-    "row_number",
-    "rows",
-    "stored",
-    "system",
-    "tablesample",
-    "virtual",
-    "window",
-    "library",
-    "manual",
-]
+RESERVED = (
+    *("cube", "cume_dist", "dense_rank", "empty", "first_value", "function", "generated"),
+    *("get", "groups", "lag", "last_value", "lead", "nth_value", "ntile", "of"),
+    *("optimizer_costs", "parallel", "percent_rank", "qualify", "rank", "row", "row_number"),
+    *("rows", "stored", "system", "tablesample", "virtual", "window", "library", "manual"),
+)
 #: All functions that are called: both have them, with the same meaning.
 FUNCTIONS = {
     *("CAST", "COALESCE", "CONCAT", "CONNECTION_ID", "COUNT", "GREATEST", "IF", "JSON_TABLE"),

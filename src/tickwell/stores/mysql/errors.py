@@ -48,9 +48,8 @@ _KNOWN: dict[int, tuple[type[StoreError], str]] = {
 }
 #: No space: on disk, in a table, in the tablespace.
 _FULL = frozenset({1021, 1114})
-_NO_DATABASE = 1044
 _OUTSIDE = re.compile(r"user (\S+) to database '(.+)'")
-_NO_RIGHT = frozenset({1142, 1143, 1227, 1370})
+_NO_RIGHT = frozenset({1044, 1142, 1143, 1227, 1370})
 _CORRUPT = frozenset({1034, 1054, 1146, 1194, 1195, 1712, 1877})
 #: The connection was ended, or the statement was.
 _AWAY = frozenset({1152, 1158, 1159, 1160, 1161, 1184, 1317, 1927})
@@ -90,12 +89,8 @@ def translate(error: BaseException, where: str) -> StoreError:
     known = _KNOWN.get(code)
     if known is not None:
         return known[0](f"{where} {known[1]}")
-    if code == _NO_DATABASE:
-        grant = _OUTSIDE.sub(r"GRANT ALL PRIVILEGES ON `\2`.* TO \1", said(error))
-        remedy = grant[grant.find("GRANT") :]
-        return StoreRefused(f"{where} refuses: {said(error)}; as its owner: {remedy}")
     if code in _NO_RIGHT:
-        return StoreRefused(f"{where} refuses: {said(error)}; grant this user the right to it")
+        return StoreRefused(f"{where} refuses: {said(error)}; {_remedy(said(error))}")
     if code in _FULL or "No space left" in said(error):
         return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
     if code in _CORRUPT:
@@ -103,6 +98,13 @@ def translate(error: BaseException, where: str) -> StoreError:
     if code in _AGAIN or code in _AWAY or code in _CLIENT or not code:
         return _away(error, where)
     return StoreError(f"{where} did not do what was asked: {said(error)}")
+
+
+def _remedy(words: str) -> str:
+    outside = _OUTSIDE.search(words)
+    if outside is None:
+        return "grant this user the right to it"
+    return f"as its owner: GRANT ALL PRIVILEGES ON `{outside[2]}`.* TO {outside[1]}"
 
 
 def _away(error: BaseException, where: str) -> StoreUnavailable:
