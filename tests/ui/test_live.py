@@ -1,0 +1,71 @@
+"""Pages that live: they follow what happens, leave the visitor alone, and say when they cannot."""
+
+import re
+
+import pytest
+from playwright.async_api import expect
+
+from tests.ui.site import Site, lively
+
+HIDE = """hidden => {
+    Object.defineProperty(document, 'hidden', {get: () => hidden, configurable: true});
+    document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A site of its own: it is taken down on the way."""
+    site = Site(tmp_path, store=f"sqlite:///{tmp_path / 'jobs.db'}", declare=lively)
+    with site:
+        yield site
+
+
+async def test_rows_change_and_focus_selection_and_scroll_stay(window, site):
+    for n in range(40):
+        site.add(f"stays-{n:02}")
+    page = await (await window(site)).open("/jobs?q=stays")
+    await page.get_by_label("Select stays-00").check()
+    await page.get_by_label("Select stays-30").check()
+    await page.get_by_label("Name holds").focus()
+    await page.evaluate("scrollTo(0, 500)")
+    site.post("/jobs/stays-20/pause")
+    row = page.locator("tr", has=page.get_by_role("link", name="stays-20"))
+    await expect(row.locator(".badge")).to_have_text("paused")
+    await expect(page.get_by_label("Name holds")).to_be_focused()
+    await expect(page.locator("[data-count]")).to_have_text("2 selected")
+    await expect(page.get_by_label("Select stays-30")).to_be_checked()
+    assert await page.evaluate("scrollY") == 500
+
+
+async def test_an_execution_ends_before_ones_eyes(window, house):
+    id = house.run("holds", {"running"}).id
+    page = await (await window(house)).open(f"/executions/{id}")
+    await expect(page.locator("h1 + .badge")).to_have_text("running")
+    house.loop.call_soon_threadsafe(house.scheduler.held.set)
+    await expect(page.locator("h1 + .badge")).to_have_text("succeeded")
+
+
+async def test_a_hidden_tab_lets_go_of_the_stream(page):
+    async with page.expect_event("requestfailed", lambda each: each.url.endswith("/live")):
+        await page.evaluate(HIDE, True)
+    async with (
+        page.expect_request(lambda each: each.url.endswith("/live")),
+        page.expect_response(re.compile(r"/$")),
+    ):
+        await page.evaluate(HIDE, False)
+    await expect(page.locator("[data-live]")).to_be_hidden()
+
+
+async def test_a_page_says_since_when_it_is_stale_and_recovers(window, house):
+    visitor = await window(house)
+    visitor.allowed += ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
+    page = await visitor.open("/executions")
+    async with page.expect_response("**/live"):
+        await page.reload()
+    house.__exit__()
+    await expect(page.locator("[data-live]")).to_contain_text("Stale since")
+    house.__enter__()
+    await expect(page.locator("[data-live]")).to_be_hidden()
+    house.run("works")
+    await expect(page.locator("tbody tr")).not_to_have_count(0)
