@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
@@ -15,8 +14,7 @@ from tickwell.api.models import other as models
 from tickwell.api.security import allow
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.documents import instant_text
-from tickwell.services.operations.queues import Queue
+from tickwell.services.documents import queue_document
 
 router = APIRouter(tags=["queues"])
 
@@ -62,20 +60,9 @@ async def resume(
 
 async def _queues(request: Request, actor: Actor) -> Response:
     found = await context_of(request).operations.queues.list(actor)
-    return answer({"items": [_document(queue) for queue in found]})
+    return answer({"items": [queue_document(queue) for queue in found]})
 
 
 def _reader(actor: Actor) -> Actor:
     """Who may pause queues for all projects sees them, member of a project or not."""
     return replace(actor, permissions=actor.permissions | {Permission.READ})
-
-
-def _document(queue: Queue) -> dict[str, Any]:
-    pause = queue.pause
-    return {
-        "name": queue.name,
-        "depth": {state.value: count for state, count in queue.depth.items()},
-        "workers": queue.workers,
-        "pause": None if pause is None else pause | {"since": instant_text(pause["since"])},
-        "complete": queue.complete,
-    }
