@@ -102,7 +102,8 @@ async def test_limits_of_a_project(house, browser):
         "target": {"call": {"handler": "x"}},
     }
     refused = await browser.post("/jobs/save", side="document", document=json.dumps(document))
-    assert refused.status_code == 429
+    assert refused.status_code == 422
+    assert "1 jobs at most" in refused.text
     assert "no limit" in (await browser.see("/settings/limits")).text
     wrong = await browser.post("/settings/projects/default/limits", jobs="-1")
     assert wrong.status_code == 422

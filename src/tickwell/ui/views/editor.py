@@ -71,7 +71,7 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
         else:
             version = int(str(form.get("version", entry.job.version)))
             found = (await operations.replace(actor, entry.job.id, job, version)).entry
-    except (InvalidInput, Conflict) as error:
+    except (InvalidInput, Conflict, LimitReached) as error:
         draft.errors[getattr(error, "field", "") or "name"] = str(error)
         return await _editor(request, visitor, draft, entry, status=422)
     said = f"{found.job.name} is saved"
@@ -82,13 +82,13 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
 async def try_out(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> HTMLResponse:
     """Send what was typed once, and show what came back; nothing is saved."""
     draft, entry = await _typed(request, visitor)
-    job, found, problem = draft.job(), None, "Mend the fields that are marked first"
+    job, found, untried = draft.job(), None, "Mend the fields that are marked first"
     if job is not None:
         try:
             found = await visitor.operations.trials.send(visitor.actor, job)
         except (InvalidInput, LimitReached) as error:
-            problem = str(error)
-    return await _editor(request, visitor, draft, entry, trial=found, problem=problem)
+            untried = str(error)
+    return await _editor(request, visitor, draft, entry, trial=found, untried=untried)
 
 
 async def _typed(request: Request, visitor: Visitor) -> tuple[Draft, Entry | None]:
@@ -110,7 +110,7 @@ async def _editor(
     *,
     status: int = 200,
     trial: Trial | None = None,
-    problem: str = "",
+    untried: str = "",
 ) -> HTMLResponse:
     shown = await _shown(visitor, draft, entry)
     tz = draft.fields()["tz"]
@@ -129,7 +129,7 @@ async def _editor(
         methods=METHODS,
         handlers=await _handlers(visitor),
         trial=trial,
-        problem=problem,
+        untried=untried,
     )
 
 

@@ -1,0 +1,71 @@
+"""Versions of a job, what code declares of it, and what attempts left behind."""
+
+from dataclasses import replace
+
+from tests.ui.house import OWNER
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.note import OUTPUT
+from tickwell.ids import trace_id
+from tickwell.ports.records import Record
+from tickwell.services.access.permission import Role
+from tickwell.services.declarations import stamped
+
+
+async def test_neighbours_are_compared_and_an_old_one_is_put_back(house):
+    job = await house.add("report", description="first")
+    jobs = house.context.operations.jobs
+    await jobs.patch(OWNER, job, {"description": "second"})
+    browser = await house.login()
+    page = await browser.see(f"/jobs/{job}/versions")
+    assert '-  "description": "first"' in page.text
+    assert '+  "description": "second"' in page.text
+    assert "job.patch" in page.text  # who did what
+    path = f"/jobs/{job}/versions/1/restore"
+    assert path in page.forms
+    stale = await browser.post(path, expected="1")
+    assert stale.status_code == 412
+    answer = await browser.post(path, expected="2")
+    assert answer.headers["location"] == f"/jobs/{job}"
+    entry = await jobs.get(OWNER, job)
+    assert (entry.job.description, entry.job.version) == ("first", 3)
+    gone = await browser.post(f"/jobs/{job}/versions/9/restore", expected="3")
+    assert gone.status_code == 404
+
+
+async def test_a_viewer_sees_versions_and_neither_buttons_nor_the_audit_log(house):
+    job = await house.add("report")
+    await house.context.operations.jobs.patch(OWNER, job, {"description": "second"})
+    await house.administration.members.set(OWNER, "ada", Role.VIEWER)
+    browser = await house.login("ada")
+    page = await browser.see(f"/jobs/{job}/versions")
+    assert "Who did what" not in page.text
+    assert not any("restore" in form for form in page.forms)
+    assert (await browser.post(f"/jobs/{job}/versions/1/restore", expected="2")).status_code == 403
+
+
+async def test_whether_code_or_an_edit_is_in_force(house):
+    job = await house.add("report")
+    operations, browser = house.context.operations, await house.login()
+    entry = await operations.jobs.get(OWNER, job)
+    declared = stamped(replace(entry.job, app="shop"))
+    await operations.jobs.tools.jobs.edit("default", job, declared)
+    assert "the code is in force" in (await browser.see(f"/jobs/{job}")).text
+    await operations.jobs.patch(OWNER, job, {"description": "mine"})
+    assert "the edit wins until the code changes" in (await browser.see(f"/jobs/{job}")).text
+    assert "The edit wins" in (await browser.see(f"/jobs/{job}/versions")).text
+
+
+async def test_logs_trace_request_and_response_of_an_execution(house):
+    http = {"url": "http://127.0.0.1:9/hook", "headers": {"Authorization": "Bearer a", "x-b": "c"}}
+    job = await house.add("hook", target={"http": http}, retry={"max_attempts": 1})
+    result = {"status": 503, "body": "not today", "bytes": 9}
+    id = await house.run(job, OutcomeKind.FAILED, error="HTTP 503", result=result)
+    note = {"attempt": 1, "lines": ["one line", "another"]}
+    record = Record(kind=OUTPUT, project="default", key=f"{id}/00000001", document=note)
+    await house.store.put_record(record, house.clock.now())
+    text = (await (await house.login()).see(f"/executions/{id}")).text
+    for part in ("one line\nanother", trace_id(id), "not today", "503", "x-b", "webhook-id"):
+        assert part in text, part
+    request = text.split("Request")[1].split("Response")[0]
+    assert "Bearer a" not in request
+    assert "***" in request
