@@ -20,7 +20,7 @@ _STYLES = {
     **dict.fromkeys(("cancelled", "finished", "waiting", "upcoming", "excluded"), "2"),
 }
 #: Columns and lines that hold such words.
-_COLOURED = {"STATE", "OUTCOME", "ANSWER", "LEVEL", "state"}
+_COLOURED = {"STATE", "OUTCOME", "ANSWER", "LEVEL", "RESULT", "state"}
 _GAP = "  "
 #: A column is not made narrower than this.
 _NARROWEST = 12

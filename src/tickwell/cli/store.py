@@ -10,8 +10,9 @@ import typer
 from tickwell.cli.command import Json, Store, group
 from tickwell.cli.progress import progress
 from tickwell.cli.screen import Screen
+from tickwell.cli.store_verify import verify
 
-app = group("store", "Bring the schema up to date, copy the data.")
+app = group("store", "Bring the schema up to date, copy the data, try what it promises.")
 
 
 @app.command()
@@ -63,3 +64,6 @@ def backup(
         screen.json({"file": str(target), "bytes": size})
     else:
         screen.say(f"Copied {size:,} bytes to {target}. Use it: --store sqlite:///{target}")
+
+
+app.command()(verify)

@@ -1,0 +1,118 @@
+"""A process with an engine, as `tickwell serve` has it, that writes down what it calls.
+
+    python -m tickwell.testing.verify.agent    reads `AgentOrders` as one line on standard input
+
+Says `started`. Drains at SIGTERM, and ends at once when its standard input does: nobody is left
+behind by a verification that was killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from random import SystemRandom
+from typing import Any
+
+from tickwell.clock import StoreClock
+from tickwell.domain.event import AttemptsFenced, Event
+from tickwell.engine.engine import Engine
+from tickwell.executors.call import CallExecutor
+from tickwell.executors.handlers import Handlers
+from tickwell.executors.run import Run
+from tickwell.settings import Settings
+from tickwell.testing.verify.notes import BEGIN, FENCED, Notes
+from tickwell.testing.verify.orders import AgentOrders, maker
+from tickwell.wiring import loop_factory
+
+#: The name of the handler that all jobs of a verification call.
+HANDLER = "nap"
+#: Leases of two seconds, so that a loss is seen while somebody waits.
+SETTINGS: dict[str, Any] = {
+    "ttl": 2.0,
+    "beat": 0.5,
+    "sweep": 0.3,
+    "poll": 0.5,
+    "drain_timeout": 5.0,
+    "prune_every": 1e6,
+}
+
+
+def shift_wall_clock(offset: int) -> None:
+    """Have everything in this process that asks for the wall clock get another answer."""
+    seconds, nanoseconds = time.time, time.time_ns  # noqa: TID251 - not read: set
+    time.time = lambda: seconds() + offset / 1000  # noqa: TID251
+    time.time_ns = lambda: nanoseconds() + offset * 1_000_000  # noqa: TID251
+
+
+def make_handlers(notes: Notes) -> Handlers:
+    """The handler; it says that it was called before it does anything."""
+    clock, never = StoreClock(), asyncio.Event()
+
+    async def nap(seconds: float, run: Run) -> None:
+        notes.write(BEGIN, run.id, run.attempt)
+        await clock.wait(never, seconds)
+
+    handlers = Handlers()
+    handlers.add(HANDLER, nap)
+    return handlers
+
+
+async def work(orders: AgentOrders) -> None:
+    """Plan, claim, run and recover until asked to stop."""
+    stopping = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
+    notes, make = Notes(orders.notes), maker(orders.make)
+    store = make(orders.url)
+    await store.open()
+    engine = Engine(
+        store,
+        CallExecutor(make_handlers(notes)),
+        StoreClock(),
+        Settings(store=orders.url, **SETTINGS),
+        random=SystemRandom(),
+        notifier=store,
+        open_pulse_store=lambda: make(orders.url),
+    )
+
+    def on_event(event: Event) -> None:
+        if isinstance(event, AttemptsFenced):
+            for report in event.reports:
+                notes.write(FENCED, report.claim.id, report.claim.attempt)
+
+    engine.events.subscribe(on_event)
+    await engine.start()
+    sys.stdout.write("started\n")
+    sys.stdout.flush()
+    await stopping.wait()
+    await engine.stop()
+    await store.close()
+
+
+def end_with_input() -> None:
+    """End when whoever holds the other end of standard input is gone."""
+
+    def wait() -> None:
+        sys.stdin.read()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def main() -> None:
+    """Obey orders."""
+    orders = AgentOrders(**json.loads(sys.stdin.readline()))
+    end_with_input()
+    shift_wall_clock(orders.offset)
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(work(orders))
+    # The thread holds standard input, which the interpreter would wait for.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""What processes did, in a file of its own: a line a call, whole even when the caller is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from tickwell.clock import StoreClock
+
+BEGIN, FENCED = "begin", "fenced"
+
+
+class Note(NamedTuple):
+    """One line."""
+
+    #: A handler was called, or a report was refused.
+    what: str
+    execution: str
+    attempt: int
+    process: int
+    #: Seconds on the clock that all processes of a host share, and nobody sets.
+    at: float
+
+
+class Notes:
+    """Appends lines: one write each, so that those of several processes do not mix."""
+
+    def __init__(self, path: str) -> None:
+        self._clock = StoreClock()
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def write(self, what: str, execution: str, attempt: int) -> None:
+        """Write one line, with the time and the process."""
+        note = Note(what, execution, attempt, os.getpid(), self._clock.monotonic())
+        os.write(self._file, json.dumps(note).encode() + b"\n")
+
+
+def read(path: Path) -> list[Note]:
+    """All lines so far; one that is being written is left out."""
+    if not path.exists():
+        return []
+    lines = path.read_bytes().splitlines(keepends=True)
+    return [Note(*json.loads(line)) for line in lines if line.endswith(b"\n")]

@@ -1,0 +1,50 @@
+"""In memory every store is a place of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tickwell.domain.job import Job
+from tickwell.testing.verify.places.place import Mend, Place
+
+
+class MemoryPlace(Place):
+    """Gone with the process."""
+
+    def __init__(self, url: str, tag: str) -> None:
+        self.url = url
+        self.name = "memory"
+
+    async def empty(self) -> None:
+        """A store that is made anew has nothing in it."""
+
+    async def drop(self) -> None:
+        """Nothing stays."""
+
+    async def swap(self, job: str, document: str) -> str:
+        """There are no documents here."""
+        raise NotImplementedError
+
+    async def corrupt(self, store: Any, job: Job) -> Mend:
+        def put(definition: Any) -> None:
+            jobs = store.tables.jobs
+            jobs[job.id] = replace(jobs[job.id], job=definition)
+
+        async def mend() -> None:
+            put(job)
+
+        put(_Unreadable(job))
+        return mend
+
+
+class _Unreadable:
+    """A definition as a store would find it that cannot make a job of it."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "trigger":
+            raise ValueError("a trigger of a newer version")
+        return getattr(self._job, name)

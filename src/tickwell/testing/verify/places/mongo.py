@@ -1,0 +1,59 @@
+"""A database of its own on the same server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from tickwell.stores.mongo.database import Database
+from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.url import parse
+from tickwell.testing.verify.places.place import Place, with_option
+
+
+class MongoPlace(Place):
+    """One database."""
+
+    def __init__(self, url: str, tag: str) -> None:
+        self.url = _with_database(url, tag)
+        self._location = parse(self.url)
+        self.name = f"the database {self._location.name}"
+
+    @edge
+    async def empty(self) -> None:
+        async with self._opened() as database:
+            for name in await database.handle.list_collection_names():
+                if name != "meta":
+                    await database.handle[name].delete_many({})
+
+    @edge
+    async def drop(self) -> None:
+        async with self._opened() as database:
+            await database.client.drop_database(self._location.database)
+
+    @edge
+    async def swap(self, job: str, document: str) -> str:
+        async with self._opened() as database:
+            before = await database.jobs.find_one_and_update(
+                {"_id": job}, {"$set": {"document": document}}
+            )
+        return str((before or {})["document"])
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[Database]:
+        database = Database(self._location)
+        try:
+            yield database
+        finally:
+            await database.close()
+
+
+def _with_database(url: str, name: str) -> str:
+    """The URL with another database; who logs in is known where the old one says."""
+    parts = urlsplit(url)
+    given = {key.lower() for key, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    moved = urlunsplit(parts._replace(path=f"/{name}"))
+    if "@" not in parts.netloc or "authsource" in given or "authmechanism" in given:
+        return moved
+    return with_option(moved, "authSource", parts.path.strip("/") or "admin")

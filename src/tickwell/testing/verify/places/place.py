@@ -1,0 +1,52 @@
+"""What a scratch place can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from tickwell.domain.job import Job
+
+#: Makes a definition readable again.
+Mend = Callable[[], Awaitable[None]]
+#: A definition that no Tickwell of today can read.
+UNREADABLE = '{"from": "a newer version"}'
+
+
+class Place(ABC):
+    """One store that nobody else uses."""
+
+    #: How a store there is opened.
+    url: str
+    #: What it is, for people; no credentials in it.
+    name: str
+
+    @abstractmethod
+    async def empty(self) -> None:
+        """Delete all that is in it; nothing may have it open."""
+
+    @abstractmethod
+    async def drop(self) -> None:
+        """Take it away, whether it is there or not."""
+
+    @abstractmethod
+    async def swap(self, job: str, document: str) -> str:
+        """Replace the stored definition of a job; answer the former one."""
+
+    async def corrupt(self, store: Any, job: Job) -> Mend:
+        """Make a stored definition unreadable."""
+        before = await self.swap(job.id, UNREADABLE)
+
+        async def mend() -> None:
+            await self.swap(job.id, before)
+
+        return mend
+
+
+def with_option(url: str, name: str, value: str) -> str:
+    """The URL with one option set."""
+    parts = urlsplit(url)
+    options = [each for each in parse_qsl(parts.query, keep_blank_values=True) if each[0] != name]
+    return urlunsplit(parts._replace(query=urlencode([*options, (name, value)])))

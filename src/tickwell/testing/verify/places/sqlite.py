@@ -1,0 +1,33 @@
+"""A file of its own in the same folder, so on the same disk."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from urllib.parse import quote
+
+from tickwell.stores.sqlite.url import parse
+from tickwell.testing.verify.places.place import Place
+
+
+class SqlitePlace(Place):
+    """One file, with the two that SQLite keeps beside it."""
+
+    def __init__(self, url: str, tag: str) -> None:
+        given = parse(url)
+        self._path = given.path.with_name(f"{tag}.db")
+        self.url = f"sqlite:///{quote(str(self._path))}?synchronous={given.synchronous}"
+        self.name = f"the file {self._path}"
+
+    async def empty(self) -> None:
+        await self.drop()
+
+    async def drop(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+
+    async def swap(self, job: str, document: str) -> str:
+        with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+            [(before,)] = connection.execute("SELECT document FROM job WHERE id = ?", (job,))
+            connection.execute("UPDATE job SET document = ? WHERE id = ?", (document, job))
+        return str(before)
