@@ -69,6 +69,18 @@ def test_a_document_of_another_project_is_refused(tickwell, served, folder, monk
     assert "the document belongs to 'theirs'. Use --project theirs" in ended.err
 
 
+@pytest.mark.parametrize("name", ["a/b", "..", "50 % ?x=1#y"])
+def test_a_job_of_any_name(tickwell, either, name):
+    assert tickwell("jobs", "add", name, *CALL).code == 0
+    assert tickwell("jobs", "pause", name).err == f"Paused {name}.\n"
+    assert tickwell("jobs", "resume", name).code == 0
+    assert len(tickwell("jobs", "next", name).rows) == 10
+    assert tickwell("jobs", "trigger", name).code == 0
+    assert len(tickwell("jobs", "history", name).rows) == 1
+    assert tickwell("jobs", "show", "b/a").code == 3
+    assert tickwell("jobs", "rm", name, "--yes").code == 0
+
+
 def test_names_are_completed_from_there(tickwell, served, monkeypatch):
     monkeypatch.setenv("TICKWELL_KEY", served.key)
     tickwell("jobs", "add", "report", *CALL)

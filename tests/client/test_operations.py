@@ -84,8 +84,9 @@ def test_names_of_any_characters(client):
     client.create_job(job(name))
     assert client.get_job(name)["name"] == name
     assert [each["name"] for each in client.iter_jobs(search="% ü")] == [name]
-    with pytest.raises(InvalidInput):
-        client.get_job("..")
+    for unfit in ("", "..", "a/b"):
+        with pytest.raises(InvalidInput, match="cannot be part of an address"):
+            client.get_job(unfit)
 
 
 def test_errors_are_those_of_our_tree(client, served):

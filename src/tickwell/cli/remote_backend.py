@@ -10,7 +10,7 @@ from tickwell.cli.backend import Document
 from tickwell.client.asynchronous import AsyncClient
 from tickwell.client.calls.jobs import create_job
 from tickwell.clock import StoreClock, wall_millis
-from tickwell.errors import InvalidInput, InvalidJob, StoreError
+from tickwell.errors import InvalidInput, InvalidJob, NotFound, StoreError
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.checkup import Finding, Level
 from tickwell.services.dead import DeadFilter
@@ -63,42 +63,50 @@ class RemoteBackend:
         return _document(page)
 
     async def jobs_get(self, key: str) -> Document:
-        return _document(await self.client.get_job(key))
+        return _document(await self.client.get_job(await self._key(key)))
 
     async def jobs_edit(
         self, key: str, document: Document, expected_version: int | None
     ) -> Document:
         await self._check_project(document)
         version = expected_version
-        return _document(await self.client.replace_job(key, _definition(document), version=version))
+        return _document(
+            await self.client.replace_job(
+                await self._key(key), _definition(document), version=version
+            )
+        )
 
     async def jobs_pause(self, key: str, *, why: str, until: int | None) -> Document:
-        return _document(await self.client.pause_job(key, note=why, until=_text(until)))
+        return _document(
+            await self.client.pause_job(await self._key(key), note=why, until=_text(until))
+        )
 
     async def jobs_resume(self, key: str) -> Document:
-        return _document(await self.client.resume_job(key))
+        return _document(await self.client.resume_job(await self._key(key)))
 
     async def jobs_delete(self, key: str) -> Document:
-        return _document(await self.client.delete_job(key))
+        return _document(await self.client.delete_job(await self._key(key)))
 
     async def jobs_trigger(
         self, key: str, *, payload: Any, run_at: int | None, once_key: str | None
     ) -> Document:
         asked = await self.client.trigger_job(
-            key, payload, at=_text(run_at), idempotency_key=once_key
+            await self._key(key), payload, at=_text(run_at), idempotency_key=once_key
         )
         return await self.executions_get(asked["id"])
 
     async def jobs_next(self, key: str, count: int) -> Document:
-        return _document(await self.client.next_fires(key, count=count))
+        return _document(await self.client.next_fires(await self._key(key), count=count))
 
     async def jobs_slots(self, key: str, since: int, until: int) -> Document:
         range_of = instant_text(since), instant_text(until)
-        return _document(await self.client.job_slots(key, *range_of))
+        return _document(await self.client.job_slots(await self._key(key), *range_of))
 
     async def backfill(self, key: str, since: int, until: int, *, force: bool) -> Document:
         range_of = instant_text(since), instant_text(until)
-        return _document(await self.client.backfill_job(key, *range_of, force=force))
+        return _document(
+            await self.client.backfill_job(await self._key(key), *range_of, force=force)
+        )
 
     async def executions_list(
         self, where: ExecutionFilter, cursor: str | None, limit: int
@@ -192,6 +200,15 @@ class RemoteBackend:
             remedy = "Look at them: tickwell dead list --by-error"
             found.append(Finding("dead letters", Level.WARNING, f"{dead} there are", remedy))
         return {"items": [finding_document(each) for each in found]}
+
+    async def _key(self, key: str) -> str:
+        """What can stand in an address: a name with a slash is found by a list."""
+        if "/" not in key and key not in {".", ".."}:
+            return key
+        async for job in self.client.iter_jobs(search=key):
+            if job["name"] == key:
+                return job["id"]
+        raise NotFound("job", key)
 
     async def _check_project(self, document: Document) -> None:
         """A document that was read elsewhere does not go where it does not belong."""

@@ -43,9 +43,9 @@ class Call(Generic[T]):
 
 
 def path(*parts: str) -> str:
-    """An address below the root of the API; a name may hold any character."""
+    """An address below the root of the API; a name may hold any character but a slash."""
     for part in parts:
-        if not part or part in {".", ".."}:
+        if not part or part in {".", ".."} or "/" in part:
             raise InvalidInput(f"{part!r} cannot be part of an address", hint="Use the id")
     return ROOT + "".join(f"/{quote(part, safe='')}" for part in parts)
 
