@@ -189,3 +189,9 @@ async def test_only_trusted_proxies_are_believed(peer, said, seen):
     (got,) = scopes
     assert got["client"][0] == seen
     assert got["scheme"] == ("http" if peer.startswith("203") else "https")
+
+
+async def test_a_method_that_is_not_offered_is_answered_with_those_that_are(world):
+    answer = await world.http.request("OPTIONS", "/jobs/report")
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "DELETE, GET, PATCH, PUT"

@@ -25,6 +25,8 @@ def create_app(context: Context) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        # Would look into the environment at each request, whether or not anybody traces.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.context = context
     for prefix in ("/api/v1", "/api"):

@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from tickwell import errors
@@ -155,8 +156,22 @@ async def on_http(request: Request, error: Exception) -> Response:
         405: f"{request.method} is not offered at this address",
     }
     headers = dict(getattr(error, "headers", None) or {})
+    if status == 405:
+        headers["Allow"] = ", ".join(_offered(request))
     name = HTTPStatus(status).phrase.lower().replace(" ", "-")
     return problem(request, status, name, details.get(status, ""), headers=headers)
+
+
+def _offered(request: Request) -> list[str]:
+    """The methods of all routes at this address; the framework knows those of the first only."""
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    found = {
+        method
+        for route in request.app.routes
+        if isinstance(route, APIRoute) and route.path_regex.match(path)
+        for method in (route.methods or ())
+    }
+    return sorted(found)
 
 
 async def on_parameters(request: Request, error: Exception) -> Response:

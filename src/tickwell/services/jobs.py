@@ -10,7 +10,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain import change
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
-from tickwell.domain.job import Cursor, Entry, Job, JobState
+from tickwell.domain.job import Cursor, Entry, Job, JobState, copied
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.trigger import Once, OnDemand
 from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
@@ -175,9 +175,10 @@ async def _all(_jobs: Sequence[Job]) -> None:
 def _bound(job: Job, *, from_document: bool = False, **more: Any) -> Job:
     """Ready to be kept: `H` fields chosen by its name, the payload as stores give it back."""
     trigger = job.trigger.bound(f"{job.project}/{job.name}")
-    payload = job.payload if from_document else checked(job.payload)
-    bound = replace(job, trigger=trigger, payload=payload, **more)
-    if not from_document and job_from_document(job_to_document(bound)) != bound:
+    if from_document:
+        return copied(job, trigger=trigger, **more)
+    bound = replace(job, trigger=trigger, payload=checked(job.payload), **more)
+    if job_from_document(job_to_document(bound)) != bound:
         # What cannot be read back would stop every planner that meets it.
         raise InvalidJob("a field has a value of another kind than it is kept as", field=job.name)
     return bound

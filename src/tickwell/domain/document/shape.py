@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from tickwell.domain.document.values import Unfit, Value
@@ -37,6 +38,7 @@ class Shape(Generic[T]):
         self._writes = [
             (name, field.value.write, defaults.get(name, MISSING)) for name, field in shape.items()
         ]
+        self._values = _getter(*shape)
 
     def as_value(self) -> Value:
         """The shape as a value of a field in another shape."""
@@ -45,8 +47,8 @@ class Shape(Generic[T]):
     def write(self, record: T) -> dict[str, Any]:
         """The record as an object."""
         document = {}
-        for name, write, default in self._writes:
-            value = getattr(record, name)
+        values = self._values(record)
+        for value, (name, write, default) in zip(values, self._writes, strict=True):
             if value is not default and value != default:
                 document[name] = write(value)
         return document
@@ -82,6 +84,12 @@ class Shape(Generic[T]):
 
     def _hint(self, name: str) -> str:
         return f"For example {json.dumps({name: self._fields[name].example})}"
+
+
+def _getter(*names: str) -> Callable[[Any], tuple[Any, ...]]:
+    """All fields of a record at once, which is faster than one by one."""
+    read = attrgetter(*names)
+    return read if len(names) > 1 else lambda record: (read(record),)
 
 
 def _defaults(record: type) -> dict[str, Any]:

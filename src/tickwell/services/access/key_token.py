@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import re
 import secrets
@@ -43,4 +42,4 @@ def digest(keyring: Keyring, pepper: str, token: KeyToken) -> str | None:
     if key is None:
         return None
     message = f"{token.id}:{token.secret}".encode()
-    return hmac.new(key.derive("api key"), message, hashlib.sha256).hexdigest()
+    return hmac.digest(key.derive("api key"), message, "sha256").hex()

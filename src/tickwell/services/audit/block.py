@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -94,4 +93,4 @@ def _hash(
     key: bytes, project: str, number: int, previous: str, entries: list[dict[str, Any]]
 ) -> str:
     message = canonical([project, number, previous, entries]).encode()
-    return hmac.new(key, message, hashlib.sha256).hexdigest()
+    return hmac.digest(key, message, "sha256").hex()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from tickwell.services.access.actor import Actor
@@ -38,7 +39,10 @@ class Entry:
 
     def document(self) -> dict[str, Any]:
         """As it is stored."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in _FIELDS}
+
+
+_FIELDS = tuple(field.name for field in fields(Entry))
 
 
 def entry_of(
@@ -62,12 +66,17 @@ def redacted(value: Any) -> Any:
     """The JSON value with everything hidden that its name says is a secret."""
     if isinstance(value, dict):
         return {
-            key: HIDDEN if _SENSITIVE.search(str(key)) and inner else redacted(inner)
+            key: HIDDEN if _is_sensitive(str(key)) and inner else redacted(inner)
             for key, inner in value.items()
         }
     if isinstance(value, (list, tuple)):
         return [redacted(inner) for inner in value]
     return value
+
+
+@lru_cache(maxsize=1000)
+def _is_sensitive(name: str) -> bool:
+    return _SENSITIVE.search(name) is not None
 
 
 def canonical(value: Any) -> str:

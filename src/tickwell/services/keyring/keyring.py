@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import hmac
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tickwell.errors import InvalidSetting
 
@@ -29,7 +29,12 @@ class ServerKey:
 
     def derive(self, purpose: str) -> bytes:
         """32 bytes for one purpose; those for one tell nothing about those for another."""
-        return hmac.new(self.value, f"tickwell:{purpose}".encode(), hashlib.sha256).digest()
+        return _derived(self.value, purpose)
+
+
+@lru_cache(maxsize=64)
+def _derived(value: bytes, purpose: str) -> bytes:
+    return hmac.digest(value, f"tickwell:{purpose}".encode(), "sha256")
 
 
 class Keyring:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
-from tickwell.domain.job import Entry, Job
+from tickwell.domain.job import Entry, Job, copied
 from tickwell.errors import StoreCorrupt
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.sql.cache import JobCache
@@ -24,7 +23,7 @@ def own(entry: Entry) -> Entry:
     """The caller's: both parts are frozen but for what the payload holds."""
     job = entry.job
     if isinstance(job.payload, dict | list):
-        job = replace(job, payload=deepcopy(job.payload))
+        job = copied(job, payload=deepcopy(job.payload))
     return Entry(job, entry.cursor)
 
 
