@@ -86,8 +86,9 @@ def make_store(url: str) -> NotifyingStore:
             ) from error
         store: NotifyingStore = getattr(module, name).from_url(url)
         return store
+    named = f"{scheme}://…" if scheme else url  # the rest may hold a password
     raise InvalidSetting(
-        f"{url!r} names no store that Tickwell knows",
+        f"{named!r} names no store that Tickwell knows",
         field="store",
         hint=f"Known are {', '.join(SCHEMES)}",
     )

@@ -127,3 +127,11 @@ def test_a_command_takes_its_store_and_its_guard_from_there(tickwell, folder):
     assert tickwell(*hook).code == 0
     assert (folder / "other.db").exists()
     assert not (folder / "tickwell.db").exists()
+
+
+def test_a_url_that_is_refused_keeps_its_password(tickwell, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "oracle+cx://ada:secret@db/x")
+    ended = tickwell("jobs", "list")
+    assert ended.code == 2
+    assert "'oracle://…' names no store that Tickwell knows" in ended.err
+    assert "secret" not in ended.err

@@ -50,3 +50,8 @@ def test_a_command_on_sqlite_loads_no_other_driver(tmp_path):
         arguments=["jobs", "add", "x", "--every", "5m", "--call", "x", "--store", store]
     )
     assert loaded(code) & HEAVY == {"sqlite3"}
+
+
+def test_a_command_on_a_server_needs_none_of_its_libraries():
+    code = HELP.format(arguments=["jobs", "list", "--server", "http://127.0.0.1:1"])
+    assert loaded(code) & HEAVY == {"aiohttp"}

@@ -13,7 +13,7 @@ E = TypeVar("E", bound=errors.TickwellError)
 _PREFIX = "urn:tickwell:problem:"
 
 #: What an error had besides its sentence is read from the sentence.
-_QUOTED = r"""(?:'[^']*'|"[^"]*")"""
+_QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _KNOWN: dict[str, tuple[type[errors.TickwellError], str]] = {
     "not-found": (errors.NotFound, rf"no (?P<kind>.+?) (?P<key>{_QUOTED})"),
     "version-conflict": (
