@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
 from typing import Any, Generic, ParamSpec, TypeVar, overload
@@ -13,28 +14,28 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Blocks:
+class Blocks(ABC):
     """A client whose methods wait for the answer."""
 
+    @abstractmethod
     def send(self, call: Call[T]) -> T:
         """The document that a request is answered with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def each(self, call: Call[Page[T]]) -> Iterator[T]:
         """All items of a list, page after page."""
-        raise NotImplementedError
 
 
-class Awaits:
+class Awaits(ABC):
     """A client whose methods are awaited."""
 
+    @abstractmethod
     async def send(self, call: Call[T]) -> T:
         """The document that a request is answered with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def each(self, call: Call[Page[T]]) -> AsyncIterator[T]:
         """All items of a list, page after page."""
-        raise NotImplementedError
 
 
 class Operation(Generic[P, T]):
