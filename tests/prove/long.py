@@ -10,6 +10,7 @@ from tests.prove.verdict import Verdict
 LONG = {
     "fuzz": "tests/api/long_fuzz.py",
     "kill-sweep-postgresql": "tests/faults/postgres/long_kill_sweep.py",
+    "kill-sweep-mysql": "tests/faults/mysql/long_kill_sweep.py",
     "kill-sweep-redis": "tests/faults/redis/long_kill_sweep.py",
     "statements-postgresql": "tests/faults/postgres/long_statements.py",
     "plans-postgresql": "tests/plans/long_postgres.py",

@@ -5,9 +5,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tests.processes.site import Site
-from tests.prove import redis
+from tests.prove import mysql, redis
 from tests.prove.crew import Crew
 from tests.prove.load import add_load
 from tests.prove.postgres import terminate
@@ -102,11 +103,11 @@ def terminations(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> No
 
 
 def cuts(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
-    """The same on Redis."""
+    """The same on other servers."""
     add_load(site, seconds)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        verdict.figures["cut"] = verdict.figures.get("cut", 0) + redis.cut_connections()
+        verdict.figures["cut"] = verdict.figures.get("cut", 0) + _server(site).cut_connections()
         crew.faults += 1
         time.sleep(crew.random.uniform(0.2, 0.8))
 
@@ -117,8 +118,13 @@ def crashes(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(crew.random.uniform(1, 4))
-        redis.crash()
+        _server(site).crash()
         crew.faults += 1
+
+
+def _server(site: Site) -> Any:
+    """The module of the server that a site is on."""
+    return mysql if site.store.startswith("mysql:") else redis
 
 
 def soak(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
@@ -157,11 +163,13 @@ PROOFS = {
     "busy-storm": Plan(busy_storm, 0.1),
     **{
         f"{name}-{store}": replace(plan, store=store)
-        for store in ("postgresql", "redis")
+        for store in ("postgresql", "mysql", "redis")
         for name, plan in ANYWHERE.items()
     },
     # Who is cut off long enough by bad luck is declared lost.
     "terminations-postgresql": Plan(terminations, 0.1, loses=True, store="postgresql"),
+    "cuts-mysql": Plan(cuts, 0.1, loses=True, store="mysql"),
     "cuts-redis": Plan(cuts, 0.1, loses=True, store="redis"),
+    "crashes-mysql": Plan(crashes, 0.1, loses=True, store="mysql"),
     "crashes-redis": Plan(crashes, 0.1, loses=True, store="redis"),
 }

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.processes.site import Site
+from tests.prove.mysql import site_on_mysql
 from tests.prove.postgres import site_on_postgres
 from tests.prove.redis import site_on_redis
 
@@ -16,5 +17,6 @@ def site_on_sqlite(folder: Path, _: str) -> Site:
 SITES: dict[str, Callable[[Path, str], Site]] = {
     "sqlite": site_on_sqlite,
     "postgresql": site_on_postgres,
+    "mysql": site_on_mysql,
     "redis": site_on_redis,
 }
