@@ -49,7 +49,7 @@ async def test_a_dead_one_is_revived_under_its_id_or_repeated_with_another_paylo
     await page.get_by_role("button", name="Revive").click()
     await expect(page.locator(".toast")).to_have_text("Revived")
     await expect(page.locator("tbody tr")).to_have_count(2)
-    await page.get_by_role("button", name="With another payload…").click()
+    await page.get_by_role("link", name="With another payload…").click()
     await page.get_by_role("dialog").get_by_label("Payload").fill('{"what": "frail: still no"}')
     await page.get_by_role("button", name="Repeat").click()
     await expect(page.locator(".banner.bad")).to_contain_text("still no")
@@ -65,7 +65,7 @@ async def test_a_group_of_dead_letters_is_revived_with_progress(page, site):
     row = page.locator("tbody tr")
     await expect(row).to_have_count(1)
     await expect(row).to_contain_text("ConnectionError: a sick thing")
-    await page.get_by_role("button", name="Revive all…").click()
+    await page.get_by_role("link", name="Revive all…").click()
     await page.get_by_label("A second at most").fill("1000")
     async with page.expect_navigation(url=re.compile("revival=")):
         await page.get_by_role("dialog").get_by_role("button", name="Revive", exact=True).click()

@@ -81,10 +81,15 @@ class Draft:
         path = place or ".".join(PLACES.get(name, (name,)))
         if name in {"trigger", "target"}:
             fields = (TRIGGERS if name == "trigger" else TARGETS).values()
-            shown = {".".join(PLACES[each]) for some in fields for each in some}
-            known = [path for path in self.errors if path.startswith(name) and path not in shown]
-            return self.errors[known[0]] if known else ""
-        return self.errors.get(path, "")
+            shown = [".".join(PLACES[each]) for some in fields for each in some]
+            known = [
+                each
+                for each in self.errors
+                if _within(each, name) and not any(_within(each, place) for place in shown)
+            ]
+        else:
+            known = [each for each in self.errors if _within(each, path)]
+        return self.errors[known[0]] if known else ""
 
     def trigger(self) -> Trigger | None:
         """The trigger, if it is right, whatever the rest is like."""
@@ -140,6 +145,11 @@ def from_fields(before: Draft, given: Mapping[str, str]) -> Draft:
     except InvalidInput as error:
         draft.errors["payload"] = error.reason
     return draft
+
+
+def _within(place: str, path: str) -> bool:
+    """Whether it is the place itself or a part of it: trigger.cron.minute is in trigger.cron."""
+    return place == path or place.startswith(f"{path}.")
 
 
 def _value(name: str, text: str) -> Any:

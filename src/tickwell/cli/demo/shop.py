@@ -13,7 +13,7 @@ from tickwell.domain.trigger.moment import to_text
 
 QUEUES = ("default", "billing", "mail", "catalog", "reports")
 #: Handlers of the example; all other jobs call the receiver.
-HANDLERS = ("rebuild_search_index", "resize_images", "nightly_revenue")
+HANDLERS = ("rebuild_search_index", "resize_images", "nightly_revenue", "backup_database")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ _SLOW = "TimeoutError: no answer within 30 s"
 TEMPERS = {
     "charge-renewals": Temper(_DOWN, 1.0, since=52 * HOUR, until=49 * HOUR, takes=900),
     "import-supplier-prices": Temper(_GONE, 0.0, since=26 * HOUR, until=-DAY, takes=2600),
-    "export-to-warehouse": Temper(_SLOW, 12.0, takes=21_000),
+    "export-to-warehouse": Temper(_SLOW, 12.0, takes=9000),
     "welcome-series": Temper("HTTP 429: slow down", 3.0, takes=250),
     "resize-images": Temper("OSError: image file is truncated", 2.0, takes=5200),
     "nightly-revenue": Temper("ValueError: no exchange rate for 3 orders", 15.0, takes=94_000),
-    "backup-database": Temper(takes=1_260_000),
-    "rebuild-search-index": Temper(takes=430_000),
+    "backup-database": Temper(takes=170_000),
+    "rebuild-search-index": Temper(takes=110_000),
     "partner-feeds": Temper("HTTP 502: bad gateway", 6.0, takes=1800),
     "fraud-scores": Temper("HTTP 500: model not loaded", 1.0, past=3 * DAY, takes=700),
     "probe-checkout": Temper("HTTP 503: checkout is busy", 1.0, past=5 * HOUR, takes=90),

@@ -32,7 +32,10 @@ document.addEventListener("click", async (event) => {
     menu.setAttribute("aria-expanded", String(open));
   }
   const opener = event.target.closest("[data-open]");
-  if (opener) document.getElementById(opener.dataset.open).showModal();
+  if (opener) {
+    event.preventDefault(); // without scripts its address opens it
+    document.getElementById(opener.dataset.open).showModal();
+  }
   if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
   const copy = event.target.closest("[data-copy]");
   if (copy) {

@@ -1,0 +1,89 @@
+"""The job editor: form and document are one, what it would do is seen before it is saved."""
+
+import json
+import re
+
+from playwright.async_api import expect
+
+
+async def test_a_job_is_made_by_the_form(page, site):
+    await page.goto(f"{site.url}/jobs/new")
+    await page.get_by_label("Name", exact=True).fill("by-form")
+    await page.get_by_label("Cron expression").fill("30 2 * * *")
+    await page.get_by_label("Time zone").fill("Europe/Berlin")
+    await page.get_by_label("URL").fill("https://example.com/hook")
+    await page.get_by_label("Payload").fill('{"customer": 7}')
+    preview = page.locator("#preview")
+    await expect(preview).to_contain_text("At 02:30 every day, Europe/Berlin")
+    await expect(preview).to_contain_text("happens twice")
+    await expect(preview.locator("tbody tr")).to_have_count(10)
+    await expect(page.get_by_label("Document")).to_have_value(re.compile('"customer": 7'))
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("by-form")
+    saved = site.get("/jobs/by-form")
+    assert (saved["trigger"], saved["payload"]) == (
+        {"cron": "30 2 * * *", "tz": "Europe/Berlin"},
+        {"customer": 7},
+    )
+
+
+async def test_the_document_leads_the_form(page, site):
+    await page.goto(f"{site.url}/jobs/new")
+    document = {
+        "name": "by-document",
+        "trigger": {"every": "90s"},
+        "target": {"call": {"handler": "works"}},
+        "tags": ["a", "b"],
+    }
+    await page.get_by_label("Document").fill(json.dumps(document))
+    await expect(page.get_by_label("Every", exact=True).last).to_have_value("90s")
+    await expect(page.get_by_role("radio", name="Python handler")).to_be_checked()
+    await expect(page.get_by_label("Name", exact=True)).to_have_value("by-document")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("by-document")
+    assert site.get("/jobs/by-document")["tags"] == ["a", "b"]
+
+
+async def test_errors_stand_at_their_fields(window, site):
+    visitor = await window(site)
+    visitor.allowed.append("422 (Unprocessable")
+    page = await visitor.open("/jobs/new")
+    await page.get_by_label("Name", exact=True).fill("wrong")
+    await page.get_by_label("Cron expression").fill("99 * * * *")
+    cron = page.get_by_label("Cron expression")
+    await expect(cron).to_have_attribute("aria-invalid", "true")
+    await expect(page.locator("#cron-error")).to_contain_text("99")
+    await expect(cron).to_be_focused()
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.locator("#cron-error")).to_contain_text("99")
+    await page.get_by_label("Document").fill("{")
+    await expect(page.locator("#document-error")).to_contain_text("is no JSON")
+
+
+async def test_a_change_is_shown_before_it_is_saved_and_a_conflict_is_refused(window, site):
+    visitor = await window(site)
+    visitor.allowed.append("422 (Unprocessable")
+    job = site.add("contested", trigger={"every": "1h"})
+    page = await visitor.open("/jobs/contested/edit")
+    await expect(page.locator("#preview")).to_contain_text("Nothing yet.")
+    await page.get_by_label("Every", exact=True).last.fill("2h")
+    await expect(page.locator(".diff .added")).to_contain_text('"every": "2h"')
+    await expect(page.locator(".diff .removed")).to_contain_text('"every": "1h"')
+    changed = site.http.patch(
+        f"/api/v1/jobs/{job['id']}", json={"trigger": {"every": "3h"}}, headers={"if-match": "*"}
+    )
+    assert changed.status_code == 200, changed.text
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.locator(".banner.bad")).to_contain_text("version")
+    assert site.get("/jobs/contested")["trigger"] == {"every": "3h"}
+
+
+async def test_what_the_form_lacks_stays(page, site):
+    site.add("rich", trigger={"every": "1h", "jitter": "10s"}, priority=9, ttl="5m")
+    await page.goto(f"{site.url}/jobs/rich/edit")
+    await page.get_by_label("Every", exact=True).last.fill("2h")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("rich")
+    saved = site.get("/jobs/rich")
+    assert saved["trigger"] == {"every": "2h", "jitter": "10s"}
+    assert (saved["priority"], saved["ttl"]) == (9, "5m")
