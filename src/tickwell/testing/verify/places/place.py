@@ -18,7 +18,7 @@ UNREADABLE = '{"from": "a newer version"}'
 class Place(ABC):
     """One store that nobody else uses."""
 
-    #: How a store there is opened.
+    #: How a store there is opened; `empty` may change it.
     url: str
     #: What it is, for people; no credentials in it.
     name: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from random import SystemRandom
 
 from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.url import parse
@@ -13,23 +14,30 @@ _MANY = 1000
 
 
 class RedisPlace(Place):
-    """The keys of one prefix."""
+    """The keys of all prefixes that begin with the tag."""
 
     def __init__(self, url: str, tag: str) -> None:
-        self.url = with_option(url, "prefix", tag)
+        self._given = url
+        self._tag = tag
+        self._keys = f"{{{tag}*"
+        self._move()
+        self.name = f"the keys {self._keys} of {self._location.name.partition('?')[0]}"
+
+    def _move(self) -> None:
+        prefix = f"{self._tag}_{SystemRandom().getrandbits(32):08x}"
+        self.url = with_option(self._given, "prefix", prefix)
         self._location = parse(self.url)
-        self.name = f"the keys {self._location.key('*')} of {self._location.name.partition('?')[0]}"
 
     async def empty(self) -> None:
-        await self.drop()
+        """Go elsewhere: to find keys takes a walk over all that the database has."""
+        self._move()
 
     async def drop(self) -> None:
         async with self._opened() as client:
             cursor = "0"
             while True:
-                pattern = self._location.key("*")
                 cursor, keys = await client.command(
-                    "SCAN", cursor, "MATCH", pattern, "COUNT", _MANY
+                    "SCAN", cursor, "MATCH", self._keys, "COUNT", _MANY
                 )
                 if keys:
                     await client.command("UNLINK", *keys)
