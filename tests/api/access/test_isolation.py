@@ -109,6 +109,53 @@ async def test_ids_of_a_in_bodies_and_filters_of_b_change_and_show_nothing(house
                 assert CANARY not in answer.text.replace(id, "")
 
 
+def bodies_with(example, id):
+    """The example with the id in the place of each text, one at a time."""
+    if isinstance(example, str):
+        yield id
+    elif isinstance(example, dict):
+        for name, inner in example.items():
+            yield from ({**example, name: other} for other in bodies_with(inner, id))
+    elif isinstance(example, list):
+        for number, inner in enumerate(example):
+            for other in bodies_with(inner, id):
+                yield [*example[:number], other, *example[number + 1 :]]
+
+
+#: Places that no example shows.
+MORE: dict[str, list[object]] = {
+    "create_callback": [{"url": "https://example.com/", "events": ["dead"], "job": "x"}],
+    "revive_dead_letters": [{"filter": {"job": "x"}}, {"filter": {"signature": "x"}}],
+    **{
+        f"bulk_{verb}": [{"filter": {name: "x"}} for name in ("tag", "search", "queue", "app")]
+        for verb in ("pause", "resume", "trigger", "delete")
+    },
+}
+
+
+async def test_ids_of_a_in_bodies_of_b_change_nothing_of_a(house):
+    of_a = await seed(house, "a", CANARY)
+    of_b = await seed(house, "b", "word-of-b")
+    before = await read_all(house, of_a)
+    ids = sorted(ids_in(before))
+    asked = 0
+    for method, path, operation in operations(house.world.app):
+        if "requestBody" not in operation or operation["x-permission"] in {"public", "platform"}:
+            continue
+        (content,) = operation["requestBody"]["content"].values()
+        examples = [content.get("example"), *MORE.get(operation["operationId"], ())]
+        url = "http://test" + re.sub(r"\{\w+\}", "word-of-b-other", path)
+        headers = of_b | {"if-match": "*", "content-type": "application/json"}
+        for id in ids[:: max(1, len(ids) // 6)]:
+            for body in (each for example in examples for each in bodies_with(example, id)):
+                answer = await house.http.request(method, url, headers=headers, json=body)
+                asked += 1
+                assert answer.status_code < 500, (method, url, body, answer.text)
+                assert CANARY not in answer.text.replace(id, ""), (method, url, body)
+    assert asked > 100
+    assert [len(text) for text in await read_all(house, of_a)] == [len(text) for text in before]
+
+
 async def test_cursors_of_a_are_none_of_b_s(house):
     of_a = await seed(house, "a", CANARY)
     of_b = await seed(house, "b", "word-of-b")
