@@ -13,7 +13,7 @@ from tickwell.errors import InvalidSetting
 class Settings:
     """How a process plans, claims, runs and recovers. Durations are seconds."""
 
-    #: Where data lives: memory://, sqlite:///file, postgresql://…, mongodb://… or redis://….
+    #: Where data lives: memory://, sqlite:///file, postgresql://…, mysql://…, mongodb://…, redis://….
     store: str = "sqlite:///tickwell.db"
     #: A Redis beside the store that wakes every process and lets one plan at a time: redis://host.
     notify: str | None = None
