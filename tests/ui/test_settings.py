@@ -4,7 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import expect
 
+from tests.ui.conftest import NARROW
 from tests.ui.house import OWNER
 from tickwell.services.access.permission import Role
 from tickwell.services.audit.block import KIND
@@ -21,28 +24,28 @@ async def done(browser, path, **fields):
 
 
 @pytest.fixture
-async def browser(house):
+async def admin(house):
     found = await house.login()
     await found.get("/settings")
     return found
 
 
-async def test_members(house, browser):
-    await done(browser, "/settings/members", name="Ada@example.com", role="viewer")
-    await done(browser, "/settings/members", name="ada@example.com", role="operator")
+async def test_members(house, admin):
+    await done(admin, "/settings/members", name="Ada@example.com", role="viewer")
+    await done(admin, "/settings/members", name="ada@example.com", role="operator")
     members = await house.administration.members.list(OWNER)
     assert members == [("ada@example.com", Role.OPERATOR), ("local", Role.ADMIN)]
-    assert "ada@example.com" in (await browser.see("/settings/members")).text
-    await done(browser, "/settings/members/remove", name="ada@example.com")
+    assert "ada@example.com" in (await admin.see("/settings/members")).text
+    await done(admin, "/settings/members/remove", name="ada@example.com")
     assert len(await house.administration.members.list(OWNER)) == 1
-    alone = await browser.post("/settings/members/remove", name="local")
+    alone = await admin.post("/settings/members/remove", name="local")
     assert alone.status_code == 409
     assert "only admin" in alone.text
-    assert (await browser.post("/settings/members", name="x", role="king")).status_code == 422
+    assert (await admin.post("/settings/members", name="x", role="king")).status_code == 422
 
 
-async def test_a_key_is_shown_once_and_works(house, browser):
-    made = await browser.post("/settings/keys", name="ci", role="operator", life="90d")
+async def test_a_key_is_shown_once_and_works(house, admin):
+    made = await admin.post("/settings/keys", name="ci", role="operator", life="90d")
     key = made.text.split("<code>tw_")[1].split("<")[0]
     assert made.text.count(f"tw_{key}") == 2  # itself, and in an example
     shown = {"authorization": f"Bearer tw_{key}"}
@@ -50,50 +53,50 @@ async def test_a_key_is_shown_once_and_works(house, browser):
     assert (await plain.get("/api/v1/jobs", headers=shown)).status_code == 200
     assert (await plain.get("/api/v1/keys", headers=shown)).status_code == 403
     secret = key.partition("_")[2]
-    page = await browser.see("/settings/keys")
+    page = await admin.see("/settings/keys")
     assert secret not in page.source
     id = key.partition("_")[0]
-    turned = await browser.post(f"/settings/keys/{id}/rotate", overlap="1h")
+    turned = await admin.post(f"/settings/keys/{id}/rotate", overlap="1h")
     assert "<code>tw_" in turned.text
     assert (await plain.get("/api/v1/jobs", headers=shown)).status_code == 200
-    await done(browser, f"/settings/keys/{id}/revoke")
+    await done(admin, f"/settings/keys/{id}/revoke")
     assert len(await house.administration.keys.list(OWNER)) == 2
-    narrow = await browser.post("/settings/keys", name="n", role="admin", permissions="read")
+    narrow = await admin.post("/settings/keys", name="n", role="admin", permissions="read")
     assert "only read" in narrow.text
 
 
-async def test_a_secret_is_never_shown(house, browser):
+async def test_a_secret_is_never_shown(house, admin):
     value = "canary-of-a-secret"
     for version in (1, 2):
-        await done(browser, "/settings/secrets", name="token", value=value)
+        await done(admin, "/settings/secrets", name="token", value=value)
         (found,) = await house.administration.secrets.list(OWNER)
         assert found.version == version
-    pages = [await browser.see(f"/settings/{each}") for each in ("secrets", "audit")]
+    pages = [await admin.see(f"/settings/{each}") for each in ("secrets", "audit")]
     assert "{{secret.token}}" in pages[0].text
     assert not any(value in page.source for page in pages)
-    await done(browser, "/settings/secrets/delete", name="token")
-    assert "No secrets" in (await browser.see("/settings/secrets")).text
-    short = await browser.post("/settings/secrets", name="token", value="abc")
+    await done(admin, "/settings/secrets/delete", name="token")
+    assert "No secrets" in (await admin.see("/settings/secrets")).text
+    short = await admin.post("/settings/secrets", name="token", value="abc")
     assert short.status_code == 422
 
 
-async def test_a_callback_shows_the_key_that_signs_once(house, browser):
+async def test_a_callback_shows_the_key_that_signs_once(house, admin):
     job = await house.add("report")
-    made = await browser.post(
+    made = await admin.post(
         "/settings/callbacks", url="http://127.0.0.1:9/told", events=["dead", "failed"], job=job
     )
     assert made.text.count("whsec_") == 1
-    page = await browser.see("/settings/callbacks")
+    page = await admin.see("/settings/callbacks")
     assert "whsec_" not in page.source
     assert "report" in page.text
     (found,) = await house.administration.callbacks.list(OWNER)
-    await done(browser, f"/settings/callbacks/{found.id}/delete")
+    await done(admin, f"/settings/callbacks/{found.id}/delete")
     assert await house.administration.callbacks.list(OWNER) == []
-    assert (await browser.post("/settings/callbacks", url="http://x/")).status_code == 422
+    assert (await admin.post("/settings/callbacks", url="http://x/")).status_code == 422
 
 
-async def test_limits_of_a_project(house, browser):
-    await done(browser, "/settings/projects/default/limits", jobs="1", payload="")
+async def test_limits_of_a_project(house, admin):
+    await done(admin, "/settings/projects/default/limits", jobs="1", payload="")
     assert (await house.administration.limits.get(OWNER)).jobs == 1
     await house.add("first")
     document = {
@@ -101,49 +104,49 @@ async def test_limits_of_a_project(house, browser):
         "trigger": {"on_demand": True},
         "target": {"call": {"handler": "x"}},
     }
-    refused = await browser.post("/jobs/save", side="document", document=json.dumps(document))
+    refused = await admin.post("/jobs/save", side="document", document=json.dumps(document))
     assert refused.status_code == 422
     assert "1 jobs at most" in refused.text
-    assert "no limit" in (await browser.see("/settings/limits")).text
-    wrong = await browser.post("/settings/projects/default/limits", jobs="-1")
+    assert "no limit" in (await admin.see("/settings/limits")).text
+    wrong = await admin.post("/settings/projects/default/limits", jobs="-1")
     assert wrong.status_code == 422
 
 
-async def test_users_and_projects(house, browser):
-    await done(browser, "/settings/users", name="ada", platform="true")
-    made = await browser.post("/settings/users/link", name="ada")
+async def test_users_and_projects(house, admin):
+    await done(admin, "/settings/users", name="ada", platform="true")
+    made = await admin.post("/settings/users/link", name="ada")
     link = made.text.split("/login?link=")[1].split("<")[0]
     assert (await house.browser().post("/login", link=link)).status_code == 303
-    await done(browser, "/settings/users/change", name="ada", platform="false")
-    await done(browser, "/settings/users/change", name="ada", disabled="true")
+    await done(admin, "/settings/users/change", name="ada", platform="false")
+    await done(admin, "/settings/users/change", name="ada", disabled="true")
     ada = await house.administration.directory.read("ada")
     assert (ada.platform, ada.disabled) == (False, True)
-    assert await done(browser, "/settings/projects", name="acme", title="Acme") == (
+    assert await done(admin, "/settings/projects", name="acme", title="Acme") == (
         "/settings/projects/acme"
     )
-    await done(browser, "/settings/projects/acme/admins", user="grace")
-    export = await browser.get("/settings/projects/acme/export")
+    await done(admin, "/settings/projects/acme/admins", user="grace")
+    export = await admin.get("/settings/projects/acme/export")
     assert export.headers["content-disposition"] == 'attachment; filename="acme.json"'
     assert export.json()["members"] == {"grace": "admin", "local": "admin"}
-    await done(browser, "/settings/projects/acme/delete")
-    await done(browser, "/settings/users/remove", name="ada")
-    await done(browser, "/settings/rewrap")
-    assert "project.delete" in (await browser.see("/settings/platform-audit")).text
+    await done(admin, "/settings/projects/acme/delete")
+    await done(admin, "/settings/users/remove", name="ada")
+    await done(admin, "/settings/rewrap")
+    assert "project.delete" in (await admin.see("/settings/platform-audit")).text
 
 
-async def test_the_audit_log_says_who_did_what_and_whether_it_is_whole(house, browser):
+async def test_the_audit_log_says_who_did_what_and_whether_it_is_whole(house, admin):
     for number in range(60):
         await house.administration.secrets.set(OWNER, f"s{number}", "long enough")
-    page = await browser.see("/settings/audit")
+    page = await admin.see("/settings/audit")
     assert page.text.count("secret.set") == 50
     (older,) = [link for link in page.links if "cursor=" in link]
-    assert (await browser.see(older)).text.count("secret.set") == 10
-    assert "The chain is intact" in (await browser.see("/settings/audit?check=true")).text
+    assert (await admin.see(older)).text.count("secret.set") == 10
+    assert "The chain is intact" in (await admin.see("/settings/audit?check=true")).text
     blocks = await house.store.list_records(KIND, "default", "", house.clock.now(), 100)
     changed = json.loads(json.dumps(blocks[3].document))
     changed["entries"][0]["actor"] = "user:somebody-else"
     await house.store.put_record(replace(blocks[3], document=changed), house.clock.now())
-    assert "The chain is broken" in (await browser.see("/settings/audit?check=true")).text
+    assert "The chain is broken" in (await admin.see("/settings/audit?check=true")).text
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR, Role.EDITOR])
@@ -167,3 +170,26 @@ async def test_an_admin_of_a_project_has_no_platform(house):
         assert (await browser.get(f"/settings/{each}")).status_code == 403, each
     assert (await browser.post("/settings/projects", name="mine")).status_code == 403
     assert (await browser.post("/settings/rewrap")).status_code == 403
+
+
+async def test_in_a_browser_without_a_word_on_the_console(window, site):
+    page = await (await window(site)).open("/settings")
+    tabs = page.get_by_role("navigation", name="Settings").get_by_role("link")
+    names = await tabs.all_inner_texts()
+    assert len(names) == 10
+    for name in names:
+        await tabs.get_by_text(name, exact=True).click()
+        await expect(page.locator(".tabs [aria-current]")).to_have_text(name)
+
+
+async def test_no_serious_fault_of_access(window, site):
+    page = await (await window(site, bypass_csp=True, theme="dark", size=NARROW)).open("/settings")
+    found = []
+    for each in ["", *(f"/{name}" for name in [*ADMIN, *PLATFORM, "limits"])]:
+        await page.goto(f"{site.url}/settings{each}")
+        faults = (await Axe().run(page)).response["violations"]
+        found += [
+            (each, fault["id"]) for fault in faults if fault["impact"] in {"serious", "critical"}
+        ]
+        assert await page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+    assert found == []

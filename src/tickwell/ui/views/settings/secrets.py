@@ -24,9 +24,16 @@ async def secrets(
     request: Request, visitor: Visitor = visit(Permission.ADMINISTER)
 ) -> HTMLResponse:
     """What there is, by name."""
-    found = await visitor.administration.secrets.list(visitor.actor)
-    bounds = {"shortest": SHORTEST, "longest": LONGEST}
-    return page(request, visitor, "settings/secrets.html", secrets=found, **bounds)
+    administration, actor = visitor.administration, visitor.actor
+    return page(
+        request,
+        visitor,
+        "settings/secrets.html",
+        secrets=await administration.secrets.list(actor),
+        callbacks={each.sender for each in await administration.callbacks.list(actor)},
+        shortest=SHORTEST,
+        longest=LONGEST,
+    )
 
 
 @router.post(PATH)
