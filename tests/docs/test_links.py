@@ -16,7 +16,7 @@ def broken(page):
             continue
         target, _, anchor = link.partition("#")
         path = (page.parent / target).resolve() if target else page
-        known = pages.anchors(path.read_text("utf-8")) if path.is_file() else {""}
+        known = pages.anchors(path.read_text("utf-8")) if path.is_file() and anchor else {""}
         if not path.exists() or (anchor and anchor not in known):
             yield link
 
