@@ -73,8 +73,25 @@ async def test_whoever_lost_every_right_can_still_log_out(house):
     browser = await house.login("ada")
     await browser.get("/")
     await house.administration.members.remove(OWNER, "ada")
-    assert (await browser.get("/")).status_code == 403
+    assert (await browser.get("/jobs")).status_code == 403
+    assert (await browser.get("/", follow_redirects=True)).status_code == 403
     assert (await browser.post("/logout")).status_code == 303
+
+
+async def test_an_admin_of_the_platform_needs_no_project(house):
+    await house.administration.users.create(OWNER, "root", platform=True)
+    browser = await house.login("root")
+    answer = await browser.get("/", follow_redirects=True)
+    assert (answer.status_code, answer.url.path) == (200, "/settings/projects")
+    assert (await browser.get("/settings/keys")).status_code == 403
+
+
+async def test_over_tls_browsers_come_by_nothing_else(house):
+    plain, safe = house.browser("http"), house.browser("https")
+    assert "strict-transport-security" not in (await plain.get("/login")).headers
+    for path in ("/login", "/api/v1/jobs"):
+        header = (await safe.get(path)).headers["strict-transport-security"]
+        assert header == "max-age=31536000"
 
 
 async def test_pages_never_read_keys_and_keys_never_cookies(house):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.ui.house import OWNER
 from tickwell.domain.execution import OutcomeKind
-from tickwell.domain.note import OUTPUT
+from tickwell.domain.note import OUTPUT, PROGRESS
 from tickwell.ids import trace_id
 from tickwell.ports.records import Record
 from tickwell.services.access.permission import Role
@@ -69,3 +69,14 @@ async def test_logs_trace_request_and_response_of_an_execution(house):
     request = text.split("Request")[1].split("Response")[0]
     assert "Bearer a" not in request
     assert "***" in request
+
+
+async def test_how_far_a_running_one_is(house):
+    job = await house.add("slow")
+    id = await house.run(job, None)
+    note = {"attempt": 1, "fraction": 0.4, "message": "row 4 of 10", "at": house.clock.now()}
+    record = Record(kind=PROGRESS, project="default", key=id, document=note)
+    await house.store.put_record(record, house.clock.now())
+    page = await (await house.login()).see(f"/executions/{id}")
+    assert "40 %: row 4 of 10" in page.text
+    assert ("progress", {"max": "1", "value": "0.4", "aria-label": "Progress"}) in page.tags

@@ -29,6 +29,8 @@ _HEADERS = [
 _POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 _NO_STORE = (b"cache-control", b"no-store")
 _NO_REFERRER = (b"referrer-policy", b"no-referrer")
+#: Over TLS a browser is told to come by nothing else for a year.
+_TLS_ONLY = (b"strict-transport-security", b"max-age=31536000")
 #: What an answer gets unless it brings its own.
 _DEFAULTS = (_POLICY, _NO_STORE, _NO_REFERRER)
 
@@ -53,6 +55,8 @@ class Edge:
             if message["type"] == "http.response.start":
                 started = True
                 message["headers"] = _dressed(message["headers"], request_id, state)
+                if scope["scheme"] == "https":
+                    message["headers"].append(_TLS_ONLY)
             await send(message)
 
         try:

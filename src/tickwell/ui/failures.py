@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from tickwell.api import problems
 from tickwell.api.problems import status_of
-from tickwell.errors import TickwellError
+from tickwell.errors import Forbidden, TickwellError
 from tickwell.ui.rendering import HEADERS, environment
 from tickwell.ui.visitor import back
 
@@ -30,6 +30,9 @@ async def on_error(request: Request, error: Exception) -> Response:
     """An error of ours says what to do in its own words."""
     if not isinstance(error, TickwellError):
         raise error
+    if isinstance(error, Forbidden) and request.method == "GET" and request.url.path == "/":
+        # Whoever is in no project may be an admin of the platform.
+        return RedirectResponse("/settings/projects", HTTPStatus.SEE_OTHER)
     return _page(request, status_of(error), _sentence(str(error)))
 
 
