@@ -14,7 +14,11 @@ import pytest_asyncio
 
 from tests.servers.postgres import server
 from tickwell.clock import NEVER
+from tickwell.domain.execution import Kind, State
+from tickwell.domain.job import JobState
+from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.postgres import PostgresStore
+from tickwell.stores.postgres.listing import executions_query, jobs_query
 
 # The first test waits until all that is there: half a minute, more on a busy machine.
 pytestmark = pytest.mark.timeout(600)
@@ -115,6 +119,10 @@ def literal(value):
 
 async def plan_of(full, name, *parameters):
     """The plan of a statement that was carried out and taken back."""
+    return await plan_of_text(full, full[1].sql[name], parameters)
+
+
+async def plan_of_text(full, text, parameters):
     connection, database = full
     given = f"({', '.join(map(literal, parameters))})" if parameters else ""
     settings = database._settings() | {"plan_cache_mode": "force_generic_plan"}
@@ -123,7 +131,7 @@ async def plan_of(full, name, *parameters):
     try:
         for setting, value in settings.items():
             await connection.execute(f"SET LOCAL {setting} = {value}")
-        await connection.execute(f"PREPARE asked AS {database.sql[name]}")
+        await connection.execute(f"PREPARE asked AS {text}")
         question = f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked{given}"
         answer = await connection.fetchval(question)
     finally:
@@ -241,3 +249,34 @@ async def test_orphans_are_found_among_what_is_running(full):
     plan = await plan_of(full, "orphans", NOW, LEFT_OUT, LIMIT)
     assert scanned(plan) <= {"worker"}
     assert examined(plan) <= MORE["orphans"]
+
+
+JOB_LISTS = (
+    JobFilter(project="p1"),
+    JobFilter(project="p1", states=frozenset({JobState.ACTIVE})),
+    JobFilter(project="p1", queue="default", search="job-"),
+)
+RUN_LISTS = (
+    ExecutionFilter(project="p1"),
+    ExecutionFilter(project="p1", job_id=jobs(101)[0]),
+    ExecutionFilter(project="p0", states=frozenset({State.DEAD})),
+    ExecutionFilter(project="p1", queue="default", kind=Kind.FIRE),
+)
+
+
+@pytest.mark.parametrize("where", JOB_LISTS, ids=range(len(JOB_LISTS)))
+@pytest.mark.parametrize("cursor", [None, f"p1\0job-500001\0{jobs(500_001)[0]}"])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_page_of_jobs_looks_at_a_page(full, where, cursor):
+    plan = await plan_of_text(full, *jobs_query(full[1].sql, where, cursor, LIMIT))
+    assert scanned(plan) == set()
+    assert examined(plan) <= 2 * LIMIT
+
+
+@pytest.mark.parametrize("where", RUN_LISTS, ids=range(len(RUN_LISTS)))
+@pytest.mark.parametrize("cursor", [None, runs("00", 150_001)[0]])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_page_of_executions_looks_at_a_page(full, where, cursor):
+    plan = await plan_of_text(full, *executions_query(full[1].sql, where, cursor, LIMIT))
+    assert scanned(plan) == set()
+    assert examined(plan) <= 2 * LIMIT

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from tickwell.clock import NEVER
-from tickwell.domain.execution import State
+from tickwell.domain.execution import Kind, State
 from tickwell.domain.planning import plan
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter
@@ -130,6 +130,18 @@ async def measure(path, jobs):
             store.list_jobs, JobFilter(project="default", fires_before=NEVER), None, LIMIT
         ),
         "list_jobs of an app": partial(store.list_jobs, JobFilter(app="app"), None, LIMIT),
+        "list_jobs of a queue, by a part of the name": partial(
+            store.list_jobs,
+            JobFilter(project="default", queue="default", search="job-"),
+            None,
+            LIMIT,
+        ),
+        "list_executions of a queue and kind": partial(
+            store.list_executions,
+            ExecutionFilter(project="default", queue="default", kind=Kind.REQUEST),
+            None,
+            LIMIT,
+        ),
         "list_executions": partial(
             store.list_executions, ExecutionFilter(project="default"), None, LIMIT
         ),
