@@ -180,3 +180,20 @@ async def test_a_proxy_of_the_environment_is_not_used(send, receive, monkeypatch
     _, receiver = await send()
     assert (proxy.connections, receiver.connections) == (0, 1)
     assert "authorization" not in receiver.last.headers
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+async def test_a_request_is_sent_once_in_an_attempt(executor, receive, method):
+    """A kept connection that breaks under a request: the next attempt may repeat it, not we."""
+
+    async def answers_once_then_hangs_up(exchange):
+        if len(exchange.receiver.exchanges) == 1:
+            await exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        else:
+            exchange.writer.close()
+
+    receiver = await receive(answers_once_then_hangs_up)
+    target = Http(receiver.url(), method=method, timeout="5s")
+    first, second = [await executor.run(a_claim(target)) for _ in range(2)]
+    assert (first.kind, second.kind) == ("succeeded", "failed")
+    assert len(receiver.exchanges) == 2

@@ -70,6 +70,9 @@ class Client:
             trust_env=False,
             read_bufsize=BUFFER,
         )
+        # aiohttp would send some methods a second time where a kept connection breaks: whether to
+        # try again is for the retry policy to decide, and a second try is another attempt.
+        self._session._retry_connection = False  # noqa: SLF001
 
     async def send(self, request: Request) -> Answer:
         """One request, one answer. The caller sets the deadline.
