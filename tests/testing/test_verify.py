@@ -15,6 +15,7 @@ from tests.servers import redis_keys, schemas
 from tickwell.cli import store_verify
 from tickwell.errors import InvalidInput
 from tickwell.testing.verify import run as verification
+from tickwell.testing.verify import suites
 from tickwell.testing.verify.orders import SUITES, Orders
 
 ROOT = Path(__file__).parent.parent.parent
@@ -133,12 +134,12 @@ def test_memory_is_held_to_the_contract_alone():
     ]
 
 
-def broken(tmp_path, make, *suites):
+def broken(tmp_path, make, *wanted):
     """What the process that tries a store says of one that we make ourselves."""
     orders = Orders(
         url=f"sqlite:///{tmp_path}/mine.db",
         make=f"tests.testing.broken_stores:{make}",
-        suites=suites,
+        suites=wanted,
         quick=True,
         as_json=True,
     )
@@ -214,4 +215,4 @@ async def test_without_pytest_it_says_what_to_install(monkeypatch):
 
 
 def test_the_command_and_the_process_know_the_same_suites():
-    assert store_verify.SUITES == SUITES == tuple(verification.SUITES)
+    assert store_verify.SUITES == SUITES == tuple(suites.SUITES)

@@ -110,10 +110,11 @@ def _judge(
 ) -> None:
     """One execution against what was seen of it."""
     id, attempts = execution.id, Counter(note.attempt for note in calls)
-    if execution.state is not State.SUCCEEDED:
+    if execution.state is State.SUCCEEDED:
+        if execution.attempt not in attempts:
+            account.lost.append(f"{id} is recorded as run, and nobody was called")
+    elif not _was_given_up(execution):
         account.lost.append(f"{id} is {execution.state}, attempt {execution.attempt}")
-    elif execution.attempt not in attempts:
-        account.lost.append(f"{id} is recorded as run, and nobody was called")
     for number, count in attempts.items():
         if count > 1:
             account.unfenced.append(f"attempt {number} of {id} went to {count} processes")
@@ -122,6 +123,12 @@ def _judge(
         begun = (note.at + latest) * 1000 + _TICK
         if begun < execution.fire_time:
             account.early.append(f"{id} began {execution.fire_time - begun:.0f} ms early")
+
+
+def _was_given_up(execution: Execution) -> bool:
+    """Dead because it was in hand each time that a process was killed: that is an answer."""
+    outcomes = [each.outcome for each in execution.attempts]
+    return execution.state is State.DEAD and outcomes[-1:] == [OutcomeKind.LOST]
 
 
 def _judge_attempts(account: Account, execution: Execution, refused: list[int]) -> None:

@@ -93,6 +93,8 @@ def main() -> int:
     chosen = [f"{TESTS}::Test{topic}" for topic in orders.topics or ()] or [str(TESTS)]
     quiet = ["-p", "no:terminal", "-p", "no:cacheprovider", "--noconftest"]
     quiet += ["-c", os.devnull, "--rootdir", str(TESTS.parent), "--import-mode=importlib"]
+    # Nothing of the user's own: another plugin would run coroutines in a loop of its own.
+    os.environ |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
     with asyncio.Runner() as runner:
         code = pytest.main([*chosen, *quiet], plugins=[Plugin(orders, runner, out)])
     return int(code)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -34,7 +33,6 @@ async def begin(
         stdout=PIPE,
         stderr=errors,
         start_new_session=True,
-        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""},
     )
     assert process.stdin is not None  # noqa: S101 - it is a pipe
     process.stdin.write(json.dumps(asdict(orders)).encode() + b"\n")

@@ -22,10 +22,6 @@ class MemoryPlace(Place):
     async def drop(self) -> None:
         """Nothing stays."""
 
-    async def swap(self, job: str, document: str) -> str:
-        """There are no documents here."""
-        raise NotImplementedError
-
     async def corrupt(self, store: Any, job: Job) -> Mend:
         def put(definition: Any) -> None:
             jobs = store.tables.jobs

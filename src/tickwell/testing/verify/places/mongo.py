@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.url import parse
-from tickwell.testing.verify.places.place import Place, with_option
+from tickwell.testing.verify.places.place import DocumentPlace, with_option
 
 
-class MongoPlace(Place):
+class MongoPlace(DocumentPlace):
     """One database."""
 
     def __init__(self, url: str, tag: str) -> None:

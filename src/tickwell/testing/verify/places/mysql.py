@@ -11,7 +11,7 @@ from typing import Any
 from tickwell.stores.mysql.database import Database
 from tickwell.stores.mysql.dialect import template
 from tickwell.stores.mysql.url import PREFIX, parse
-from tickwell.testing.verify.places.place import Place, with_option
+from tickwell.testing.verify.places.place import DocumentPlace, with_option
 
 _TABLES = (
     "SELECT table_name FROM information_schema.tables"
@@ -19,7 +19,7 @@ _TABLES = (
 )
 
 
-class MysqlPlace(Place):
+class MysqlPlace(DocumentPlace):
     """The tables of one prefix."""
 
     def __init__(self, url: str, tag: str) -> None:

@@ -32,6 +32,14 @@ class Place(ABC):
         """Take it away, whether it is there or not."""
 
     @abstractmethod
+    async def corrupt(self, store: Any, job: Job) -> Mend:
+        """Make a stored definition unreadable; the store is one that is open there."""
+
+
+class DocumentPlace(Place):
+    """One whose definitions are documents."""
+
+    @abstractmethod
     async def swap(self, job: str, document: str) -> str:
         """Replace the stored definition of a job; answer the former one."""
 

@@ -11,12 +11,12 @@ from typing import Any
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.postgres.url import parse
-from tickwell.testing.verify.places.place import Place, with_option
+from tickwell.testing.verify.places.place import DocumentPlace, with_option
 
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename <> 'meta'"
 
 
-class PostgresPlace(Place):
+class PostgresPlace(DocumentPlace):
     """One schema."""
 
     def __init__(self, url: str, tag: str) -> None:

@@ -8,12 +8,12 @@ from random import SystemRandom
 
 from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.url import parse
-from tickwell.testing.verify.places.place import Place, with_option
+from tickwell.testing.verify.places.place import DocumentPlace, with_option
 
 _MANY = 1000
 
 
-class RedisPlace(Place):
+class RedisPlace(DocumentPlace):
     """The keys of all prefixes that begin with the tag."""
 
     def __init__(self, url: str, tag: str) -> None:

@@ -7,10 +7,10 @@ from contextlib import closing
 from urllib.parse import quote
 
 from tickwell.stores.sqlite.url import parse
-from tickwell.testing.verify.places.place import Place
+from tickwell.testing.verify.places.place import DocumentPlace
 
 
-class SqlitePlace(Place):
+class SqlitePlace(DocumentPlace):
     """One file, with the two that SQLite keeps beside it."""
 
     def __init__(self, url: str, tag: str) -> None:
