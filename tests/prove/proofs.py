@@ -105,6 +105,8 @@ def terminations(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> No
 def cuts(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
     """The same on other servers."""
     add_load(site, seconds)
+    for member in crew.members:
+        member.wait_for("Started")
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         verdict.figures["cut"] = verdict.figures.get("cut", 0) + _server(site).cut_connections()
@@ -115,6 +117,8 @@ def cuts(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
 def crashes(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
     """The server is killed every few seconds, and comes back at once."""
     add_load(site, seconds)
+    for member in crew.members:
+        member.wait_for("Started")
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(crew.random.uniform(1, 4))
