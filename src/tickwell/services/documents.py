@@ -43,13 +43,16 @@ def _maybe(instant: int | None) -> str | None:
     return None if instant is None else instant_text(instant)
 
 
-def entry_document(entry: Entry) -> Document:
-    """A job with its cursor. What a definition needs to be read is always there."""
+def entry_document(entry: Entry, definition: Document | None = None) -> Document:
+    """A job with its cursor. What a definition needs to be read is always there.
+
+    The definition is `job_to_document`, where somebody has made it before.
+    """
     job, cursor = entry.job, entry.cursor
     always = {"id": job.id, "name": job.name, "project": job.project, "queue": job.queue}
     return {
         **always,
-        **job_to_document(job),
+        **(job_to_document(job) if definition is None else definition),
         "version": job.version,
         "saved_at": instant_text(job.saved_at),
         "created_at": instant_text(job.created_at),

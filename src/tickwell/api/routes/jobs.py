@@ -61,7 +61,8 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
         added = await jobs.create(actor, given, paused=enabled is False)
         if not added.new:
             return job_answer(added.entry)
-        return job_answer(added.entry, 201, place(request, f"/jobs/{added.entry.job.id}"))
+        headers = place(request, f"/jobs/{added.entry.job.id}")
+        return job_answer(added.entry, 201, headers, added.definition)
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -163,12 +164,14 @@ async def delete(request: Request, key: str, actor: Actor = allow(Permission.EDI
 
 
 def job_answer(
-    entry: Entry, status: int = 200, headers: Mapping[str, str] | None = None
+    entry: Entry,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    definition: dict[str, Any] | None = None,
 ) -> Response:
     """A job with its tag."""
-    return answer(
-        entry_document(entry), status, {"etag": etag(entry.job.version), **(headers or {})}
-    )
+    document = entry_document(entry, definition)
+    return answer(document, status, {"etag": etag(entry.job.version), **(headers or {})})
 
 
 def changed_answer(changed: Changed) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 
 
 class Permission(StrEnum):
@@ -32,6 +33,7 @@ class Role(StrEnum):
 _RIGHTS = (Permission.READ, Permission.OPERATE, Permission.EDIT, Permission.ADMINISTER)
 
 
+@cache
 def permissions_of(role: Role) -> frozenset[Permission]:
     """Everything that a role may do in its project."""
     return frozenset(_RIGHTS[: tuple(Role).index(role) + 1])

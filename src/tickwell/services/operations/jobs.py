@@ -27,6 +27,8 @@ class Added:
 
     entry: Entry
     new: bool
+    #: Its document, where that was made on the way.
+    definition: dict[str, Any] | None = None
 
 
 class JobOperations:
@@ -40,7 +42,10 @@ class JobOperations:
         """Add a job; paused: it does not fire until somebody resumes it."""
         (added,) = await self._add(actor, [job], paused=paused)
         if added.new:
-            await self._note(actor, "job.create", added.entry.job.id, None, added.entry)
+            job, state = added.entry.job, added.entry.cursor.state.value
+            added.definition = job_to_document(job)
+            after = added.definition | {"state": state}
+            await self.tools.auditor.record(actor, "job.create", f"job/{job.id}", None, after)
         return added
 
     @needs(Permission.EDIT)
