@@ -12,6 +12,8 @@ SCHEMA = "fuzz"
 #: Seconds for one role on one store, and requests for one operation.
 BUDGET, EXAMPLES = 600, 50
 
+pytestmark = pytest.mark.timeout(BUDGET)
+
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def serving(request, tmp_path_factory):
