@@ -142,6 +142,23 @@ async def test_a_payload_that_the_server_does_not_take_is_refused(scene):
     assert await scene.states() == []
 
 
+async def test_the_servers_own_modes_do_not_matter(scene, place):
+    """Of which two change what a quote means."""
+    [(before,)] = await run("SELECT @@GLOBAL.sql_mode")
+    await run("SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'")
+    try:
+        store = MysqlStore.from_url(place)
+        await store.open()
+    finally:
+        await run("SET GLOBAL sql_mode = %s", before)
+    text = 'a\\\' OR "1"=1 -- %s'
+    job = await scene.job(trigger=OnDemand())
+    [made] = await store.add_executions([a_request(job, T0, key=text, payload=text)], T0, 0)
+    found = await store.get_execution("default", made)
+    await store.close()
+    assert (found.key, found.payload) == (text, text)
+
+
 @pytest.mark.parametrize("text", ["a ", "A", "a\u00e9", "\U0001f980", "a'\"\\%s$1{x}", "\u202e"])
 async def test_texts_come_back_as_they_were_given(scene, text):
     """Whatever the character set of the database: blanks, case, quotes and all planes count."""

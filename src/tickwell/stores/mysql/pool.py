@@ -24,6 +24,7 @@ class Pool:
         self._most = most
         self._room = asyncio.Semaphore(most)
         self._idle: list[Connection] = []
+        self._is_closed = False
 
     async def take(self) -> Connection:
         """A connection that answers; to be given back, or dropped."""
@@ -41,7 +42,10 @@ class Pool:
 
     def give_back(self, connection: Connection) -> None:
         """It is as it was."""
-        self._idle.append(connection)
+        if self._is_closed:
+            connection.close()
+        else:
+            self._idle.append(connection)
         self._room.release()
 
     def drop(self, connection: Connection) -> None:
@@ -59,7 +63,8 @@ class Pool:
                     with suppress(*DRIVER):
                         await connection.ensure_closed()
         except TimeoutError:
-            pass
+            pass  # what is under way lets go of its own
+        self._is_closed = True
         for connection in self._idle:
             connection.close()
         self._idle.clear()
