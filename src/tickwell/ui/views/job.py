@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.domain.document import job_to_document
 from tickwell.domain.trigger import Trigger
 from tickwell.domain.trigger.duration import parse_duration
 from tickwell.services.access.permission import Permission
 from tickwell.services.declarations import is_edited
 from tickwell.services.insights.history import LATEST
 from tickwell.ui.answers import done
+from tickwell.ui.draft import definition
 from tickwell.ui.forms import json_of
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.strip import history_strip
@@ -44,7 +44,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         strip=history_strip(history.executions, LATEST),
         fires=fires,
         zone=_zone(entry.job.trigger),
-        document=job_to_document(entry.job),
+        document=definition(entry.job),
         warnings=entry.job.trigger.warnings(),
         edited=is_edited(entry.job),
     )
