@@ -162,7 +162,7 @@ async def test_the_servers_own_modes_do_not_matter(scene, place):
 @pytest.mark.parametrize("text", ["a ", "A", "a\u00e9", "\U0001f980", "a'\"\\%s$1{x}", "\u202e"])
 async def test_texts_come_back_as_they_were_given(scene, text):
     """Whatever the character set of the database: blanks, case, quotes and all planes count."""
-    await run("ALTER DATABASE tickwell CHARACTER SET latin1")
+    await run("ALTER DATABASE CHARACTER SET latin1")
     job = await scene.job(trigger=OnDemand(), payload={"text": text})
     [made] = await scene.run(a_request(job, T0, key=text))
     [again] = await scene.run(a_request(job, T0, key=text))
