@@ -46,7 +46,7 @@ class Server:
 
     def run(self):
         """Start it, or start it again on the data that is there."""
-        command = [binary("mariadbd"), "--no-defaults", *_user(), *self._place()]
+        command = [binary("mariadbd"), "--no-defaults", *self._place()]
         command += [f"--init-file={self.folder / 'account.sql'}"] if self.process is None else []
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen([*_ties(), *command], stdout=log, stderr=log)
@@ -116,8 +116,11 @@ def _user():
 
 
 def _ties():
-    """Stopped by the kernel should we be killed."""
-    return ["setpriv", "--pdeathsig=KILL", "--"] if shutil.which("setpriv") else []
+    """As its own user where we are root; stopped by the kernel should we be killed."""
+    if shutil.which("setpriv") is None:
+        return []
+    user = ["--reuid=mysql", "--regid=mysql", "--init-groups"] if os.getuid() == 0 else []
+    return ["setpriv", *user, "--pdeathsig=KILL", "--"]
 
 
 def _end(started):
