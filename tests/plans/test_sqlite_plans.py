@@ -55,7 +55,8 @@ def schema():
 
 def plan(schema, query):
     """The lines of the plan. Values do not change it: there are no statistics."""
-    rows = schema.execute(f"EXPLAIN QUERY PLAN {query}", [None] * query.count("?"))
+    values = 1 if "?1" in query else query.count("?")
+    rows = schema.execute(f"EXPLAIN QUERY PLAN {query}", [None] * values)
     return [row[3] for row in rows]
 
 

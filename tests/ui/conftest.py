@@ -1,6 +1,7 @@
 """Debian's Chromium before a real service. An error in a page's console fails the test."""
 
 import os
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -28,7 +29,9 @@ expect.set_options(timeout=15_000)
 def pytest_collection_modifyitems(items):
     """One browser for all, so one loop for all that use it."""
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
+        # Of this folder only: hooks see the tests of all folders.
+        is_ours = item.path.is_relative_to(Path(__file__).parent)
+        if is_ours and "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

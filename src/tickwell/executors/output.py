@@ -134,12 +134,13 @@ class Listening:
         self._heard: Callable[..., logging.LogRecord] | None = None
 
     def start(self) -> None:
-        """Begin to listen, unless somebody did."""
+        """Begin to listen, unless somebody did; standard output may be another one since."""
         self._users += 1
+        if not isinstance(sys.stdout, _Tee):
+            self._tee = _Tee(sys.stdout)
+            sys.stdout = self._tee
         if self._users > 1:
             return
-        self._tee = _Tee(sys.stdout)
-        sys.stdout = self._tee
         self._make = logging.getLogRecordFactory()
         self._heard = _hearing(self._make)
         logging.setLogRecordFactory(self._heard)

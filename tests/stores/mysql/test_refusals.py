@@ -5,7 +5,7 @@ import pytest
 from tests.servers.mariadb import server
 from tests.servers.mariadb_tables import run, url
 from tickwell.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnavailable
-from tickwell.stores.mysql import MysqlStore, flavour, migrate
+from tickwell.stores.mysql import MysqlStore, flavour, migrate, session
 
 PREFIX = "odd_"
 
@@ -124,7 +124,7 @@ async def test_a_server_too_old(monkeypatch, odd):
 
 
 async def test_a_setup_that_was_interrupted_is_done_again(odd, monkeypatch):
-    real, made = migrate.Session.send, []
+    real, made = session.Session.send, []
 
     async def send(session, text):
         if text.startswith("CREATE TABLE"):
@@ -135,7 +135,7 @@ async def test_a_setup_that_was_interrupted_is_done_again(odd, monkeypatch):
 
     store = MysqlStore.from_url(odd)
     with monkeypatch.context() as patches:
-        patches.setattr(migrate.Session, "send", send)
+        patches.setattr(session.Session, "send", send)
         with pytest.raises(StoreUnavailable):
             await store.open()
     assert len(await odd_tables()) == 4

@@ -156,6 +156,7 @@ async def test_the_servers_own_modes_do_not_matter(scene, place):
     [made] = await store.add_executions([a_request(job, T0, key=text, payload=text)], T0, 0)
     found = await store.get_execution("default", made)
     await store.close()
+    assert found is not None
     assert (found.key, found.payload) == (text, text)
 
 
