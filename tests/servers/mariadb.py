@@ -8,13 +8,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from tests.servers.place import quick_folder
 from tests.servers.private import at_end, free_port
 
 USER, PASSWORD, DATABASE = "tickwell", "secret", "tickwell"
@@ -87,7 +86,7 @@ def server():
 
 def start(*options):
     """A server of one's own, with these settings on top."""
-    folder, port = Path(tempfile.mkdtemp(prefix="tickwell-mariadb-")), free_port()
+    folder, port = quick_folder("tickwell-mariadb-"), free_port()
     (folder / "account.sql").write_text(_ACCOUNT)
     (folder / "data").mkdir()
     if os.getuid() == 0:  # which MariaDB refuses

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,6 +16,7 @@ from typing import Any
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
+from tests.servers.place import quick_folder
 from tests.servers.private import at_end, free_port
 
 ADVICE = "mongod is not installed; ./run setup brings it along"
@@ -96,7 +96,7 @@ def replica():
 
 def start(*options):
     """A server of one's own, with these options on top."""
-    made = Server(free_port(), Path(tempfile.mkdtemp(prefix="tickwell-mongo-")), [*options])
+    made = Server(free_port(), quick_folder("tickwell-mongo-"), [*options])
     at_end(made.stop)
     made.start()
     return made
