@@ -129,6 +129,8 @@ class Listening:
 
     def __init__(self) -> None:
         self._users = 0
+        #: How many of them listen on the standard output of today.
+        self._on_tee = 0
         self._tee: _Tee | None = None
         self._make: Callable[..., logging.LogRecord] | None = None
         self._heard: Callable[..., logging.LogRecord] | None = None
@@ -136,9 +138,10 @@ class Listening:
     def start(self) -> None:
         """Begin to listen, unless somebody did; standard output may be another one since."""
         self._users += 1
-        if not isinstance(sys.stdout, _Tee):
-            self._tee = _Tee(sys.stdout)
+        if self._tee is None or sys.stdout is not self._tee:
+            self._tee, self._on_tee = _Tee(sys.stdout), 0
             sys.stdout = self._tee
+        self._on_tee += 1
         if self._users > 1:
             return
         self._make = logging.getLogRecordFactory()
@@ -148,10 +151,11 @@ class Listening:
     def stop(self) -> None:
         """Leave everything as it was, unless somebody else has replaced it since."""
         self._users -= 1
+        self._on_tee -= 1
+        if self._tee is not None and self._on_tee <= 0 and sys.stdout is self._tee:
+            sys.stdout = self._tee._stream  # noqa: SLF001 - its own
         if self._users:
             return
-        if self._tee is not None and sys.stdout is self._tee:
-            sys.stdout = self._tee._stream  # noqa: SLF001 - its own
         if self._make is not None and logging.getLogRecordFactory() is self._heard:
             logging.setLogRecordFactory(self._make)
 
