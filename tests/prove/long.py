@@ -8,6 +8,7 @@ from tests.processes.child import ROOT
 from tests.prove.verdict import Verdict
 
 LONG = {
+    "burst-postgresql": "tests/faults/postgres/long_burst.py",
     "fuzz": "tests/api/long_fuzz.py",
     "kill-sweep-postgresql": "tests/faults/postgres/long_kill_sweep.py",
     "kill-sweep-mysql": "tests/faults/mysql/long_kill_sweep.py",
