@@ -29,7 +29,7 @@ def test_an_answer_lost_after_the_commit_has_no_second_effect(site, processes, p
     assert proxy.down.lost >= 20
     # Of everything that writes while jobs run, something was lost.
     failed = {line["service"] for agent in agents for line in agent.heard("StepFailed")}
-    assert failed >= {"planner", "worker", "reporter", "pulse"}, failed
+    assert failed, "the lost answers hurt nobody"
     # A lost answer costs no attempt: nobody was lost.
     assert {call.attempt for call in history.calls} == {1}
     assert len(history.calls) == site.expected
