@@ -25,8 +25,14 @@ def test_json(tickwell):
     ("arguments", "warning"),
     [
         (["0 9 13 * fri"], "Note: day-of-month 13 and day-of-week fri are both set"),
-        (["30 2 * * *", "--tz", "Europe/Rome"], "2026-03-29 02:30 in Europe/Rome is missing"),
-        (["30 2 * * *", "--tz", "Europe/Rome"], "2026-10-25 02:30 in Europe/Rome happens twice"),
+        (
+            ["30 2 * * *", "--tz", "Europe/Rome", *FROM],
+            "2026-03-29 02:30 in Europe/Rome is missing",
+        ),
+        (
+            ["30 2 * * *", "--tz", "Europe/Rome", *FROM],
+            "2026-10-25 02:30 in Europe/Rome happens twice",
+        ),
     ],
 )
 def test_traps(tickwell, arguments, warning):

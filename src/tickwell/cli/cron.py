@@ -41,14 +41,14 @@ def explain(
     trigger = Cron(expression, tz)
     after = read_time(since, "since", now, tz=tz)
     fires = [instant_text(fire) for fire in islice(trigger.between(after, NEVER), count)]
+    words, warnings = trigger.explain(), trigger.warnings(after)
     if as_json:
-        words, warnings = trigger.explain(), trigger.warnings()
         document = {"cron": trigger.expr, "tz": tz, "words": words, "warnings": warnings}
         screen.json({**document, "next": fires})
         return
-    screen.data(f"{trigger.explain()[:1].upper()}{trigger.explain()[1:]}.")
+    screen.data(f"{words[:1].upper()}{words[1:]}.")
     if screen.is_terminal:
         screen.data("")
     show_fires(screen, fires, tz, now)
-    for warning in trigger.warnings():
+    for warning in warnings:
         screen.say(f"Note: {warning}.")

@@ -165,7 +165,9 @@ def schedule(job: Document) -> str:
 
 def warnings(job: Document) -> list[str]:
     """What may surprise whoever wrote the trigger."""
-    return _trigger(job).warnings()
+    from tickwell.clock import wall_millis
+
+    return _trigger(job).warnings(wall_millis())
 
 
 def _trigger(job: Document) -> Trigger:

@@ -10,8 +10,8 @@ from tickwell.domain.cron.wall import Fold, Gap
 from tickwell.domain.cron.zone import changes
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: 2026 to 2035: a warning may not depend on the day on which it is asked for.
-_FROM, _TO = 1_767_225_600, 2_082_758_400
+#: Of changes before 2026 nobody is warned; seconds. Ten years hold every kind of them.
+_FIRST, _YEARS = 1_767_225_600, 315_532_800
 
 _FOLDS = {
     "first": "it runs the first time only (dst_fold=first)",
@@ -20,11 +20,11 @@ _FOLDS = {
 }
 
 
-def traps(rule: Rule, tz: str, gap: Gap, fold: Fold) -> list[str]:
-    """Warnings about the two day fields, and about changes of the clocks."""
+def traps(rule: Rule, tz: str, gap: Gap, fold: Fold, since: int) -> list[str]:
+    """Warnings about the two day fields, and about the next changes of the clocks."""
     found = _day_fields(rule.expression)
     if not rule.expression.texts[2].startswith("*"):
-        found += _clock_changes(rule, tz, gap, fold)
+        found += _clock_changes(rule, tz, gap, fold, max(since // 1000, _FIRST))
     return found
 
 
@@ -39,10 +39,10 @@ def _day_fields(expression: Expression) -> list[str]:
     return [f"day-of-month {day} and day-of-week {weekday} are both set: {either}"]
 
 
-def _clock_changes(rule: Rule, tz: str, gap: Gap, fold: Fold) -> list[str]:
+def _clock_changes(rule: Rule, tz: str, gap: Gap, fold: Fold, since: int) -> list[str]:
     missing = repeated = ""
     fixed = rule.expression.fixed_time
-    for change in changes(tz, _FROM, _TO):
+    for change in changes(tz, since, since + _YEARS):
         low, high = sorted((change.instant + change.before, change.instant + change.after))
         wall = rule.at_or_after(low)
         if wall is None or wall >= high:

@@ -150,6 +150,6 @@ class Cron(Trigger):
         words = f"{describe(self._rule.expression)}, {self.tz}"
         return f"{words} (H differs from job to job)" if has_hash(self.expr) else words
 
-    def warnings(self) -> list[str]:
+    def warnings(self, since: int = 0) -> list[str]:
         """Both day fields set, and clocks that change when this fires."""
-        return traps(self._rule, self.tz, self.dst_gap, self.dst_fold)
+        return traps(self._rule, self.tz, self.dst_gap, self.dst_fold, since)

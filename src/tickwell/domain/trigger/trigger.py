@@ -165,8 +165,8 @@ class Trigger(ABC):
             words += f"; each up to {say_duration(self.jitter)} later"
         return words
 
-    def warnings(self) -> list[str]:
-        """What may surprise whoever wrote this."""
+    def warnings(self, since: int = 0) -> list[str]:
+        """What may surprise whoever wrote this, at or after an instant."""
         return []
 
     def __or__(self, other: object) -> Union:

@@ -79,9 +79,9 @@ class Union(Trigger):
     def _rule_in_words(self) -> str:
         return ", or ".join(member.explain() for member in self.members)
 
-    def warnings(self) -> list[str]:
+    def warnings(self, since: int = 0) -> list[str]:
         """Those of all members."""
-        return [warning for member in self.members for warning in member.warnings()]
+        return [warning for member in self.members for warning in member.warnings(since)]
 
 
 def _flat(triggers: tuple[object, ...]) -> tuple[Trigger, ...]:

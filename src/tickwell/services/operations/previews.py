@@ -32,10 +32,11 @@ class PreviewOperations:
     async def trigger(self, actor: Actor, trigger: Trigger, count: int = 10) -> Preview:
         """What it would do from now on; `H` fields as a nameless job would have them."""
         bound = trigger.bound(f"{actor.project}/")
-        fires = [] if bound.follows_finish else bound.between(self.tools.clock.now(), NEVER)
+        now = self.tools.clock.now()
+        fires = [] if bound.follows_finish else bound.between(now, NEVER)
         wanted = count if bound.max_runs is None else min(count, bound.max_runs)
         return Preview(
             words=trigger.explain(),
             fires=list(islice(fires, wanted)),
-            warnings=trigger.warnings(),
+            warnings=trigger.warnings(now),
         )

@@ -45,7 +45,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         fires=fires,
         zone=_zone(entry.job.trigger),
         document=definition(entry.job),
-        warnings=entry.job.trigger.warnings(),
+        warnings=entry.job.trigger.warnings(visitor.now),
         edited=is_edited(entry.job),
     )
 

@@ -67,6 +67,14 @@ def test_clock_changes_are_said(gap, fold, spring, autumn):
     assert autumn in repeated
 
 
+def test_a_warning_names_the_next_change():
+    trigger = Cron("30 2 * * *", "Europe/Berlin")
+    november = 1_793_491_200_000
+    missing, repeated = trigger.warnings(november)
+    assert missing.startswith("2027-03-28 02:30 in Europe/Berlin is missing")
+    assert repeated.startswith("2027-10-31 02:30 in Europe/Berlin happens twice")
+
+
 def test_wildcards_with_an_hour_are_warned_about_too():
     missing, repeated = Cron("*/30 2 * * *", "Europe/Berlin").warnings()
     assert "does not run" in missing
