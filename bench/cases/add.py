@@ -13,6 +13,8 @@ BAR = 0.3
 
 def measure(options: Options) -> list[Figure]:
     """Ours, then the rows that ours made into tables of the same kind."""
+    if POSTGRES not in options.stores:
+        return []
     ours, bare = [], []
     for _ in range(options.repeat):
         with POSTGRES.empty() as source, POSTGRES.empty() as target:

@@ -17,6 +17,8 @@ ROUNDS = 3
 
 def measure(options: Options) -> list[Figure]:
     """All three in turn."""
+    if POSTGRES not in options.stores:
+        return []
     ours, peers, piped = [], [], []
     for _ in range(ROUNDS * options.repeat):
         peers.append(run_script(peer_python(), PEER, server().url, COUNT))

@@ -9,9 +9,9 @@ import sqlite3
 import sys
 from datetime import UTC, datetime, timedelta
 
-from bench.ours.postgres_copies import copy_jobs
+from bench.ours import mongo_copies, mysql_copies, postgres_copies, redis_copies
 from bench.ours.process import add_jobs, make_job, open_store, run
-from bench.stores import address
+from bench.served import address
 from tickwell.clock import wall_millis
 from tickwell.domain.trigger import Cron
 
@@ -43,14 +43,27 @@ async def register(where: str, count: int) -> dict[str, int]:
     first = range(min(count, TEMPLATES))
     await add_jobs(store, (make_job(n, "noop", _some_day(seeded), now) for n in first), now)
     await store.close()
-    if count > TEMPLATES and where.startswith("postgresql:"):
-        await copy_jobs(*address(where), TEMPLATES, count)
-    elif count > TEMPLATES:
-        _copy(where, count)
+    if count > TEMPLATES:
+        await _copy(where, count)
     return {"registered": count}
 
 
-def _copy(path: str, count: int) -> None:
+async def _copy(where: str, count: int) -> None:
+    url, inside = address(where)
+    match where.partition(":")[0]:
+        case "postgresql":
+            await postgres_copies.copy_jobs(url, inside, TEMPLATES, count)
+        case "mysql":
+            await mysql_copies.copy_jobs(url, inside, TEMPLATES, count)
+        case "redis":
+            await redis_copies.copy_jobs(url, inside, TEMPLATES, count)
+        case "mongodb":
+            await mongo_copies.copy_jobs(url, TEMPLATES, count)
+        case _:
+            _copy_in_file(where, count)
+
+
+def _copy_in_file(path: str, count: int) -> None:
     database = sqlite3.connect(path)
     database.execute("PRAGMA synchronous = off")
     database.execute("PRAGMA cache_size = -1000000")

@@ -76,17 +76,17 @@ class Server:
 
 
 @cache
-def server():
+def server(*options, on_disk=False):
     """The server of this session, started by whoever asks first."""
     given = os.environ.get("TICKWELL_TEST_MYSQL")
     if given:
         return Server(0, given)
-    return start()
+    return start(*options, on_disk=on_disk)
 
 
-def start(*options):
+def start(*options, on_disk=False):
     """A server of one's own, with these settings on top."""
-    folder, port = quick_folder("tickwell-mariadb-"), free_port()
+    folder, port = quick_folder("tickwell-mariadb-", on_disk=on_disk), free_port()
     (folder / "account.sql").write_text(_ACCOUNT)
     (folder / "data").mkdir()
     if os.getuid() == 0:  # which MariaDB refuses

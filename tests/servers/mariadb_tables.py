@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from typing import Any
 
 import asyncmy
 
@@ -43,6 +44,12 @@ async def empty(prefix="tickwell_", at=None):
     deletes = [f"DELETE FROM {name}" for name in await tables(prefix, at)]
     if deletes:
         await run("; ".join(deletes), at=at)
+
+
+async def drop(prefix: str, at: Any = None) -> None:
+    """Take all tables of a prefix away."""
+    names = [*await tables(prefix, at), f"{prefix}meta"]
+    await run(f"DROP TABLE IF EXISTS {', '.join(names)}", at=at)
 
 
 def empty_now(prefix="tickwell_", at=None):

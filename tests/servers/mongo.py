@@ -20,7 +20,7 @@ from tests.servers.place import quick_folder
 from tests.servers.private import at_end, free_port
 
 ADVICE = "mongod is not installed; ./run setup brings it along"
-SMALL = ["--nounixsocket", "--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "64"]
+SMALL = ["--nounixsocket", "--oplogSize", "64"]
 TTL = ["--setParameter", "ttlMonitorSleepSecs=1"]
 
 
@@ -31,6 +31,8 @@ class Server:
     port: int
     folder: Path
     options: list[str] = field(default_factory=list)
+    #: What it may keep in memory.
+    gigabytes: float = 0.25
     process: Any = None
     given: str | None = None
 
@@ -43,7 +45,8 @@ class Server:
 
     def start(self):
         command = [binary(), "--port", str(self.port), "--bind_ip", "127.0.0.1"]
-        command += ["--dbpath", str(self.folder), *SMALL, *TTL, *self.options]
+        command += ["--dbpath", str(self.folder), "--wiredTigerCacheSizeGB", str(self.gigabytes)]
+        command += [*SMALL, *TTL, *self.options]
         with (self.folder / "log").open("ab") as output:
             self.process = subprocess.Popen([*_ties(), *command], stdout=output, stderr=output)
         self.wait()
@@ -82,10 +85,10 @@ class Server:
 
 
 @cache
-def server():
+def server(**options):
     """The standalone server of this session, started by whoever asks first."""
     given = os.environ.get("TICKWELL_TEST_MONGODB")
-    return Server(0, Path("/nonexistent"), given=given) if given else start()
+    return Server(0, Path("/nonexistent"), given=given) if given else start(**options)
 
 
 @cache
@@ -94,9 +97,10 @@ def replica():
     return start_set(1, journaled=False)[0]
 
 
-def start(*options):
+def start(*options, gigabytes=0.25, on_disk=False):
     """A server of one's own, with these options on top."""
-    made = Server(free_port(), quick_folder("tickwell-mongo-"), [*options])
+    folder = quick_folder("tickwell-mongo-", on_disk=on_disk)
+    made = Server(free_port(), folder, [*options], gigabytes)
     at_end(made.stop)
     made.start()
     return made

@@ -70,12 +70,12 @@ class Server:
 
 
 @cache
-def server():
+def server(*options):
     """The server of this session, started by whoever asks first."""
     given = os.environ.get("TICKWELL_TEST_REDIS")
     if given:
         return Server(0, given)
-    return start()
+    return start(*options)
 
 
 def start(*options):
