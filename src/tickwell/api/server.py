@@ -65,6 +65,9 @@ async def serve(application: Any, sock: socket.socket, settings: Settings | None
     try:
         await server.serve(sockets=[sock])
     finally:
-        # A server that is cancelled leaves connections as they are; browsers keep theirs open.
+        # A server that is cancelled goes on listening, and leaves connections as they are;
+        # browsers keep theirs open.
+        for listening in getattr(server, "servers", ()):
+            listening.close()
         for connection in [*server.server_state.connections]:
             connection.transport.abort()

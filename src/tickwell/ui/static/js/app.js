@@ -63,6 +63,7 @@ document.addEventListener("submit", (event) => {
   }
 }, true);
 
-document.addEventListener("htmx:responseError", () => {
+document.addEventListener("htmx:responseError", (event) => {
+  if (event.target.closest("[data-part]")) return; // nobody asked; it asks again by itself
   toast("That did not work. Reload the page and try again.", "bad");
 });
