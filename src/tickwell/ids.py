@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import blake2b
+from threading import Lock
 from typing import Protocol
+
+#: Bytes of randomness that are fetched together: asking for each id lets go of the loop.
+_PIECE = 4096
 
 
 class Random(Protocol):
     """The one thing that ids need of `random.Random`; simulation passes a seeded one."""
 
     def getrandbits(self, k: int, /) -> int: ...
+
+
+class Entropy:
+    """The machine's randomness. A process that is forked starts with a piece of its own."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._left = b""
+        os.register_at_fork(after_in_child=self._forget)
+
+    def getrandbits(self, k: int, /) -> int:
+        """A number below 2 to the power of k."""
+        size = (k + 7) // 8
+        with self._lock:
+            if len(self._left) < size:
+                self._left = os.urandom(max(_PIECE, size))
+            piece, self._left = self._left[:size], self._left[size:]
+        return int.from_bytes(piece, "big") >> (size * 8 - k)
+
+    def _forget(self) -> None:
+        self._lock = Lock()  # whoever held it is not in this process
+        self._left = b""
+
+
+#: One for all: what is registered for forks stays registered.
+ENTROPY = Entropy()
 
 
 def execution_id(job_id: str, fire_time: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from random import SystemRandom
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 
 from tickwell.clock import Clock, StoreClock
@@ -24,6 +23,7 @@ from tickwell.domain.target import Call
 from tickwell.domain.trigger import Trigger
 from tickwell.errors import InvalidSetting, NotRunning, TickwellError
 from tickwell.executors.handlers import Handler, Handlers
+from tickwell.ids import ENTROPY
 from tickwell.observe.logs import log_event
 from tickwell.services.admission import admission
 from tickwell.services.declarations import stamped
@@ -81,7 +81,7 @@ class Scheduler(Named, Running):
     def live_on(self, store: NotifyingStore, clock: Clock, settings: Settings) -> None:
         """Live on this store and by this clock, as tests want it; before anything is opened."""
         self.settings, self.clock, self._store = settings, clock, store
-        random = SystemRandom()
+        random = ENTROPY
         self.jobs = Jobs(store, clock, random, self._wake)
         self.executions = Executions(store, clock, random, self._wake)
         self.jobs.check = self.executions.check = self._check_payload
@@ -212,7 +212,7 @@ class Scheduler(Named, Running):
         return Tools(
             store=self._store,
             clock=self.clock,
-            random=SystemRandom(),
+            random=ENTROPY,
             wake=self._wake,
             check=self._check_payload,
         )

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
-from random import SystemRandom
 from typing import TYPE_CHECKING, Protocol, cast
 
 from tickwell.clock import Clock
@@ -22,6 +21,7 @@ from tickwell.executors.http.executor import HttpExecutor
 from tickwell.executors.http.guard import Guard
 from tickwell.executors.notes import StoreNotes
 from tickwell.executors.registry import Registry
+from tickwell.ids import ENTROPY
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
 from tickwell.services.callbacks.relay import Relay
@@ -166,7 +166,7 @@ def make_engine(
 ) -> Engine:
     """An engine on an opened store."""
     shared = store.name.startswith("memory:")  # no second handle can see its data
-    random = SystemRandom()
+    random = ENTROPY
     runs = Executions(store, clock, random, lambda: None)
     relay = Relay(store, clock, runs)
     engine = Engine(

@@ -6,6 +6,7 @@ import pytest
 
 from tests.api.conftest import HOOK
 from tickwell.api.bodies import parsed
+from tickwell.api.quick import plainly
 from tickwell.errors import InvalidInput, TickwellError
 
 JOB = {"name": "report", "trigger": {"on_demand": True}, "target": HOOK}
@@ -116,3 +117,37 @@ async def test_paths_and_methods_that_are_not_there(http):
         assert answer.status_code == status, (path, answer.text)
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["status"] == status
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"a": 1, "a": 2}',
+        b'{"a": {"b": [1, {"c": 1, "c": 1}]}}',
+        b"[" * 33 + b"]" * 33,
+        b'{"a": ' * 33 + b"1" + b"}" * 33,
+        b'"' + b"x" * 65_537 + b'"',
+        b"12345678901234567890",
+        b"[1e999]",
+        b"{" + b",".join(b'"%d": 1' % n for n in range(1001)) + b"}",
+    ],
+)
+def test_the_quick_look_leaves_what_is_out_of_bounds_to_the_careful_one(body):
+    assert plainly(body) is None
+    with pytest.raises(TickwellError):
+        parsed(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 32 + b"]" * 32,
+        b'{"a" : ":", "b":": x"}',
+        b'{"a": "\\u00e9", "b": "\\"c\\": 1"}',
+        b'{"id": "3e0", "n": 1e3, "u": "\xc3\xa9"}',
+        b'"' + b"x" * 65_536 + b'"',
+        b"null",
+    ],
+)
+def test_both_looks_find_the_same(body):
+    assert parsed(body) == json.loads(body)

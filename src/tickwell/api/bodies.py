@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from math import isfinite
 from typing import Any, NoReturn
 
 from fastapi import Request
 
+from tickwell.api.bounds import DEEPEST, LONGEST_TEXT, MOST_KEYS, ONE
 from tickwell.api.problems import NotJson, NotJsonType, TooLarge
+from tickwell.api.quick import plainly
 from tickwell.errors import InvalidInput
-
-#: Bytes of one job, or of any other single record.
-ONE = 256 * 1024
-#: Bytes of a batch.
-MANY = 1024 * 1024
-DEEPEST = 32
-MOST_KEYS = 1000
-LONGEST_TEXT = 64 * 1024
-#: What may be a number that is too large; in a text it costs a second look, and no more.
-_LARGE = re.compile(rb"[0-9]{18}|[0-9][eE]")
 
 
 class _Unfit(Exception):
@@ -78,10 +69,12 @@ def object_of(body: bytes, *known: str) -> dict[str, Any]:
 
 def parsed(body: bytes) -> Any:
     """The document that the bytes hold: JSON, each key once, within the bounds."""
+    document = plainly(body)
+    if document is not None:
+        return document
     try:
         document = json.loads(body.decode(), object_pairs_hook=_object, parse_constant=_constant)
-        if not _is_plain(body):
-            _check(document, 1)
+        _check(document, 1)
     except _Unfit as error:
         where = ".".join(reversed(error.path))
         raise InvalidInput(error.reason, field=where) from None
@@ -95,17 +88,6 @@ def parsed(body: bytes) -> Any:
     except ValueError:
         raise NotJson("the body has a number with too many digits") from None
     return document
-
-
-def _is_plain(body: bytes) -> bool:
-    """Whether nothing in it can pass a bound, so that a look at each value is not needed."""
-    return (
-        len(body) <= LONGEST_TEXT
-        and body.isascii()
-        and b"\\u" not in body
-        and body.count(b"[") + body.count(b"{") <= DEEPEST
-        and _LARGE.search(body) is None
-    )
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

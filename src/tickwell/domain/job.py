@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from tickwell.domain.gate import Concurrency, Overlap
@@ -102,12 +103,16 @@ _KINDS = {
 def copied(job: Job, **values: Any) -> Job:
     """The same job with other values that are good: `replace` would look at all of them again."""
     copy = object.__new__(Job)
-    for name in _NAMES:
-        object.__setattr__(copy, name, values[name] if name in values else getattr(job, name))
+    for put, value in zip(_PUTS.values(), _VALUES(job), strict=True):
+        put(copy, value)
+    for name, value in values.items():
+        _PUTS[name](copy, value)
     return copy
 
 
-_NAMES = tuple(each.name for each in fields(Job))
+_VALUES = attrgetter(*(each.name for each in fields(Job)))
+#: What sets each field, frozen or not.
+_PUTS = {each.name: Job.__dict__[each.name].__set__ for each in fields(Job)}
 
 
 def rank(run_at: int, priority: int) -> int:
@@ -164,3 +169,5 @@ class Entry:
 
     job: Job
     cursor: Cursor
+    #: The document of the definition, where somebody has made it: `document_of`.
+    document: dict[str, Any] | None = field(default=None, compare=False, repr=False)

@@ -8,11 +8,12 @@ have their default.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from tickwell.clock import to_datetime
 from tickwell.domain.change import Changed
-from tickwell.domain.document import job_to_document
+from tickwell.domain.document import document_of
 from tickwell.domain.execution import Attempt, Execution
 from tickwell.domain.job import Entry, JobState, Pause
 from tickwell.domain.note import Output, Progress
@@ -34,6 +35,8 @@ Document = dict[str, Any]
 _MOVING = ("state", "next_fire_time", "pause", "cursor")
 
 
+# One moment stands in many documents: jobs that were saved together, and what they fire next.
+@lru_cache(maxsize=4096)
 def instant_text(instant: int) -> str:
     """As documents have it: 2026-11-15T09:00:00.000Z."""
     return to_text(to_datetime(instant))
@@ -43,16 +46,13 @@ def _maybe(instant: int | None) -> str | None:
     return None if instant is None else instant_text(instant)
 
 
-def entry_document(entry: Entry, definition: Document | None = None) -> Document:
-    """A job with its cursor. What a definition needs to be read is always there.
-
-    The definition is `job_to_document`, where somebody has made it before.
-    """
+def entry_document(entry: Entry) -> Document:
+    """A job with its cursor. What a definition needs to be read is always there."""
     job, cursor = entry.job, entry.cursor
     always = {"id": job.id, "name": job.name, "project": job.project, "queue": job.queue}
     return {
         **always,
-        **(job_to_document(job) if definition is None else definition),
+        **document_of(entry),
         "version": job.version,
         "saved_at": instant_text(job.saved_at),
         "created_at": instant_text(job.created_at),

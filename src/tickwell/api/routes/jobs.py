@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from tickwell.api import bodies
+from tickwell.api import bodies, bounds
 from tickwell.api.answers import answer, place
 from tickwell.api.conditional import etag, expected_version
 from tickwell.api.context import context_of
@@ -62,7 +62,7 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
         if not added.new:
             return job_answer(added.entry)
         headers = place(request, f"/jobs/{added.entry.job.id}")
-        return job_answer(added.entry, 201, headers, added.definition)
+        return job_answer(added.entry, 201, headers)
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -81,7 +81,7 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
 async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -> Response:
     """Add up to 1,000 jobs, all or none; what is wrong is said for each of them."""
     context = context_of(request)
-    body = await bodies.read_bytes(request, bodies.MANY)
+    body = await bodies.read_bytes(request, bounds.MANY)
 
     async def act() -> Response:
         jobs = context.operations.jobs
@@ -164,14 +164,12 @@ async def delete(request: Request, key: str, actor: Actor = allow(Permission.EDI
 
 
 def job_answer(
-    entry: Entry,
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-    definition: dict[str, Any] | None = None,
+    entry: Entry, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     """A job with its tag."""
-    document = entry_document(entry, definition)
-    return answer(document, status, {"etag": etag(entry.job.version), **(headers or {})})
+    return answer(
+        entry_document(entry), status, {"etag": etag(entry.job.version), **(headers or {})}
+    )
 
 
 def changed_answer(changed: Changed) -> Response:

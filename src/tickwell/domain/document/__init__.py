@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tickwell.domain.document.job import job_from_document, job_to_document
+from tickwell.domain.document.job import document_of, job_from_document, job_to_document
 
-__all__ = ["job_from_document", "job_to_document"]
+__all__ = ["document_of", "job_from_document", "job_to_document"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tickwell.domain.document.remembered import remembered
 from tickwell.domain.document.shape import Field, Shape
 from tickwell.domain.document.target import TARGET
 from tickwell.domain.document.trigger import TRIGGER
@@ -21,7 +22,7 @@ from tickwell.domain.document.values import (
     optional,
 )
 from tickwell.domain.gate import Concurrency, Overlap
-from tickwell.domain.job import Job
+from tickwell.domain.job import Entry, Job
 from tickwell.domain.policy import (
     Backoff,
     Delivery,
@@ -85,17 +86,19 @@ _JOB = Shape(
         "target": Field(TARGET, {"call": {"handler": "send_report"}}),
         "payload": Field(ANY, {"to": "ops@example.com"}),
         "priority": Field(WHOLE, 5),
-        "retry": Field(_RETRY.as_value(), {"max_attempts": 3, "delay": "5s"}),
-        "misfire": Field(_MISFIRE.as_value(), {"policy": "latest", "grace": "10s"}),
+        "retry": Field(remembered(_RETRY.as_value()), {"max_attempts": 3, "delay": "5s"}),
+        "misfire": Field(remembered(_MISFIRE.as_value()), {"policy": "latest", "grace": "10s"}),
         "overlap": Field(choice(Overlap), "skip"),
-        "concurrency": Field(optional(_CONCURRENCY.as_value()), {"key": "reports", "limit": 2}),
+        "concurrency": Field(
+            optional(remembered(_CONCURRENCY.as_value())), {"key": "reports", "limit": 2}
+        ),
         "delivery": Field(choice(Delivery), "at_least_once"),
-        "timeout": Field(_TIMEOUT.as_value(), {"soft": "4m30s", "hard": "5m"}),
+        "timeout": Field(remembered(_TIMEOUT.as_value()), {"soft": "4m30s", "hard": "5m"}),
         "ttl": Field(optional(DURATION), "10m"),
         "pause_after": Field(optional(WHOLE), 5),
         "auto_remove": Field(FLAG, True),  # noqa: FBT003 - the example, not a switch
         "dedupe_key": Field(optional(TEXT), "order-4711"),
-        "retention": Field(_RETENTION.as_value(), {"age": "30d", "count": 1000}),
+        "retention": Field(remembered(_RETENTION.as_value()), {"age": "30d", "count": 1000}),
         "app": Field(optional(TEXT), "billing"),
         "declared": Field(optional(TEXT), "5f2b"),
         "description": Field(TEXT, "Sends the report"),
@@ -110,6 +113,13 @@ _JOB = Shape(
 def job_to_document(job: Job) -> dict[str, Any]:
     """The document of a job: JSON throughout, without what has its default."""
     return _JOB.write(job)
+
+
+def document_of(entry: Entry) -> dict[str, Any]:
+    """The document of an entry's definition, made once: it is stored, audited and answered."""
+    if entry.document is None:
+        entry.document = job_to_document(entry.job)
+    return entry.document
 
 
 def job_from_document(document: Any) -> Job:

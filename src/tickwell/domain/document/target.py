@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tickwell.domain.document.remembered import remembered
 from tickwell.domain.document.shape import Field, Shape
 from tickwell.domain.document.values import (
     ANY,
@@ -54,7 +55,11 @@ def _read_statuses(value: Any) -> tuple[int, ...]:
     return tuple(value)
 
 
-_PAIRS = Value(_read_pairs, dict)
+def _write_pairs(pairs: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(pairs.items())
+
+
+_PAIRS = Value(_read_pairs, _write_pairs)
 _AUTH = _kinds(
     {
         "basic": Shape(
@@ -139,4 +144,4 @@ def _read(document: Any) -> Target:
     return target
 
 
-TARGET = Value(_read, _TARGET.write)
+TARGET = remembered(Value(_read, _TARGET.write))

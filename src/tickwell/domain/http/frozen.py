@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 
 
 class Frozen(Mapping[str, str]):
@@ -21,6 +21,15 @@ class Frozen(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._items)
+
+    # The two below are what `Mapping` would do in ten times the time.
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Frozen):
+            return self._items == other._items
+        return self._items == other
+
+    def items(self) -> ItemsView[str, str]:
+        return self._items.items()
 
     def __hash__(self) -> int:
         return hash(frozenset(self._items.items()))

@@ -58,7 +58,7 @@ def template(text: str) -> Template:
 
 def checked(text: str, field: str) -> Template:
     """The template of a text; refused if it names what is not known, or leaves a place open."""
-    found = Template(text)
+    found = template(text)
     for name in found.names:
         if name not in NAMES and not _DOTTED.fullmatch(name):
             raise InvalidJob(

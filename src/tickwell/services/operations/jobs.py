@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tickwell.domain.change import Changed
-from tickwell.domain.document import job_from_document, job_to_document
+from tickwell.domain.document import document_of, job_from_document, job_to_document
 from tickwell.domain.job import Entry, Job
 from tickwell.errors import InvalidJob, VersionConflict
 from tickwell.ids import new_id
@@ -27,8 +27,6 @@ class Added:
 
     entry: Entry
     new: bool
-    #: Its document, where that was made on the way.
-    definition: dict[str, Any] | None = None
 
 
 class JobOperations:
@@ -42,10 +40,7 @@ class JobOperations:
         """Add a job; paused: it does not fire until somebody resumes it."""
         (added,) = await self._add(actor, [job], paused=paused)
         if added.new:
-            job, state = added.entry.job, added.entry.cursor.state.value
-            added.definition = job_to_document(job)
-            after = added.definition | {"state": state}
-            await self.tools.auditor.record(actor, "job.create", f"job/{job.id}", None, after)
+            await self._note(actor, "job.create", added.entry.job.id, None, added.entry)
         return added
 
     @needs(Permission.EDIT)
@@ -184,4 +179,4 @@ def _document(entry: Entry | None) -> dict[str, Any] | None:
     """What an audit entry keeps of a job: its definition, and whether it fires."""
     if entry is None:
         return None
-    return job_to_document(entry.job) | {"state": entry.cursor.state.value}
+    return document_of(entry) | {"state": entry.cursor.state.value}

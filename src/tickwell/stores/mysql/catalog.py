@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from tickwell.domain.change import Changed, Changer
-from tickwell.domain.document import job_to_document
+from tickwell.domain.document import document_of
 from tickwell.domain.job import Entry
 from tickwell.errors import StoreError
 from tickwell.ports.records import JobFilter, Page
@@ -31,7 +31,7 @@ class MysqlCatalog(MysqlBase):
     """`ports.store.CatalogStore`."""
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        documents = [json.dumps(job_to_document(entry.job)) for entry in entries]
+        documents = [json.dumps(document_of(entry)) for entry in entries]
         known = await self._unless_taken(lambda session: add_jobs(session, entries, documents))
         answers = []
         for entry in entries:

