@@ -13,6 +13,7 @@ LONG = {
     "kill-sweep-postgresql": "tests/faults/postgres/long_kill_sweep.py",
     "kill-sweep-mysql": "tests/faults/mysql/long_kill_sweep.py",
     "kill-sweep-redis": "tests/faults/redis/long_kill_sweep.py",
+    "models": "tests/stores/long_models.py",
     "statements-postgresql": "tests/faults/postgres/long_statements.py",
     "plans-postgresql": "tests/plans/long_postgres.py",
     "kill-sweep-mongodb": "tests/faults/mongo/long_kill_sweep.py",

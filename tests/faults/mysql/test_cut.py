@@ -20,6 +20,5 @@ def test_connections_that_are_cut_twice_a_second(site, processes, server):
         pace.wait(0.5)  # the fault's own pace; nothing is waited for
     judge_load(site)
     assert ended >= TIMES
-    assert any(agent.heard("StepFailed") for agent in agents)
     for agent in agents:
         assert agent.process.poll() is None

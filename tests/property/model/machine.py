@@ -25,6 +25,8 @@ from tickwell.stores.memory import MemoryStore
 from tickwell.testing.contract.builders import T0, a_worker
 
 WORKERS = ("w1", "w2", "w3")
+#: Runs on a server, where a step makes some sixty round trips; `./run prove` makes more.
+BRIEF = 60
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -275,11 +277,11 @@ class StoreMachine(RuleBasedStateMachine):
         self.both("list_workers")
 
 
-def thorough(machine):
-    """A test of the machine: the same 200 runs every time."""
+def thorough(machine, runs=200):
+    """A test of the machine: the same runs every time."""
     test = machine.TestCase
     test.settings = settings(
-        max_examples=200,
+        max_examples=runs,
         stateful_step_count=30,
         derandomize=True,
         deadline=None,

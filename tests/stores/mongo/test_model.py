@@ -1,9 +1,8 @@
 """MongoDB behaves as memory does, whatever the calls and their order."""
 
 import pytest
-from hypothesis import settings
 
-from tests.property.model.machine import StoreMachine, check_reach, thorough
+from tests.property.model.machine import BRIEF, StoreMachine, check_reach, thorough
 from tests.servers.mongo import empty, server
 from tickwell.stores.mongo import MongoStore
 
@@ -16,9 +15,7 @@ class MongoMachine(StoreMachine):
         return MongoStore.from_url(url)
 
 
-TestMongo = pytest.mark.timeout(600)(thorough(MongoMachine))
-# A step makes some sixty round trips: fewer runs than on a file, and still everywhere.
-TestMongo.settings = settings(TestMongo.settings, max_examples=140)
+TestMongo = pytest.mark.timeout(600)(thorough(MongoMachine, BRIEF))
 
 
 def test_the_machine_got_everywhere():

@@ -1,9 +1,8 @@
 """MariaDB behaves as memory does, whatever the calls and their order."""
 
 import pytest
-from hypothesis import settings
 
-from tests.property.model.machine import check_reach, thorough
+from tests.property.model.machine import BRIEF, check_reach, thorough
 from tests.servers.mariadb_tables import empty_now, url
 from tests.stores.postgres.test_model import PostgresMachine
 from tickwell.stores.mysql import MysqlStore
@@ -19,9 +18,7 @@ class MysqlMachine(PostgresMachine):
         return MysqlStore.from_url(url(PREFIX) + "&pool=1")
 
 
-TestMysql = pytest.mark.timeout(600)(thorough(MysqlMachine))
-# A step makes some sixty round trips: half the runs of the other stores take as long as theirs.
-TestMysql.settings = settings(TestMysql.settings, max_examples=100)
+TestMysql = pytest.mark.timeout(600)(thorough(MysqlMachine, BRIEF))
 
 
 def test_the_machine_got_everywhere():

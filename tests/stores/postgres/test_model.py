@@ -3,9 +3,8 @@
 from uuid import UUID
 
 import pytest
-from hypothesis import settings
 
-from tests.property.model.machine import StoreMachine, check_reach, thorough
+from tests.property.model.machine import BRIEF, StoreMachine, check_reach, thorough
 from tests.servers.schemas import empty_now, url
 from tickwell.stores.postgres import PostgresStore
 
@@ -36,9 +35,7 @@ def as_uuid(id):
     return f"{instant[:8]}-{instant[8:]}-7000-8000-{number}"
 
 
-TestPostgres = pytest.mark.timeout(600)(thorough(PostgresMachine))
-# A step makes some sixty round trips: half the runs of the other stores take as long as theirs.
-TestPostgres.settings = settings(TestPostgres.settings, max_examples=100)
+TestPostgres = pytest.mark.timeout(600)(thorough(PostgresMachine, BRIEF))
 
 
 def test_the_machine_got_everywhere():

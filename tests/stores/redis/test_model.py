@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.property.model.machine import StoreMachine, check_reach, thorough
+from tests.property.model.machine import BRIEF, StoreMachine, check_reach, thorough
 from tests.servers.redis_keys import client, empty, url
 from tests.stores.redis.invariants import contradictions
 from tickwell.stores.redis import RedisStore
@@ -21,7 +21,7 @@ class RedisMachine(StoreMachine):
             assert contradictions(keys, PREFIX) == []
 
 
-TestRedis = pytest.mark.timeout(600)(thorough(RedisMachine))
+TestRedis = pytest.mark.timeout(600)(thorough(RedisMachine, 2 * BRIEF))
 
 
 def test_the_machine_got_everywhere():

@@ -1,0 +1,16 @@
+"""The machine at length on every server: more runs than on a file."""
+
+import pytest
+
+from tests.property.model.machine import thorough
+from tests.stores.mongo.test_model import MongoMachine
+from tests.stores.mysql.test_model import MysqlMachine
+from tests.stores.postgres.test_model import PostgresMachine
+from tests.stores.redis.test_model import RedisMachine
+
+RUNS = 300
+
+TestMongo = pytest.mark.timeout(1200)(thorough(MongoMachine, RUNS))
+TestMysql = pytest.mark.timeout(1200)(thorough(MysqlMachine, RUNS))
+TestPostgres = pytest.mark.timeout(1200)(thorough(PostgresMachine, RUNS))
+TestRedis = pytest.mark.timeout(1200)(thorough(RedisMachine, RUNS))
