@@ -16,6 +16,7 @@ from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.flow import Flow
 from tickwell.stores.sqlite.listing import executions_query
 from tickwell.stores.sqlite.session import SQL, Session
+from tickwell.stores.sqlite.upkeep import drop_executions
 
 _ONE = SQL["list_executions"].format(
     index="INDEXED BY execution_id",
@@ -88,6 +89,16 @@ class SqliteHistory(SqliteBase):
                     flow.admit(row, now, 0)
             flow.close()
             return [id for _, id, _ in dead]
+
+        return await self.writer.call(work)
+
+    async def purge(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        asked = json.dumps(list(dict.fromkeys(ids)))
+
+        def work(session: Session) -> list[str]:
+            dead = session.rows("dead_to_purge", asked, project)
+            drop_executions(session, [key for key, _ in dead])
+            return [id for _, id in dead]
 
         return await self.writer.call(work)
 

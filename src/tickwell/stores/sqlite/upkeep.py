@@ -19,9 +19,9 @@ class SqliteUpkeep(SqliteBase):
     async def prune(self, now: int, limit: int) -> int:
         def work(session: Session) -> int:
             old = [key for (key,) in session.rows("past_age", now, limit)]
-            _drop_executions(session, old)
+            drop_executions(session, old)
             over = _past_count(session, limit - len(old))
-            _drop_executions(session, over)
+            drop_executions(session, over)
             pruned = len(old) + len(over)
             pruned += session.run("old_skips", now, limit).rowcount
             pruned += _drop_versions(session, self.cache, now, limit)
@@ -41,7 +41,8 @@ def _past_count(session: Session, limit: int) -> list[int]:
     return keys
 
 
-def _drop_executions(session: Session, keys: list[int]) -> None:
+def drop_executions(session: Session, keys: list[int]) -> None:
+    """Delete executions that have ended, with their attempts, and count them no more."""
     if not keys:
         return
     asked = json.dumps(keys)

@@ -21,6 +21,12 @@ CROSS JOIN execution ON execution.id = wanted.value
 CROSS JOIN cursor ON cursor.job = execution.job
 WHERE execution.project = ? AND execution.state = 6 AND cursor.state <> 3;
 
+-- name: dead_to_purge
+-- The dead executions of a project among these.
+SELECT execution.key, execution.id FROM json_each(?) AS wanted
+CROSS JOIN execution ON execution.id = wanted.value
+WHERE execution.project = ? AND execution.state = 6;
+
 -- name: revive
 -- A dead execution goes on with a new budget; one that was gated waits its turn.
 UPDATE execution SET state = NULL, outcome = NULL, charged = 0, lost = 0, returned = 0,
