@@ -13,6 +13,7 @@ from tickwell.stores.mysql.session import Session
 from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
 from tickwell.stores.sql.executions import execution_of, whole_execution
 from tickwell.stores.sql.server.adding import Adding
+from tickwell.stores.sql.server.pruning import purge_dead
 from tickwell.stores.sql.server.recording import IdTaken
 from tickwell.stores.sql.server.settling import Settling
 from tickwell.stores.sql.text import clean, is_id
@@ -71,6 +72,11 @@ class MysqlHistory(MysqlBase):
     async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
         return await self.database.write(
             lambda session: Settling(session, self.cache, now).revive(project, ids)
+        )
+
+    async def purge(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        return await self.database.write(
+            lambda session: purge_dead(session, self.cache, project, ids)
         )
 
     async def stats(self, project: str | None = None) -> dict[State, int]:

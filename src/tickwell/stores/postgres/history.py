@@ -16,6 +16,7 @@ from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
 from tickwell.stores.sql.executions import execution_of, whole_execution
 from tickwell.stores.sql.server.adding import Adding
+from tickwell.stores.sql.server.pruning import purge_dead
 from tickwell.stores.sql.server.recording import IdTaken
 from tickwell.stores.sql.server.settling import Settling
 from tickwell.stores.sql.text import clean, is_id
@@ -87,6 +88,11 @@ class PostgresHistory(PostgresBase):
         )
         self.bell.ring()
         return revived
+
+    async def purge(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        return await self.database.write(
+            lambda session: purge_dead(session, self.cache, project, ids)
+        )
 
     async def stats(self, project: str | None = None) -> dict[State, int]:
         async def work(session: Session) -> dict[int, int]:

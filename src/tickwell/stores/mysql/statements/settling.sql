@@ -23,6 +23,11 @@ SELECT execution.id, execution.job FROM tickwell_execution AS execution FORCE IN
 JOIN tickwell_cursor AS head ON head.job = execution.job
 WHERE execution.id IN $1[] AND execution.project = $2 AND execution.state = 6 AND head.state <> 3;
 
+-- name: dead_to_purge
+-- The dead executions of a project among these.
+SELECT id, job FROM tickwell_execution FORCE INDEX (PRIMARY)
+WHERE id IN $1[] AND project = $2 AND state = 6;
+
 -- name: revive
 -- A dead execution goes on with a new budget; one that was gated waits its turn.
 UPDATE tickwell_execution SET

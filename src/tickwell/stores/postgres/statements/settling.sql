@@ -24,6 +24,11 @@ JOIN tickwell.cursor ON cursor.job = execution.job
 WHERE execution.id = ANY ($1::uuid[]) AND execution.project = $2 AND execution.state = 6
   AND cursor.state <> 3;
 
+-- name: dead_to_purge
+-- The dead executions of a project among these.
+SELECT id::text, job::text FROM tickwell.execution
+WHERE id = ANY ($1::uuid[]) AND project = $2 AND state = 6;
+
 -- name: revive
 -- A dead execution goes on with a new budget; one that was gated waits its turn.
 UPDATE tickwell.execution SET

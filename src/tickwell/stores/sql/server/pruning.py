@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.documents import old_span, unneeded
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.text import clean, ids_among
 
 #: Jobs that are looked at in one transaction, which holds them meanwhile.
 JOBS = 200
@@ -41,6 +43,20 @@ async def prune_history(
             done.append((id, *ages))
     await session.many("look_again", done, now)
     return pruned, (rows[-1][3], rows[-1][0]) if len(rows) == JOBS else None
+
+
+async def purge_dead(
+    session: Session, cache: JobCache, project: str, ids: Sequence[str]
+) -> list[str]:
+    """Delete dead executions at somebody's wish; which."""
+    asked = ids_among(ids), clean(project)
+    found = await session.rows("dead_to_purge", *asked)
+    await Flow(session, cache).locks.jobs({job for _, job in found})
+    # Under the locks of their jobs; one that was revived meanwhile is dead no more.
+    dead = {id for id, _ in await session.rows("dead_to_purge", *asked)}
+    gone = [id for id in asked[0] if id in dead]
+    await _drop_executions(session, cache, gone)
+    return gone
 
 
 async def _drop_executions(session: Session, cache: JobCache, ids: list[str]) -> None:
