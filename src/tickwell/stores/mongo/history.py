@@ -21,6 +21,7 @@ from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.outbox import skip_of
 from tickwell.stores.mongo.rows import Document, execution_of
 from tickwell.stores.mongo.settling import MongoSettling
+from tickwell.stores.mongo.workspace import Workspace
 
 
 class MongoHistory(MongoAdding, MongoSettling):
@@ -62,6 +63,21 @@ class MongoHistory(MongoAdding, MongoSettling):
         return await self.on_rows(
             ids, now, lambda space, some: space.spec.revive(project, some, now)
         )
+
+    @edge
+    async def purge(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        async def drop(space: Workspace, some: list[str]) -> list[str]:
+            rows = [space.tables.rows[id] for id in dict.fromkeys(some) if id in space.tables.rows]
+            dead = [
+                row.execution.id
+                for row in rows
+                if row.execution.project == project and row.execution.state is State.DEAD
+            ]
+            for id in dead:
+                space.drop_row(id)
+            return dead
+
+        return await self.on_rows(ids, now, drop)
 
     @edge
     async def stats(self, project: str | None = None) -> dict[State, int]:
