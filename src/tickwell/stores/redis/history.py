@@ -66,6 +66,9 @@ class RedisHistory(RedisBase):
     async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
         return await self._moved("revive", project, ids, now)
 
+    async def purge(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        return await self._moved("purge", project, ids, now)
+
     async def _moved(self, name: str, project: str, ids: Sequence[str], now: int) -> list[str]:
         asked = dumps([clean(id) for id in dict.fromkeys(ids)])
         moved: list[str] = await self.answer(name, now, clean(project) or "", asked)

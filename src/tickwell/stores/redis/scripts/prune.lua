@@ -1,5 +1,5 @@
 -- flags: allow-oom
--- needs: words json rows places catalog aging
+-- needs: words json rows places catalog aging forgetting
 -- ARGV: now, limit. Deletes up to so many of each kind: ended executions and range skips past
 -- their retention, former definitions, expired records, lost workers; then deleted jobs without
 -- history. Answers how many.
@@ -10,17 +10,7 @@ local pruned, looked = 0, 0
 local MOST_LOOKED, LOOKS = 20000, 1000
 
 local function drop(ids)
-  for _, id in ipairs(ids) do
-    local row = rows[id]
-    lift(id, row)
-    mark('project:' .. row[PROJECT], id, false)
-    mark('job:' .. row[JOB], id, false)
-    if row[KEY] then
-      redis.call('HDEL', P .. 'keys', row[JOB] .. '\0' .. row[KEY])
-    end
-  end
-  variadic('HDEL', 'x', ids)
-  flush()
+  forget_rows(ids)
   pruned = pruned + #ids
 end
 

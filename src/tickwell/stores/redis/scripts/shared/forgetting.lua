@@ -1,0 +1,15 @@
+-- Executions that go for good. Needs rows and places.
+
+local function forget_rows(ids)
+  for _, id in ipairs(ids) do
+    local row = rows[id]
+    lift(id, row)
+    mark('project:' .. row[PROJECT], id, false)
+    mark('job:' .. row[JOB], id, false)
+    if row[KEY] then
+      redis.call('HDEL', P .. 'keys', row[JOB] .. '\0' .. row[KEY])
+    end
+  end
+  variadic('HDEL', 'x', ids)
+  flush()
+end
