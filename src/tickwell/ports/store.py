@@ -210,6 +210,10 @@ class HistoryStore(Protocol):
         """
         ...
 
+    async def purge(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        """Delete dead executions with their attempts; answer which. Those of deleted jobs too."""
+        ...
+
     async def stats(self, project: str | None = None) -> dict[State, int]:
         """How many executions are in each state."""
         ...

@@ -99,6 +99,13 @@ class MemoryHistory:
         job_state = self.tables.jobs[row.execution.job_id].cursor.state
         return row.execution.state is State.DEAD and job_state is not JobState.DELETED
 
+    async def purge(self, project: str, ids: Sequence[str], now: int) -> list[str]:
+        found = self._in_project(project, ids)
+        dead = [row.execution.id for row in found if row.execution.state is State.DEAD]
+        for id in dead:
+            self.tables.drop_row(id)
+        return dead
+
     def _in_project(self, project: str, ids: Sequence[str]) -> list[Row]:
         rows = (self.tables.rows.get(id) for id in dict.fromkeys(ids))
         return [row for row in rows if row is not None and row.execution.project == project]

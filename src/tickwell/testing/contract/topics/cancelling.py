@@ -1,4 +1,4 @@
-"""Cancelling what is live, reviving what is dead."""
+"""Cancelling what is live, reviving and purging what is dead."""
 
 # ruff: noqa: S101 - a kit of tests asserts
 
@@ -17,7 +17,7 @@ from tickwell.testing.contract.topic import Topic
 
 
 class Cancelling(Topic):
-    """`request_cancel` and `revive`."""
+    """`request_cancel`, `revive` and `purge`."""
 
     async def test_what_is_pending_is_cancelled_and_what_runs_is_asked(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())
@@ -96,3 +96,40 @@ class Cancelling(Topic):
         await scene.change(job, delete(), T0)
         assert await scene.store.revive("default", [id], T0) == []
         assert (await scene.execution(id)).state is State.DEAD
+
+    async def test_a_purged_one_is_gone_with_its_attempts(self, scene: Scene) -> None:
+        job, id = await self._dead(scene)
+        [alive] = await scene.run(a_request(job, T0))
+        assert await scene.store.purge("default", [id, id, "nobody"], minute(5)) == [id]
+        assert await scene.store.get_execution("default", id) is None
+        stats = await scene.store.stats("default")
+        assert (stats[State.DEAD], stats[State.QUEUED]) == (0, 1)
+        assert await scene.store.purge("default", [id], minute(5)) == []
+        assert (await scene.claim_one(minute(5))).id == alive
+
+    async def test_only_the_dead_of_the_project_are_purged(self, scene: Scene) -> None:
+        job, id = await self._dead(scene)
+        ended, alive = await scene.run(a_request(job, T0), a_request(job, minute(1)))
+        await scene.succeed(await scene.claim_one(T0), T0)
+        before = await snapshot(scene.store, T0)
+        assert await scene.store.purge("yours", [id], T0) == []
+        assert await scene.store.purge("default", [ended, alive], T0) == []
+        assert await snapshot(scene.store, T0) == before
+
+    async def test_a_deleted_job_goes_once_its_dead_are_purged(self, scene: Scene) -> None:
+        job, id = await self._dead(scene)
+        await scene.change(job, delete(), T0)
+        assert await scene.store.purge("default", [id], T0) == [id]
+        await scene.store.prune(T0, 10)
+        assert await scene.store.get_jobs("default", [job.id]) == []
+
+    async def test_a_key_is_free_again_once_its_run_is_purged(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        run = a_request(job, T0)
+        run.key = "order-7"
+        [id] = await scene.run(run)
+        await scene.fail(await scene.claim_one(T0), T0, retry=False)
+        await scene.store.purge("default", [id], T0)
+        again = a_request(job, minute(1))
+        again.key = "order-7"
+        assert await scene.run(again) == [again.id]

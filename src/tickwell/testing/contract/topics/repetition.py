@@ -108,6 +108,13 @@ async def _revive(scene: Scene) -> Call:
     return lambda: scene.store.revive("default", ids, minute(1))
 
 
+async def _purge(scene: Scene) -> Call:
+    job = await scene.job(trigger=OnDemand())
+    ids = await scene.run(a_request(job, T0))
+    await scene.fail(await scene.claim(T0), T0, retry=False)
+    return lambda: scene.store.purge("default", ids, minute(1))
+
+
 async def _put_record(scene: Scene) -> Call:
     record = Record(kind="note", project="default", key="k", document={"n": 1})
     return lambda: scene.store.put_record(record, T0, 0)
@@ -140,6 +147,7 @@ CALLS = [
     _add_executions,
     _request_cancel,
     _revive,
+    _purge,
     _put_record,
     _delete_record,
     _prune,
