@@ -46,6 +46,22 @@ async def test_what_matches_is_revived_in_the_background(world, http):
     assert everything["revived"] == 2
 
 
+async def test_what_matches_is_purged_for_good(world, http):
+    await world.die("a", error="HTTP 500: no", times=3)
+    await world.die("b", error="boom", times=2)
+    done = await http.post("/dead-letters/purge", json={"filter": {"job": "a"}})
+    assert (done.status_code, done.json()) == (200, {"purged": 3, "more": False})
+    left = (await http.get("/executions", params={"state": "dead"})).json()["items"]
+    assert [each["job_name"] for each in left] == ["b", "b"]
+
+
+@pytest.mark.parametrize("body", [{}, {"filter": None}, {"filter": {"id": "x"}}, {"rate": 1}])
+async def test_a_purge_says_which(world, http, body):
+    await world.die("a")
+    assert (await http.post("/dead-letters/purge", json=body)).status_code == 422
+    assert len((await http.get("/executions", params={"state": "dead"})).json()["items"]) == 1
+
+
 @pytest.mark.parametrize("rate", [0, -1, 10**6, "fast", True, None])
 async def test_a_rate_has_bounds(http, rate):
     answer = await http.post("/dead-letters/revive", json={"rate": rate})

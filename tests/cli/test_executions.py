@@ -99,6 +99,22 @@ def test_a_revival_says_which(past, arguments):
     assert len(ids(past, "dead")) == BAD
 
 
+def test_a_group_is_purged(past):
+    assert past("dead", "purge", "--error", "KeyError").code == 2
+    assert past("dead", "purge", "--error", "KeyError", "--yes", "--json").json == {"purged": 1}
+    assert len(ids(past, "dead")) == BAD - 1
+    assert past("dead", "purge", "--all", "--yes").err == f"Purged {BAD - 1} dead letters.\n"
+    assert past("dead", "purge", "--all").err == "Purged 0 dead letters.\n"
+    assert len(ids(past, "succeeded")) == GOOD
+
+
+def test_a_purge_says_which(past):
+    refused = past("dead", "purge", "--yes")
+    assert refused.code == 2
+    assert "nothing says which. Give --all, --job" in refused.err
+    assert len(ids(past, "dead")) == BAD
+
+
 def test_what_is_revived_runs(past):
     (first, *_) = ids(past, "dead")
     past("dead", "revive", first)

@@ -1,4 +1,6 @@
-"""Dead letters, grouped and revived."""
+"""Dead letters, grouped, revived and purged."""
+
+from functools import partial
 
 import pytest
 
@@ -99,3 +101,17 @@ async def test_a_job_is_a_filter(world, dead):
     job = (await world.jobs.get("default", "b")).job
     assert await dead.count("default", DeadFilter(job_id=job.id)) == 3
     assert await dead.count("default", DeadFilter(until=world.clock.now())) == 0
+
+
+async def test_a_group_is_purged_and_the_rest_stays(world, dead):
+    where = DeadFilter(signature="HTTP 500 Oops: N")
+    assert await dead.purge_matching("default", where, 100) == (5, False)
+    assert await dead.purge_matching("default", where, 100) == (0, False)
+    stats = await world.store.stats("default")
+    assert (stats[State.DEAD], stats[State.WAITING] + stats[State.QUEUED]) == (2, 1)
+
+
+async def test_a_purge_stops_at_its_limit_and_says_so(world, dead):
+    dead.matching = partial(dead.matching, page=2)
+    assert await dead.purge_matching("default", DeadFilter(), 3) == (4, True)
+    assert await dead.purge_matching("default", DeadFilter(), 3) == (3, False)

@@ -53,6 +53,7 @@ FORMS = {
 #: And what no page needs.
 EXEMPT = {
     "create_jobs": "a thousand at once come from a file or a program",
+    "purge_dead_letters": "what is gone for good is chosen at a terminal, or by a program",
     "issue_token": "a token is for a program; a person has a session",
 }
 #: Forms of the pages' own: nothing of them is anybody's but the visitor's.

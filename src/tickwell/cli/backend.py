@@ -114,6 +114,10 @@ class Backend(Protocol):
         """Revive all that match, so many a second at most; answers {"revived": count}."""
         ...
 
+    async def dead_purge(self, where: DeadFilter, *, progress: Callable[[int], None]) -> Document:
+        """Delete all that match for good; answers {"purged": count}."""
+        ...
+
     async def workers(self) -> Document:
         """{"items": [`worker_document`]}."""
         ...

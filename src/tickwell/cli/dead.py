@@ -16,11 +16,12 @@ from tickwell.cli.views import show_execution, show_executions
 if TYPE_CHECKING:
     from tickwell.services.dead import DeadFilter
 
-app = group("dead", "Look at dead letters, and revive them.")
+app = group("dead", "Look at dead letters, revive or purge them.")
 Error = Annotated[
     str | None,
     typer.Option(metavar="TEXT", help="A part of what went wrong, as --by-error has it."),
 ]
+All = Annotated[bool, typer.Option("--all", metavar="", help="Every one of the project.")]
 _NONE = "No dead letters. That is good."
 
 
@@ -94,9 +95,7 @@ async def revive(
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="ID", help="These; or choose by options.")
     ] = None,
-    all_of_them: Annotated[
-        bool, typer.Option("--all", metavar="", help="Every one of the project.")
-    ] = False,
+    all_of_them: All = False,
     job: OfJob = None,
     error: Error = None,
     since: Since = None,
@@ -139,6 +138,37 @@ async def _revive_matching(session: Session, where: DeadFilter, rate: float, *, 
         session.screen.json(done)
     else:
         session.screen.say(f"Revived {say_count(done['revived'], 'execution')}.")
+
+
+@command(app, "purge")
+async def purge(
+    session: Session,
+    *,
+    all_of_them: All = False,
+    job: OfJob = None,
+    error: Error = None,
+    since: Since = None,
+    until: Until = None,
+    yes: Yes = False,
+) -> None:
+    """Delete dead letters for good. They cannot be revived any more."""
+    from tickwell.errors import InvalidInput
+
+    if not (job or error or since or until or all_of_them):
+        raise InvalidInput(
+            "nothing says which", hint="Give --all, --job, --error, --since and --until"
+        )
+    where = await _filter(session, job, since, until, error)
+    groups = await session.backend.dead_groups(where)
+    count = sum(group["count"] for group in groups["items"])
+    if count:
+        session.confirm(f"Delete {say_count(count, 'dead letter')} for good?", yes=yes)
+    with progress(session.screen, "Purging", count) as update:
+        done = await session.backend.dead_purge(where, progress=update)
+    if session.as_json:
+        session.screen.json(done)
+    else:
+        session.screen.say(f"Purged {say_count(done['purged'], 'dead letter')}.")
 
 
 async def _filter(

@@ -164,6 +164,20 @@ class RemoteBackend:
             raise StoreError(f"{told} were revived, then: {revival['error']}")
         return revival["revived"]
 
+    async def dead_purge(self, where: DeadFilter, *, progress: Callable[[int], None]) -> Document:
+        chosen = [_dead(where)]
+        if where.search is not None:
+            groups = (await self.dead_groups(where))["items"]
+            chosen = [chosen[0] | {"signature": group["signature"]} for group in groups]
+        purged = 0
+        for given in chosen:
+            more = True
+            while more:
+                done = await self.client.purge_dead_letters(**given)
+                purged, more = purged + done["purged"], done["more"]
+                progress(done["purged"])
+        return {"purged": purged}
+
     async def workers(self) -> Document:
         return {"items": (await self.client.list_workers())["items"]}
 

@@ -201,6 +201,14 @@ class StoreBackend:
             raise StoreError(f"{told} were revived, then: {revival.error}")
         return {"revived": revival.revived}
 
+    async def dead_purge(self, where: DeadFilter, *, progress: Callable[[int], None]) -> Document:
+        letters, purged, more = (await self.open()).dead_letters, 0, True
+        while more:
+            gone, more = await letters.purge(self.actor, where)
+            purged += gone
+            progress(gone)
+        return {"purged": purged}
+
     async def workers(self) -> Document:
         do = await self.open()
         return {"items": [to.worker_document(each) for each in await do.workers.list(self.actor)]}

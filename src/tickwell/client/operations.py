@@ -31,6 +31,7 @@ class Operations:
     revive_execution = Operation(executions.revive_execution)
     dead_letter_groups = Operation(executions.dead_letter_groups)
     revive_dead_letters = Operation(executions.revive_dead_letters)
+    purge_dead_letters = Operation(executions.purge_dead_letters)
     get_revival = Operation(executions.get_revival)
 
     bulk_pause = Operation(bulk.bulk_pause)

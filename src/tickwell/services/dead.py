@@ -1,4 +1,4 @@
-"""Dead letters: a view of executions in state `dead`, grouped by what went wrong, and revived."""
+"""Dead letters: executions in state `dead`, grouped by what went wrong, revived and purged."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def signature(execution: Execution) -> str:
 
 
 class DeadLetters:
-    """Reads them and revives them. Where `rest` is taken: it waits for so many seconds."""
+    """Reads, revives and purges them. Where `rest` is taken: it waits for so many seconds."""
 
     def __init__(self, store: HistoryStore, clock: Time, wake: Callable[[], None]) -> None:
         self.store = store
@@ -150,3 +150,16 @@ class DeadLetters:
                 self.wake()
                 progress(len(ids))
         return total
+
+    async def purge_matching(self, project: str, where: DeadFilter, limit: int) -> tuple[int, bool]:
+        """Delete those that match for good; how many, and whether more of them may be left.
+
+        A few more than the limit where the last page has more.
+        """
+        total = 0
+        async for page in self.matching(project, where):
+            if page and total >= limit:
+                return total, True
+            ids = [each.id for each in page]
+            total += len(await self.store.purge(project, ids, self.clock.now())) if ids else 0
+        return total, False

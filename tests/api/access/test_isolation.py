@@ -126,6 +126,7 @@ def bodies_with(example, id):
 MORE: dict[str, list[object]] = {
     "create_callback": [{"url": "https://example.com/", "events": ["dead"], "job": "x"}],
     "revive_dead_letters": [{"filter": {"job": "x"}}, {"filter": {"signature": "x"}}],
+    "purge_dead_letters": [{"filter": {"job": "x"}}, {"filter": {"signature": "x"}}],
     **{
         f"bulk_{verb}": [{"filter": {name: "x"}} for name in ("tag", "search", "queue", "app")]
         for verb in ("pause", "resume", "trigger", "delete")

@@ -96,6 +96,19 @@ class ReviveMany(Shape):
     rate: float = Field(default=50, ge=0.01, le=1000)
 
 
+class PurgeMany(Shape):
+    """Which; to purge all, say so with an empty filter."""
+
+    filter: DeadFilter
+
+
+class Purged(Answer):
+    """How many are gone, and whether there may be more of them: then ask again."""
+
+    purged: int
+    more: bool
+
+
 class Revival(Answer):
     """How far a revival is."""
 

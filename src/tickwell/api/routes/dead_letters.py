@@ -64,6 +64,32 @@ async def revive(request: Request, actor: Actor = allow(Permission.OPERATE)) -> 
     return await context.idempotency.once(request, actor, body, act)
 
 
+@router.post(
+    "/dead-letters/purge",
+    **described(
+        "purge_dead_letters",
+        models.Purged,
+        body=models.PurgeMany,
+        body_required=True,
+        example={"filter": {"signature": "HTTP 410 Gone"}},
+    ),
+)
+async def purge(request: Request, actor: Actor = allow(Permission.EDIT)) -> Response:
+    """Delete those that match for good, ten thousand at a time; `more` says to ask again."""
+    context = context_of(request)
+    body = await bodies.read_bytes(request)
+
+    async def act() -> Response:
+        given = bodies.object_of(body, "filter")
+        if "filter" not in given:
+            raise InvalidInput("is missing", field="filter", hint="Use {} for all of them")
+        where = dead_filter(given["filter"], "filter.")
+        purged, more = await context.operations.dead_letters.purge(actor, where)
+        return answer({"purged": purged, "more": more})
+
+    return await context.idempotency.once(request, actor, body, act)
+
+
 @router.get("/dead-letters/revivals/{id}", **described("get_revival", models.Revival))
 async def show(request: Request, id: str, actor: Actor = allow(Permission.READ)) -> Response:
     """How far a revival is."""

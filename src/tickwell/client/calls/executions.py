@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.client.call import KEEP, Call, Instant, fields, get, instant, post
-from tickwell.client.results.executions import DeadGroup, Execution, Revival
+from tickwell.client.results.executions import DeadGroup, Execution, Purged, Revival
 from tickwell.client.results.page import Items, Page
 
 
@@ -78,6 +78,20 @@ def revive_dead_letters(
     """Begin to revive all that match, so many a second; `get_revival` says how far it is."""
     body = fields(filter=_dead(job, queue, since, until, signature), rate=rate)
     return post("dead-letters", "revive", body=body, key=idempotency_key)
+
+
+def purge_dead_letters(
+    *,
+    job: str | None = None,
+    queue: str | None = None,
+    since: Instant | None = None,
+    until: Instant | None = None,
+    signature: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Purged]:
+    """Delete those that match for good, ten thousand at a time; nothing given: all."""
+    body = {"filter": _dead(job, queue, since, until, signature)}
+    return post("dead-letters", "purge", body=body, key=idempotency_key)
 
 
 def get_revival(id: str) -> Call[Revival]:

@@ -113,6 +113,13 @@ class DeadGroup(TypedDict):
     newest: Execution
 
 
+class Purged(TypedDict):
+    """How many are gone, and whether there may be more of them: then ask again."""
+
+    purged: int
+    more: bool
+
+
 class Revival(TypedDict):
     """How far a revival is."""
 

@@ -13,7 +13,7 @@ class Permission(StrEnum):
     READ = "read"
     #: Trigger, backfill, cancel, pause, resume and revive.
     OPERATE = "operate"
-    #: Add, change and delete jobs.
+    #: Add, change and delete jobs; purge dead letters.
     EDIT = "edit"
     #: Members, keys, secrets, callbacks, limits and the audit log of a project.
     ADMINISTER = "administer"

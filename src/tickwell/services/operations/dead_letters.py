@@ -15,10 +15,12 @@ from tickwell.services.operations.revival import KIND, Revival
 from tickwell.services.operations.tools import Tools
 
 FASTEST = 1000.0
+#: Dead letters that one call deletes.
+MOST_PURGED = 10_000
 
 
 class DeadLetterOperations:
-    """Groups them by what went wrong, and revives what matches."""
+    """Groups them by what went wrong; revives or purges what matches."""
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
@@ -60,6 +62,16 @@ class DeadLetterOperations:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return replace(revival)
+
+    @needs(Permission.EDIT)
+    async def purge(self, actor: Actor, where: DeadFilter) -> tuple[int, bool]:
+        """Delete those that match for good; how many, and whether to call again for the rest."""
+        scope = await self._scoped(actor, where)
+        purged, more = await self.dead.purge_matching(actor.project, scope, MOST_PURGED)
+        await self.tools.auditor.record(
+            actor, "dead_letters.purge", "dead_letters", None, {"purged": purged}
+        )
+        return purged, more
 
     @needs(Permission.READ)
     async def revival(self, actor: Actor, id: str) -> Revival:
