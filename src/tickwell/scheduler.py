@@ -15,8 +15,8 @@ from tickwell.declared.lifecycle import Forked, Lifecycle
 from tickwell.declared.named import Named
 from tickwell.declared.policies import Policies
 from tickwell.declared.running import BOTH, Running
-from tickwell.declared.syncing import Synced, Syncing
-from tickwell.domain.event import Event, Events, Listener, StepFailed
+from tickwell.declared.syncing import Synced, Syncing, gone_from
+from tickwell.domain.event import Event, Events, JobPaused, Listener, StepFailed
 from tickwell.domain.job import Job
 from tickwell.domain.promises import Promises
 from tickwell.domain.target import Call
@@ -157,7 +157,10 @@ class Scheduler(Named, Running):
         """
         await self._life.open()
         self._late.clear()
-        return await self._syncing().sync(self._declared, prune=prune)
+        synced = await self._syncing().sync(self._declared, prune=prune)
+        for name in synced.paused:
+            self.events.emit(JobPaused(job=name, why=gone_from(self.app)))
+        return synced
 
     async def _add_declared(self, name: str) -> bool:
         synced = Synced()

@@ -38,6 +38,15 @@ async def test_a_job_gone_from_the_code_is_paused_and_resumed_when_it_comes_back
     assert (await start(make("keep", "gone"), "gone")).cursor.state is JobState.ACTIVE
 
 
+async def test_the_log_warns_of_what_a_start_pauses(make, caplog):
+    await start(make("theirs", app="default"), "theirs")
+    assert caplog.messages == []
+    await start(make("mine", app="default"), "theirs")
+    [warning] = caplog.messages
+    assert warning.startswith("paused job theirs: gone from code of app 'default'.")
+    assert "Scheduler(app='…')" in warning
+
+
 async def test_what_a_person_paused_stays_paused(make):
     async with make("keep", "gone") as scheduler:
         await scheduler.pause("gone", by="ada", why="the disk is full")

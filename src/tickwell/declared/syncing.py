@@ -109,6 +109,15 @@ class Syncing:
             return None
 
 
+def gone_from(app: str) -> str:
+    """Why a job was paused, and what else may be behind it."""
+    return (
+        f"{GONE} of app {app!r}. If another program declares it, both are the same app here, and"
+        " each start pauses what the other declares: give every program a name of its own with"
+        " Scheduler(app='…')"
+    )
+
+
 def _foreign(job: Job, app: str) -> Conflict:
     if job.app is None:
         return Conflict(

@@ -103,7 +103,7 @@ class Parked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPaused:
-    """A policy paused a job."""
+    """A policy paused a job, or a start did: the code declares it no more."""
 
     job: str
     why: str

@@ -28,8 +28,8 @@ class Promises:
     clock: str = "the server's"
 
     def __str__(self) -> str:
-        held = (f"{_WORDS[each.name]}: {getattr(self, each.name)}" for each in fields(self)[1:])
-        return f"{self.store} promises {', '.join(held)}"
+        held = (f"{_WORDS[each.name]} ({getattr(self, each.name)})" for each in fields(self)[1:])
+        return f"promises on {self.store}: {', '.join(held)}"
 
 
 _WORDS = {
