@@ -90,7 +90,9 @@ class Engine:
         self.pulse_thread = (
             PulseThread(self.pulse, open_pulse_store, events) if open_pulse_store else None
         )
-        services: list[Service] = [Reaper(store, clock, events, settings, self.wake)]
+        reaper = Reaper(store, clock, events, settings, self.wake)
+        reaper.on_workers = self.worker.on_workers
+        services: list[Service] = [reaper]
         if "planner" in self.roles:
             services.append(
                 Planner(

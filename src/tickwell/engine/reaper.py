@@ -49,6 +49,8 @@ class Reaper:
         self.events = events
         self.settings = settings
         self.wake = wake
+        #: Called with all workers that the store knows, at every look.
+        self.on_workers: Callable[[list[Liveness]], None] = lambda _workers: None
         self.housekeeping = Housekeeping(store, clock, events, settings)
         self._seen: dict[str, _Seen] = {}
         self._last_look = float("-inf")
@@ -65,6 +67,7 @@ class Reaper:
         require_fresh_clock(self.clock, self.settings)
         await self._see_a_write_through()
         workers = await self.store.list_workers()
+        self.on_workers(workers)
         for worker in self._silent(workers):
             if await self.store.declare_lost(worker.worker.id, worker.beat, self.clock.now()):
                 self.events.emit(WorkerLost(worker=worker.worker.id))

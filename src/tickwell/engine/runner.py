@@ -129,21 +129,21 @@ class Runner:
     def _seat(self, attempt: Attempt) -> None:
         attempt.seated = True
         attempt.lane.busy += 1
-        attempt.lane.moved_at = self.clock.monotonic()
 
     async def _attempt(self, attempt: Attempt) -> None:
         """Run one attempt and report what happened; failure is an outcome, not an exception."""
         attempt.entered = True
+        attempt.lane.moved_at = started = self.clock.monotonic()
+        now = self.clock.now()
         try:
             if attempt.stop is not None:
                 outcome = attempt.interrupted()
-            elif not self.is_trusted() or (now := self.clock.now()) >= attempt.claim.deadline:
+            elif started >= self._trusted_until or now >= attempt.claim.deadline:
                 # Its lease may be over: whoever took it over runs it.
                 outcome = Outcome(kind=OutcomeKind.RELEASED)
             else:
-                attempt.started = self.clock.monotonic()
-                attempt.started_at = now
-                self.deadlines.watch(attempt, attempt.started)
+                attempt.started, attempt.started_at = started, now
+                self.deadlines.watch(attempt, started)
                 outcome = await self.executor.run(attempt.claim)
                 outcome.started_at = attempt.started_at
         except asyncio.CancelledError:
@@ -228,7 +228,7 @@ class Runner:
             self.finish_early(attempt, Outcome(kind=OutcomeKind.LOST))
 
     def give_back_stuck(self) -> None:
-        """Claims that no slot took within the lead go back: another worker may be idle."""
+        """Claims that no slot takes within the lead go back: another worker may be idle."""
         now = self.clock.monotonic()
         for lane in dict.fromkeys(attempt.lane for attempt in self.in_hand.values()):
             if lane.ready and now - lane.moved_at > max(self.settings.lead, 0.1):
@@ -236,6 +236,8 @@ class Runner:
                 for attempt in list(lane.ready):
                     self.give_back(attempt)
                 lane.ready.clear()
+            for _ in range(lane.excess()):
+                self.give_back(lane.ready.pop())
 
 
 def _in_words(error: Exception) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
-from tickwell.domain.worker import Pulse
+from tickwell.domain.worker import Liveness, Pulse
 from tickwell.engine.attempt import Attempt
 from tickwell.engine.lane import Lane
 from tickwell.engine.queues import OpenQueues
@@ -127,11 +127,19 @@ class Worker:
             self.on_unreadable(one.job, one.why)
         rests = [self.settings.poll, self.queues.rest]
         if wakeup.run is not None:
-            # Half the lead is slack, so that claims gather into batches.
-            rests.append((wakeup.run - lead // 2 - self.clock.now()) / 1000)
+            # A part of the lead is slack, so that claims gather into batches. Not half: 10,000 at
+            # an instant take 0.25 s to claim.
+            rests.append((wakeup.run - lead * 3 // 4 - self.clock.now()) / 1000)
         if any(lane.ready for lane in self.lanes):
             rests.append(self.settings.lead)
         return max(min(rests), 0.0)
+
+    def on_workers(self, workers: list[Liveness]) -> None:
+        """Learn how many there are to share with: those that claim from a queue of ours."""
+        ours = set(self.settings.queues)
+        company = sum(not one.lost and not ours.isdisjoint(one.worker.queues) for one in workers)
+        for lane in self.lanes:
+            lane.company = max(company, 1)
 
     def on_pulse(self, pulse: Pulse, sent: float) -> None:
         """Heed a beat's answer: trust, cancel requests, loss, and claims that never arrived."""

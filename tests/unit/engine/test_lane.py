@@ -17,11 +17,29 @@ def test_a_free_slot_is_always_worth_a_claim(lane, seconds):
 
 def test_short_attempts_are_claimed_ahead_in_large_steps(lane):
     lane.mean = 0.1
-    assert lane.ahead() == 4 * lane.batch
-    lane.in_hand = 1500
+    assert lane.ahead() == 10_000
+    lane.in_hand = 9601
     assert lane.room() == 0
-    lane.in_hand = 1000
+    lane.in_hand = 9600
     assert lane.room() == lane.batch
+
+
+def test_what_is_claimed_ahead_is_shared_with_the_other_workers(lane):
+    lane.mean = 0.1
+    ahead = []
+    for lane.company in (1, 2, 4, 20, 21, 1000):
+        ahead.append(lane.ahead())
+    assert ahead == [10_000, 5_000, 2_500, 500, 500, 500]
+
+
+def test_what_others_would_start_sooner_is_in_excess(lane):
+    lane.mean, lane.in_hand = 100, 1201
+    lane.ready.extend([None] * 1101)
+    assert lane.excess() == 0
+    lane.company = 2
+    assert lane.excess() == 601
+    lane.in_hand = 1200
+    assert lane.excess() == 0
 
 
 def test_long_attempts_are_not_claimed_ahead(lane):

@@ -45,7 +45,7 @@ async def test_what_is_later_than_the_lead_is_left_to_whoever_comes_first():
     await rig.beat()
     rest = await rig.worker.step()
     assert await rig.running() == 0
-    assert rest == 2 - 0.25  # half the lead before it is claimable
+    assert rest == 2 - 0.375  # three quarters of the lead before its instant
 
 
 async def test_held_claims_take_no_slot():
