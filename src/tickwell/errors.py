@@ -9,6 +9,7 @@ TickwellError
  +-- NotFound                  no such job, execution or worker
  +-- Conflict                  the record is not in the state that the change expects
  |    +-- JobExists            the name is taken in this project
+ |    +-- JobIdTaken           the id is that of a job elsewhere
  |    +-- VersionConflict      the job was edited since it was read
  |    +-- WrongState           the record cannot go from its state to the one asked for
  +-- Unauthenticated           nobody, or nobody that can be believed, asks
@@ -85,6 +86,14 @@ class JobExists(Conflict):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(f"a job named {name!r} exists already; edit it, or choose another name")
+
+
+class JobIdTaken(Conflict):
+    """The id is that of a job in another project."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        super().__init__(f"the id {id!r} is taken; leave it out, and the job gets one of its own")
 
 
 class VersionConflict(Conflict):

@@ -134,8 +134,9 @@ class CatalogStore(Protocol):
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
         """Add jobs, all or none. A known `dedupe_key` answers with the job that has it.
 
-        Raises `JobExists` when a name is taken. The same id again is the same job. The key that
-        a job was created with stays its own until it is pruned, whatever an edit says.
+        Raises `JobExists` when a name is taken. The same id again is the same job; in another
+        project it is refused with `JobIdTaken`. The key that a job was created with stays its own
+        until it is pruned, whatever an edit says.
         """
         ...
 

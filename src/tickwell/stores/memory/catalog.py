@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_to_document
 from tickwell.domain.job import Entry, Job, JobState
-from tickwell.errors import JobExists, NotFound
+from tickwell.errors import Conflict, JobExists, JobIdTaken, NotFound
 from tickwell.ports.records import JobFilter, Page, Record
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.pending import PendingExecutions
@@ -27,14 +27,17 @@ class MemoryCatalog:
                 own_entry(self._known(entry.job) or self._add_job(entry, added))
                 for entry in entries
             ]
-        except JobExists:
+        except Conflict:
             for job in added:  # all or none
                 self.tables.drop_job(job.id)
             raise
 
     def _known(self, job: Job) -> Entry | None:
         id = self.tables.dedupe.get((job.project, job.dedupe_key)) if job.dedupe_key else None
-        return self.tables.jobs.get(id or job.id)
+        known = self.tables.jobs.get(id or job.id)
+        if known is not None and known.job.project != job.project:
+            raise JobIdTaken(job.id)
+        return known
 
     def _add_job(self, entry: Entry, added: list[Job]) -> Entry:
         job = entry.job

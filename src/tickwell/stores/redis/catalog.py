@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.job import Entry
-from tickwell.errors import JobExists, StoreCorrupt
+from tickwell.errors import JobExists, JobIdTaken, StoreCorrupt
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.changing import change_job
@@ -39,6 +39,8 @@ class RedisCatalog(RedisBase):
         ]
         answers = await self.answer("add_jobs", dumps(given))
         if isinstance(answers, int):
+            if answers < 0:
+                raise JobIdTaken(entries[-answers - 1].job.id)
             raise JobExists(entries[answers].job.name)
         for entry, known in zip(entries, answers, strict=True):
             if known is None:

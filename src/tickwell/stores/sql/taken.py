@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tickwell.domain.job import Job
+from tickwell.errors import JobExists, JobIdTaken
 from tickwell.stores.sql.text import clean
 
 
@@ -12,7 +13,8 @@ from tickwell.stores.sql.text import clean
 class Taken:
     """Which ids, names and dedupe keys are taken, by what is stored and by the batch itself."""
 
-    ids: set[str]
+    #: The project of each id.
+    ids: dict[str, str]
     #: By project.
     names: set[tuple[str, str]]
     #: By project: the id of the job that has the key.
@@ -23,14 +25,17 @@ class Taken:
         key = job.project, clean(job.dedupe_key)
         if job.dedupe_key and key in self.keys:
             return self.keys[key]
-        return job.id if job.id in self.ids else None
+        if job.id not in self.ids:
+            return None
+        if self.ids[job.id] != job.project:
+            raise JobIdTaken(job.id)
+        return job.id
 
-    def take(self, job: Job) -> bool:
-        """Whether its name was free."""
+    def take(self, job: Job) -> None:
+        """Count a new one in, if its name is free."""
         if (job.project, job.name) in self.names:
-            return False
+            raise JobExists(job.name)
         self.names.add((job.project, job.name))
-        self.ids.add(job.id)
+        self.ids[job.id] = job.project
         if job.dedupe_key:
             self.keys[job.project, clean(job.dedupe_key)] = job.id
-        return True

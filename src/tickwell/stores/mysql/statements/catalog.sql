@@ -1,8 +1,8 @@
 -- Jobs.
 
 -- name: known_ids
--- Which of these ids are taken.
-SELECT id FROM tickwell_job WHERE id IN $1[];
+-- Which of these ids are taken, and in which project.
+SELECT id, project FROM tickwell_job WHERE id IN $1[];
 
 -- name: known_keys
 -- Which of these dedupe keys are taken, and by whom.

@@ -1,8 +1,8 @@
 -- Jobs.
 
 -- name: known_ids
--- Which of these ids are taken.
-SELECT id::text FROM tickwell.job WHERE id = ANY ($1::uuid[]);
+-- Which of these ids are taken, and in which project.
+SELECT id::text, project FROM tickwell.job WHERE id = ANY ($1::uuid[]);
 
 -- name: known_keys
 -- Which of these dedupe keys are taken, and by whom.

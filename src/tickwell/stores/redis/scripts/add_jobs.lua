@@ -1,19 +1,31 @@
 -- needs: words json rows catalog
 -- ARGV: jobs: id, dedupe key or false, cursor, facts, document. All or none: answers the place of
--- the first whose name is taken, or for each null, or the job that it is already.
+-- the first whose name is taken; or below zero, from -1 on, of the first whose id is another
+-- project's; or for each null, or the job that it is already.
 local given = cjson.decode(ARGV[2])
 local names, keys, added, answers = {}, {}, {}, {}
+
+local function project_of(id)
+  if added[id] then
+    return added[id][4][2]
+  end
+  local entry = entry_of(id)
+  return entry and entry[J_PROJECT]
+end
 
 local function known(job, project)
   local key = job[2] and project .. '\0' .. job[2]
   local id = key and (keys[key] or redis.call('HGET', P .. 'dedupe', key)) or job[1]
-  return (added[id] or entry_of(id)) and id
+  return id, project_of(id)
 end
 
 for n, job in ipairs(given) do
   local project, name = job[4][2], job[4][2] .. '\0' .. job[4][3]
-  answers[n] = known(job, project)
-  if not answers[n] then
+  local id, owner = known(job, project)
+  answers[n] = owner and id
+  if owner and owner ~= project then
+    return text(-n)
+  elseif not owner then
     if names[name] or redis.call('HEXISTS', P .. 'name', name) == 1 then
       return text(n - 1)
     end

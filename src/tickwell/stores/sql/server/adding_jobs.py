@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.job import Entry, Job
-from tickwell.errors import JobExists
 from tickwell.stores.sql.codec import cursor_to_row
 from tickwell.stores.sql.entries import job_columns
 from tickwell.stores.sql.server.session import Session
@@ -27,8 +26,7 @@ async def add_jobs(
         if known is not None:
             answers[job.id] = known
             continue
-        if not taken.take(job):
-            raise JobExists(job.name)
+        taken.take(job)
         *columns, version, text = job_columns(job, document)
         head = job.id, job.project
         jobs.append((*head, *columns, clean(job.dedupe_key) or None, version, text))
@@ -46,7 +44,7 @@ async def _taken(session: Session, jobs: list[Job]) -> Taken:
     keys = [(job.project, clean(job.dedupe_key)) for job in jobs if job.dedupe_key]
     names = [(job.project, job.name) for job in jobs]
     return Taken(
-        ids={id for (id,) in await session.rows("known_ids", [job.id for job in jobs])},
+        ids=dict(await session.rows("known_ids", [job.id for job in jobs])),
         names={tuple(row) for row in await session.many("known_names", names)},
         keys={(row[0], row[1]): row[2] for row in await session.many("known_keys", keys)},
     )

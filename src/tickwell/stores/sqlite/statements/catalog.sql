@@ -1,8 +1,8 @@
 -- Jobs.
 
 -- name: known_ids
--- Which of these ids are taken.
-SELECT job.id FROM json_each(?) AS wanted CROSS JOIN job ON job.id = wanted.value;
+-- Which of these ids are taken, and in which project.
+SELECT job.id, job.project FROM json_each(?) AS wanted CROSS JOIN job ON job.id = wanted.value;
 
 -- name: known_keys
 -- Which of these dedupe keys of a project are taken, and by whom.

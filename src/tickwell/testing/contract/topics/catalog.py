@@ -14,7 +14,7 @@ from tickwell.domain.change import delete, edit, pause
 from tickwell.domain.job import Cursor, Entry, Job, JobState
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.trigger import Once, OnDemand
-from tickwell.errors import JobExists
+from tickwell.errors import JobExists, JobIdTaken
 from tickwell.ports.records import JobFilter
 from tickwell.testing.contract.builders import T0, a_job, fresh_id, minute
 from tickwell.testing.contract.scene import Scene
@@ -76,6 +76,16 @@ class Adding(Topic):
         assert again.cursor.next_fire_time == minute(2)
         assert await snapshot(scene.store, minute(1)) == before
         assert len(await scene.add(job, job)) == 2
+
+    async def test_the_id_of_a_job_of_another_project_is_refused(self, scene: Scene) -> None:
+        theirs = await scene.job("theirs", project="one")
+        before = await snapshot(scene.store, T0)
+        with pytest.raises(JobIdTaken, match=theirs.id):
+            await scene.add(a_job("a", project="two"), a_job("b", project="two", id=theirs.id))
+        new = a_job("c", project="one")
+        with pytest.raises(JobIdTaken, match=new.id):
+            await scene.add(new, replace(new, project="two"))
+        assert await snapshot(scene.store, T0) == before
 
     async def test_a_known_dedupe_key_answers_with_its_job(self, scene: Scene) -> None:
         first = await scene.job("a", dedupe_key="order-1")
