@@ -1,4 +1,4 @@
-"""Expressions that mean to keep a planner busy: A2 of the proofs; what is refused is in `test_refusals.py`.
+"""Expressions that mean to keep a planner busy: A2 of the proofs. `test_refusals.py` has the rest.
 
 Work is counted in calls, not in milliseconds, so that a slow machine changes nothing.
 """
