@@ -36,3 +36,12 @@ async def empty(schema="tickwell", database=None):
 
 def empty_now(schema="tickwell"):
     asyncio.run(empty(schema))
+
+
+async def somebody_waits():
+    """Until one transaction stands before a lock of another."""
+    for _ in range(2000):
+        if await run("SELECT 1 FROM pg_locks WHERE NOT granted"):
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("nobody waits for a lock")

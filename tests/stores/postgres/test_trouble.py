@@ -5,6 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
+from tests.servers.schemas import somebody_waits
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import StoreUnavailable
@@ -68,7 +69,7 @@ async def test_a_cancelled_call_leaves_no_transaction_behind(scene, store, owner
     async with owner.transaction():
         await owner.execute("SELECT 1 FROM stores.cursor FOR UPDATE")
         call = asyncio.create_task(store.add_executions([a_request(job, T0)], T0, 0))
-        await asyncio.sleep(0.1)
+        await somebody_waits()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call

@@ -38,12 +38,13 @@ async def test_many_writes_ring_few_times(scene, store, keys):
     job = await scene.job(trigger=OnDemand())
     for _ in range(100):
         await scene.run(a_request(job, T0))
-    await asyncio.sleep(0.2)
     messages = 0
-    while message := heard.get_message(timeout=0.1):
-        messages += message["type"] == "message"
+    async with asyncio.timeout(20):
+        while (message := heard.get_message(timeout=0.05)) or not messages:
+            messages += message is not None and message["type"] == "message"
+            await asyncio.sleep(0)
     heard.close()
-    assert 1 <= messages < 60
+    assert messages < 60
 
 
 async def test_a_wait_in_vain_says_so(store):
