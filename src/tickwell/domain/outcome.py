@@ -56,26 +56,25 @@ class Report:
 
 def decide(claim: Claim, outcome: Outcome, now: int) -> Report:
     """The report for an attempt that ended now. `attempt` itself never falls: it is the fence."""
-    charged, lost, returned = _counts(claim, outcome)
     report = Report(
         claim=claim,
         outcome=outcome.kind,
-        state=State.WAITING,
+        state=State.SUCCEEDED,
         reason=None,
         run_at=now,
         rank=0,
-        charged=charged,
-        lost=lost,
-        returned=returned,
+        charged=claim.charged,
+        lost=claim.lost,
+        returned=claim.returned,
         started_at=outcome.started_at,
         ended_at=now,
         error=outcome.error,
         result=outcome.result,
         pause=outcome.pause,
     )
-    _settle(report, outcome, now)
-    if report.state is State.WAITING:
-        report.rank = rank(report.run_at, claim.job.priority)
+    if outcome.kind is not OutcomeKind.SUCCEEDED:
+        report.charged, report.lost, report.returned = _counts(claim, outcome)
+        _settle(report, outcome, now)
     return report
 
 
@@ -98,20 +97,19 @@ def _counts(claim: Claim, outcome: Outcome) -> tuple[int, int, int]:
 
 
 def _settle(report: Report, outcome: Outcome, now: int) -> None:
-    claim, kind = report.claim, outcome.kind
-    if kind is OutcomeKind.SUCCEEDED:
-        report.state = State.SUCCEEDED
-        return
-    if kind is OutcomeKind.CANCELLED:
+    claim = report.claim
+    if outcome.kind is OutcomeKind.CANCELLED:
         report.state, report.reason = State.CANCELLED, outcome.error or "cancelled"
         return
     if _is_untried(outcome):
         report.run_at = claim.run_at  # and so it keeps its place in the queue
-        return
-    report.run_at = now + _delay(claim, outcome, report)
-    report.reason = _why_final(report, outcome)
+    else:
+        report.run_at = now + _delay(claim, outcome, report)
+        report.reason = _why_final(report, outcome)
     if report.reason:
         report.state, report.run_at = State.DEAD, now
+    else:
+        report.state, report.rank = State.WAITING, rank(report.run_at, claim.job.priority)
 
 
 def _why_final(report: Report, outcome: Outcome) -> str | None:

@@ -9,6 +9,7 @@ from tickwell.ports.records import ClaimRequest
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.claims import new_claim
+from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.text import clean, ids_among
 
@@ -28,7 +29,7 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
         if readable:
             ids = [row[0] for row in readable]
             await session.run("start", ids, request.worker, request.claim_id, request.now)
-            return [new_claim(row, jobs[row[1]], request) for row in readable]
+            return [new_claim(row, jobs[row[1]], request, from_json(row[11])) for row in readable]
         if not rows:
             break
     return []

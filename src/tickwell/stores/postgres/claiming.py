@@ -9,6 +9,7 @@ from tickwell.ports.records import ClaimRequest
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.claims import new_claim
+from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.text import ids_among
 
@@ -25,7 +26,11 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
         if unreadable:
             await session.run("take_back", request.worker, request.claim_id, unreadable)
         if len(unreadable) < len(rows) or not rows:
-            return [new_claim(row, jobs[row[1]], request) for row in rows if row[1] in jobs]
+            return [
+                new_claim(row, jobs[row[1]], request, from_json(row[11]))
+                for row in rows
+                if row[1] in jobs
+            ]
     return []
 
 

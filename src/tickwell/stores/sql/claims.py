@@ -12,25 +12,24 @@ from tickwell.ports.records import ClaimRequest
 from tickwell.stores.sql.codec import KINDS, from_json
 
 
-def new_claim(row: Any, job: Job, request: ClaimRequest) -> Claim:
+def new_claim(row: Any, job: Job, request: ClaimRequest, own_payload: Any) -> Claim:
     """What was handed over just now, given as it was queued.
 
-    Columns: id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard,
-    payload of its own.
+    Columns: id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard.
     """
-    id, _, kind, attempt, charged, lost, returned, fire_time, run_at, _, hard, payload = row
+    run_at = row[8]
     return Claim(
-        id=id,
+        id=row[0],
         job=job,
-        kind=KINDS[kind],
-        attempt=attempt + 1,
-        charged=charged + 1,
-        lost=lost,
-        returned=returned,
-        fire_time=fire_time,
+        kind=KINDS[row[2]],
+        attempt=row[3] + 1,
+        charged=row[4] + 1,
+        lost=row[5],
+        returned=row[6],
+        fire_time=row[7],
         run_at=run_at,
-        payload=_payload(payload, job),
-        deadline=max(request.now, run_at) + hard + MINUTE,
+        payload=_payload(job) if own_payload is None else own_payload,
+        deadline=max(request.now, run_at) + row[10] + MINUTE,
         worker=request.worker,
         claim_id=request.claim_id,
     )
@@ -48,15 +47,13 @@ def held_claim(row: Any, job: Job) -> Claim:
         returned=row[6],
         fire_time=row[7],
         run_at=row[8],
-        payload=_payload(row[9], job),
+        payload=_payload(job) if row[9] is None else from_json(row[9]),
         deadline=row[10],
         worker=row[11],
         claim_id=row[12],
     )
 
 
-def _payload(own: str | None, job: Job) -> Any:
-    """The caller's own: a handler may change what it gets."""
-    if own is not None:
-        return from_json(own)
+def _payload(job: Job) -> Any:
+    """The job's, for this attempt alone: a handler may change what it gets."""
     return deepcopy(job.payload) if isinstance(job.payload, dict | list) else job.payload

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,11 +12,12 @@ from tickwell.domain.job import Job
 from tickwell.ports.records import ClaimRequest
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.claims import held_claim, new_claim
+from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sqlite.firing import definitions
 from tickwell.stores.sqlite.session import SQL, Session
 
-#: Columns of `claimable`: rank, what `new_claim` takes, key, job id.
-Found = tuple[Any, ...]
+#: The columns of `claimable`: what `new_claim` takes, rank, key, job id; and the payload, read.
+Found = tuple[Sequence[Any], Any]
 #: Lanes that one statement merges; SQLite takes 500 at most.
 TOGETHER = 100
 #: What was found, and the definitions by the keys of the jobs.
@@ -38,7 +40,7 @@ def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Hande
     found, jobs = _readable(session, cache, request)
     if not found:
         return []
-    keys = json.dumps([row[13] for row in found])
+    keys = json.dumps([row[12] for row, _ in found])
     session.run("start", request.worker, request.claim_id, request.now, keys)
     session.run("drop_claimed", keys)
     return found, jobs
@@ -47,7 +49,7 @@ def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Hande
 def claims(handed: Handed, request: ClaimRequest) -> list[Claim]:
     """What was handed over, as the worker knows it; made when the lock is free again."""
     found, jobs = handed
-    return [new_claim(row[1:13], jobs[row[2]], request) for row in found]
+    return [new_claim(row, jobs[row[1]], request, payload) for row, payload in found]
 
 
 def claims_of(
@@ -61,10 +63,10 @@ def claims_of(
 def _readable(session: Session, cache: JobCache, request: ClaimRequest) -> Handed:
     """What may be handed over; where all of it turns out to be unreadable, what comes after it."""
     while found := _claimable(session, cache, request, request.limit):
-        wanted = [(row[2], row[14], row[10]) for row in found]
+        wanted = [(row[1], row[13], row[9]) for row, _ in found]
         jobs = definitions(session, cache, wanted, request.now)
         if jobs:
-            return [row for row in found if row[2] in jobs], jobs
+            return [one for one in found if one[0][1] in jobs], jobs
     return [], {}
 
 
@@ -80,7 +82,13 @@ def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: 
         asked = [value for lane in some for value in (*lane, *bounds)]
         row = session.connection.execute(_statement(len(some)), (*asked, limit)).fetchone()
         found += json.loads(row[0])
-    return found if len(lanes) <= TOGETHER else sorted(found)[:limit]
+    return found if len(lanes) <= TOGETHER else sorted(found, key=_place)[:limit]
+
+
+def _place(found: Found) -> tuple[int, str]:
+    """Best rank first."""
+    row, _ = found
+    return row[11], row[0]
 
 
 @lru_cache(maxsize=64)
@@ -97,8 +105,6 @@ def _lanes(session: Session, request: ClaimRequest) -> list[tuple[str, str]]:
 
 def _among(session: Session, request: ClaimRequest, bounds: tuple[int, int, str]) -> list[Found]:
     ids = json.dumps(list(dict.fromkeys(request.ids or ())))
-    return sorted(
-        row[:15]
-        for row in session.rows("claimable_ids", ids, *bounds)
-        if row[15] in request.queues and row[16] in request.abilities
-    )
+    rows = session.rows("claimable_ids", ids, *bounds)
+    able = [row for row in rows if row[15] in request.queues and row[16] in request.abilities]
+    return sorted(((row, from_json(row[14])) for row in able), key=_place)

@@ -67,13 +67,11 @@ def definitions(
     session: Session, cache: JobCache, rows: list[tuple[Any, ...]], now: int
 ) -> dict[int, Job]:
     """The definitions of jobs given as (key, id, version, …), by key; none that is unreadable."""
-    found = {
-        row[0]: job
-        for row, job in zip(rows, cache.many((row[1], row[2]) for row in rows), strict=True)
-        if job is not None
-    }
-    if len(found) < len(rows):
-        missing = [row[0] for row in rows if row[0] not in found]
+    wanted = {row[0]: (row[1], row[2]) for row in rows}
+    known = zip(wanted, cache.many(wanted.values()), strict=True)
+    found = {key: job for key, job in known if job is not None}
+    missing = [key for key in wanted if key not in found]
+    if missing:
         for key, *row in session.rows("documents", json.dumps(missing)):
             job = cache.read(key, tuple(row), now)
             if job is not None:

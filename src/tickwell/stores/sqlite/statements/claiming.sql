@@ -19,24 +19,23 @@ WITH RECURSIVE lane (queue, ability) AS (
 SELECT queue, ability FROM lane WHERE ability IS NOT NULL;
 
 -- name: claimable
--- What lanes have for a worker, best rank first, as one JSON array.
--- Stepping through 500 rows costs 500 turns at Python's lock, one text costs one. {lanes}: `lane`
--- for each of them, merged by their index.
-WITH found (rank, id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version,
-            hard, payload, key, job_id) AS (
-    {lanes} ORDER BY 1, 2 LIMIT ?
+-- What lanes have for a worker, best rank first, as one JSON array of columns and payloads.
+-- Stepping through 500 rows costs 500 turns at Python's lock, one text costs one. A payload is JSON
+-- already, and goes in as it is. {lanes}: `lane` for each of them, merged by their index.
+WITH found (id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard,
+            rank, key, job_id, payload) AS (
+    {lanes} ORDER BY 12, 1 LIMIT ?
 )
-SELECT json_group_array(json_array(
-    rank, id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard,
-    payload, key, job_id
-)) FROM found;
+SELECT '[' || coalesce(group_concat('[' || json_array(
+    id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard, rank, key,
+    job_id
+) || ',' || coalesce(payload, 'null') || ']'), '') || ']' FROM found;
 
 -- name: lane
 -- One lane of it.
-SELECT queue.rank, queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
-       queue.returned, queue.fire_time, queue.run_at, cursor.version, cursor.hard,
-       iif(queue.own_payload, (SELECT payload FROM execution WHERE key = queue.key), NULL),
-       queue.key, cursor.id
+SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
+       queue.fire_time, queue.run_at, cursor.version, cursor.hard, queue.rank, queue.key, cursor.id,
+       iif(queue.own_payload, (SELECT payload FROM execution WHERE key = queue.key), NULL)
 FROM queue INDEXED BY queue_claim CROSS JOIN cursor ON cursor.job = queue.job
 WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at <= ?
   AND (queue.expires_at IS NULL OR queue.expires_at > ?)
@@ -44,10 +43,9 @@ WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at
 
 -- name: claimable_ids
 -- The same among given executions, whatever lane they are in.
-SELECT queue.rank, queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
-       queue.returned, queue.fire_time, queue.run_at, cursor.version, cursor.hard,
-       iif(queue.own_payload, execution.payload, NULL),
-       queue.key, cursor.id, queue.queue, queue.ability
+SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
+       queue.fire_time, queue.run_at, cursor.version, cursor.hard, queue.rank, queue.key, cursor.id,
+       iif(queue.own_payload, execution.payload, NULL), queue.queue, queue.ability
 FROM json_each(?) AS wanted
 CROSS JOIN execution ON execution.id = wanted.value
 CROSS JOIN queue ON queue.key = execution.key
