@@ -17,6 +17,8 @@ class Worker:
     abilities: tuple[str, ...]
     slots: int
     started_at: int
+    #: Tells its process from all others of its machine; empty where nothing does.
+    process: str = ""
 
 
 @dataclass(slots=True, kw_only=True)

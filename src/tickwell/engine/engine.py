@@ -16,6 +16,7 @@ from tickwell.domain.health import Health
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import Loop, Service, WakingService
 from tickwell.engine.planner import Planner
+from tickwell.engine.process import own_process
 from tickwell.engine.pulse import Pulse
 from tickwell.engine.pulse_thread import PulseThread
 from tickwell.engine.reaper import Reaper
@@ -164,6 +165,7 @@ class Engine:
             abilities=tuple(sorted(name for names in abilities for name in names)),
             slots=sum(lane.slots for lane in self.worker.lanes),
             started_at=self._started_at,
+            process=own_process(),
         )
 
     async def start(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.worker import Liveness
 from tickwell.engine.housekeeping import Housekeeping
 from tickwell.engine.planner import require_fresh_clock
+from tickwell.engine.process import is_gone
 from tickwell.errors import StoreError
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -31,7 +33,8 @@ class Reaper:
 
     Loss is judged by a beat number that stays the same for `ttl` on this process's own monotonic
     clock while the store answered throughout. So neither a skewed clock, nor a store outage, nor
-    a pause of this very process declares anybody lost.
+    a pause of this very process declares anybody lost. A process that ran on this machine and is
+    gone from it needs no such proof.
     """
 
     name = "reaper"
@@ -68,7 +71,7 @@ class Reaper:
         await self._see_a_write_through()
         workers = await self.store.list_workers()
         self.on_workers(workers)
-        for worker in self._silent(workers):
+        for worker in [*self._silent(workers), *self._gone(workers)]:
             if await self.store.declare_lost(worker.worker.id, worker.beat, self.clock.now()):
                 self.events.emit(WorkerLost(worker=worker.worker.id))
         more = await self._recover()
@@ -84,6 +87,11 @@ class Reaper:
         await self.store.declare_lost(NOBODY, 0, self.clock.now())
         if self.clock.monotonic() - began > self.settings.beat:
             self._seen.clear()
+
+    def _gone(self, workers: list[Liveness]) -> list[Liveness]:
+        host = socket.gethostname()
+        here = [one for one in workers if not one.lost and one.worker.host == host]
+        return [one for one in here if is_gone(one.worker.process)]
 
     def _silent(self, workers: list[Liveness]) -> list[Liveness]:
         now = self.clock.monotonic()

@@ -1,10 +1,17 @@
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.domain.event import Recovered, WorkerLost
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.policy import Timeout
+from tickwell.engine.process import own_process
 from tickwell.errors import StoreUnavailable
+
+#: A process of this machine with a number that Linux never counts to.
+BOOT, NAMESPACE, _, BEGAN = own_process().split()
+NOBODY = f"{BOOT} {NAMESPACE} {2**22 + 1} {BEGAN}"
 
 
 @pytest.fixture
@@ -136,3 +143,18 @@ async def test_a_full_batch_of_orphans_is_followed_by_the_next_at_once():
     assert await rig.reaper.step() == 0.0
     assert await rig.reaper.step() == rig.settings.sweep
     assert await rig.running() == 0
+
+
+async def test_a_process_of_this_machine_that_is_gone_is_lost_at_once(scene):
+    known = scene.memory.tables.workers[scene.worker.id]
+    known.worker = replace(known.worker, process=NOBODY)
+    await scene.reaper.step()
+    assert len(scene.heard(WorkerLost)) == 1
+    assert [event.executions for event in scene.heard(Recovered)] == [[scene.id]]
+
+
+async def test_that_of_another_machine_is_not(scene):
+    known = scene.memory.tables.workers[scene.worker.id]
+    known.worker = replace(known.worker, process=NOBODY, host="elsewhere")
+    await scene.reaper.step()
+    assert scene.heard(WorkerLost) == []

@@ -80,6 +80,7 @@ def _fields(worker: Worker) -> dict[str, Any]:
         "abilities": list(worker.abilities),
         "slots": worker.slots,
         "started_at": worker.started_at,
+        "process": worker.process,
     }
 
 
@@ -92,6 +93,7 @@ def _liveness_of(doc: Document) -> Liveness:
         abilities=tuple(doc["abilities"]),
         slots=doc["slots"],
         started_at=doc["started_at"],
+        process=doc.get("process", ""),
     )
     return Liveness(
         worker=worker, beat=doc["beat"], seen_at=doc["seen_at"], lost=doc.get("lost", False)

@@ -1,0 +1,49 @@
+"""Processes of one machine, told apart, so that one that is gone is known to be gone at once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+def own_process() -> str:
+    """What no other process has had on this machine since it started; empty where nothing tells.
+
+    The boot, the namespace that ids count in, its id, and when it began: ids are used again.
+    """
+    pid = os.getpid()
+    try:
+        # In a container that was given its host's /proc ids mean other processes.
+        if (_PROC / "self").readlink().name != str(pid):
+            return ""
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text("ascii").strip()
+        namespace = (_PROC / "self/ns/pid").readlink()
+        return f"{boot} {namespace} {pid} {_began(pid)}"
+    except (OSError, ValueError, IndexError):  # not Linux, or nothing that we may read
+        return ""
+
+
+def is_gone(process: str) -> bool:
+    """Whether it ran on this machine and runs no more; never where there is a doubt."""
+    mine = own_process()
+    if not process or not mine or process.split()[:2] != mine.split()[:2]:
+        return False
+    pid, began = (int(word) for word in process.split()[2:])
+    try:
+        os.kill(pid, 0)  # asks whether it is there; /proc may hide those of other users
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass
+    try:
+        return _began(pid) != began
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def _began(pid: int) -> int:
+    """Clock ticks from the boot to its start; its name, which may hold anything, is in brackets."""
+    stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+    return int(stat.rpartition(") ")[2].split()[19])

@@ -1,0 +1,41 @@
+import os
+import subprocess
+import sys
+
+from tickwell.engine.process import is_gone, own_process
+
+SAY = "from tickwell.engine.process import own_process; print(own_process(), flush=True); input()"
+
+
+def child():
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", SAY], text=True, **pipes)
+
+
+def test_a_process_knows_itself_and_is_there():
+    assert own_process() == own_process() != ""
+    assert not is_gone(own_process())
+
+
+def test_one_that_was_killed_is_gone_and_was_not_before():
+    with child() as process:
+        name = process.stdout.readline().strip()
+        assert name != own_process()
+        assert not is_gone(name)
+        process.kill()
+        process.wait()
+        assert is_gone(name)
+
+
+def test_one_whose_number_another_has_now_is_gone():
+    boot, namespace, _, began = own_process().split()
+    assert is_gone(f"{boot} {namespace} {os.getpid()} {int(began) - 1}")
+
+
+def test_of_other_machines_boots_and_containers_nothing_is_said():
+    boot, namespace, _, began = own_process().split()
+    nobody = 2**22 + 1  # more than Linux ever counts to
+    assert is_gone(f"{boot} {namespace} {nobody} {began}")
+    assert not is_gone(f"another-boot {namespace} {nobody} {began}")
+    assert not is_gone(f"{boot} pid:[1] {nobody} {began}")
+    assert not is_gone("")
