@@ -71,7 +71,10 @@ async def test_the_same_key_is_the_same_run(scheduler, connection):
     connection.commit()
     later = await scheduler.trigger("send_email", {"order": 1}, key="order-1")
     assert later.id == first
-    assert scheduler.transactions.trigger(connection, "send_email", None, key="order-1") == first
+    assert (
+        scheduler.transactions.trigger(connection, "send_email", {"order": 2}, key="order-1")
+        == first
+    )
     connection.commit()
     await until(lambda: scheduler.sent == [1])
 
@@ -164,3 +167,15 @@ async def test_sqlalchemy_on_sqlite(scheduler, connection, path):
     await until(lambda: len(scheduler.sent) == 2)
     assert sorted(scheduler.sent) == [1, 3]
     assert orders(path) == [1]
+
+
+@pytest.mark.parametrize("payload", [None, {"order": "soon"}, {"number": 1}, [1, 2]])
+async def test_arguments_that_the_handler_does_not_take_are_refused(
+    scheduler, connection, path, payload
+):
+    connection.execute("INSERT INTO orders VALUES (1)")
+    with pytest.raises(InvalidPayload):
+        scheduler.transactions.trigger(connection, "send_email", payload)
+    connection.commit()
+    assert orders(path) == [1]
+    assert await runs(scheduler) == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tickwell.domain.execution import Kind, NewExecution
@@ -22,6 +23,8 @@ class Transactions:
         self.store = store
         self.project = project
         self.random = random
+        #: Refuses a payload that the job's handler would not take.
+        self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
 
     def trigger(
         self, connection: Any, job_key: str, payload: Any = None, *, key: str | None = None
@@ -55,6 +58,7 @@ class Transactions:
         own = checked(payload)
 
         def make(job: Job, now: int) -> NewExecution:
+            self.check(job, job.payload if payload is None else payload)
             new = new_execution(
                 job,
                 now,
