@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 import os
+import resource
 import signal
 import sys
 import threading
@@ -13,6 +14,7 @@ from tickwell import Retry, Run, Scheduler, Timeout
 
 scheduler = Scheduler("memory://")
 ONCE = Retry(max_attempts=1)
+TWICE = Retry(max_attempts=2, delay=1, jitter=0)
 SHORT = Timeout(soft=300, hard=600)
 
 
@@ -50,9 +52,35 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@scheduler.job(isolation="process", retry=Retry(max_attempts=2, delay=1, jitter=0))
+@scheduler.job(isolation="process", retry=TWICE)
 def crash() -> None:
     ctypes.string_at(0)
+
+
+def limit_memory() -> None:
+    """As a container would, so that a bomb takes nothing from others."""
+    resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30))
+
+
+@scheduler.job(isolation="process", retry=TWICE)
+def swell() -> None:
+    limit_memory()
+    held = []
+    while True:
+        held.append(bytearray(256 * 2**20))
+
+
+@scheduler.job(isolation="process", retry=TWICE)
+def multiply() -> None:
+    limit_memory()
+    never = threading.Event()
+    for _ in range(1_000_000):
+        threading.Thread(target=never.wait, daemon=True).start()
+
+
+@scheduler.job(retry=ONCE)
+def swell_in_thread() -> int:
+    return len(bytearray(2**62))
 
 
 @scheduler.job(isolation="process", retry=ONCE, timeout=SHORT)
@@ -84,6 +112,11 @@ def nap(run: Run) -> str:
     if run.attempt == 1:
         run.snooze("1ms")
     return "rested"
+
+
+@scheduler.job(isolation="process")
+def threads() -> int:
+    return threading.active_count()
 
 
 @scheduler.job()

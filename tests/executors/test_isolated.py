@@ -59,6 +59,28 @@ async def test_one_that_kills_its_process_dies_alone(scheduler, handler, error):
     assert [each.lines for each in outputs] == [("last words",)] * (handler is isolated.die)
 
 
+@pytest.mark.parametrize(
+    ("handler", "error"),
+    [
+        (isolated.swell, "MemoryError"),
+        (isolated.multiply, "RuntimeError: can't start new thread"),
+        (isolated.swell_in_thread, "MemoryError"),
+    ],
+)
+async def test_a_bomb_takes_nothing_from_its_neighbours(scheduler, handler, error):
+    async with scheduler:
+        bad = await handler.trigger()
+        beside = [await isolated.neighbour.trigger() for _ in range(20)]
+        dead = await until(scheduler, bad)
+        assert {(await until(scheduler, each)).attempt for each in beside} == {1}
+        # In a process that has room again, whoever had it before.
+        after = await until(scheduler, await isolated.threads.trigger())
+    assert dead.state is State.DEAD
+    assert dead.error.splitlines()[-1] == error
+    assert {each.outcome for each in dead.attempts} == {OutcomeKind.FAILED}
+    assert (after.state, after.attempt, after.result) == (State.SUCCEEDED, 1, 3)
+
+
 async def test_one_that_never_ends_is_killed_and_its_slot_is_free(scheduler):
     async with scheduler:
         one = await until(scheduler, await isolated.spin.trigger())

@@ -20,6 +20,10 @@ from tickwell.executors.output import CURRENT, LISTENING, Output
 from tickwell.executors.run import Run
 from tickwell.executors.words import raised, succeeded
 
+#: A process in which a handler left more than these is not used again: the next one to run in it
+#: would pay for them.
+MOST_THREADS = 100
+
 
 def main(line: Connection) -> None:
     """Run attempts as they are handed over, until the parent hangs up."""
@@ -33,7 +37,7 @@ def main(line: Connection) -> None:
     while True:
         attempt = ear.attempts.get()
         outcome = _perform(attempt, ear)
-        ear.say("ended", outcome)
+        ear.say("ended", outcome, threading.active_count() > MOST_THREADS)
 
 
 def _end_with_parent() -> None:

@@ -27,6 +27,8 @@ class Child:
         # Spawned, not forked: a fork of a process with threads may hang on any of their locks.
         context = multiprocessing.get_context("spawn")
         self.line, theirs = context.Pipe()
+        #: It was killed, and may take a moment to die: not for another attempt.
+        self.is_spent = False
         self.process = context.Process(
             target=child.main, args=(theirs,), name=CHILD_NAME, daemon=True
         )
@@ -35,6 +37,7 @@ class Child:
 
     def kill(self) -> None:
         """End it, whatever it does."""
+        self.is_spent = True
         self.process.kill()
 
     def why_it_ended(self) -> str:
@@ -103,7 +106,7 @@ class Children:
     def give_back(self, one: Child) -> None:
         """It is free for the next attempt, unless it is gone."""
         with self._lock:
-            if one.process.is_alive() and not self._closed:
+            if one.process.is_alive() and not one.is_spent and not self._closed:
                 self._idle.append(one)
             else:
                 self._all.discard(one)
@@ -178,6 +181,8 @@ class _Attempt:
             kind, *said = one.line.recv()
             if kind == "ended":
                 outcome: Outcome | None = said[0]
+                if said[1]:
+                    one.kill()
                 return outcome
             answers[kind](*said)
 
