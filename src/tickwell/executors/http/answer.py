@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 #: Bytes of a body that are read; the connection is closed on the rest.
 MOST_READ = 64 * 1024
@@ -31,8 +32,12 @@ class Answer:
         if self.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
             # It was not asked for, and may unpack to anything.
             return f"({len(self.body)} bytes, compressed)"[:limit]
-        found = _CHARSET.search(self.headers.get("Content-Type", ""))
-        charset = found[1].lower() if found else "utf-8"
         raw = self.body[: 4 * limit + 4]  # no character takes more bytes
-        text = raw.decode(charset if charset in _CHARSETS else "utf-8", "replace")
+        text = raw.decode(_charset(self.headers.get("Content-Type", "")), "replace")
         return _UNKEPT.sub("\N{REPLACEMENT CHARACTER}", text[:limit])
+
+
+@lru_cache(maxsize=256)
+def _charset(content_type: str) -> str:
+    found = _CHARSET.search(content_type)
+    return found[1].lower() if found and found[1].lower() in _CHARSETS else "utf-8"

@@ -22,7 +22,7 @@ from tickwell.executors.http.places import Places
 from tickwell.executors.http.plan import Plan
 from tickwell.executors.http.request import build
 from tickwell.executors.http.resolver import Resolver, SystemResolver
-from tickwell.executors.http.secrets import NoSecrets, Secrets, hider
+from tickwell.executors.http.secrets import HIDE_NOTHING, NoSecrets, Secrets, hider
 from tickwell.executors.http.values import Unsendable, Values
 from tickwell.executors.http.verdict import judge, says_of_host
 from tickwell.ids import spread
@@ -80,7 +80,7 @@ class HttpExecutor:
         client = self._client or await self._open()
         again = claim.job.delivery is Delivery.AT_LEAST_ONCE
         may_return = claim.returned < RETURN_BUDGET and again
-        line = claim.job.project, plan.url.authority
+        line = claim.job.project, plan.authority
         # What is sent once at most is not sent again and again: nothing to protect a host from.
         if again and (rest := self._breakers.wait(line)):
             return _stay_away(claim, host, rest, may_return=may_return)
@@ -108,6 +108,9 @@ class HttpExecutor:
             )
 
     def _note(self, line: tuple[str, str], outcome: Outcome | None) -> None:
+        if outcome is not None and outcome.kind is OutcomeKind.SUCCEEDED:
+            self._breakers.succeeded(line)
+            return
         match says_of_host(outcome):
             case True:
                 self._breakers.succeeded(line)
@@ -125,14 +128,16 @@ class HttpExecutor:
             self.resolver.close()
 
     async def _attempt(self, client: Client, plan: Plan, claim: Claim) -> Outcome:
-        hide, auth = hider(()), None
+        hide, auth = HIDE_NOTHING, None
         try:
             if not plan.is_checked:
                 await self.guard.own.look_up(self.resolver)
                 self.guard.check_url(plan.url)
                 plan.is_checked = True
             secrets = await self._fetch_secrets(plan, claim) if plan.secrets else {}
-            values, hide = Values(claim, secrets), hider(secrets.values())
+            values = Values(claim, secrets)
+            if secrets:
+                hide = hider(secrets.values())
             auth = plan.credentials(values)
             token = None if auth is None else await self._tokens.get(auth, client.send)
             request = build(plan, claim, values, self._clock.now(), token)

@@ -45,6 +45,10 @@ class Plan:
         self._path = Template(self.url.path)
         self._query = Template("&".join(filter(None, [self.url.query, _query(target)])))
         self._origin = origin
+        #: Which receiver this is for a breaker: two ports of a host are two of them.
+        self.authority = self.url.authority
+        #: The URL, once it was made, if it is the same for every attempt.
+        self._fixed_url: str | None = None
         self._fixed_headers = dict(target.headers)
         self._headers = [
             (name, Template(value)) for name, value in target.headers.items() if "{{" in value
@@ -73,6 +77,8 @@ class Plan:
 
     def full_url(self, values: Values) -> str:
         """The URL, percent-encoded: a value can never leave its segment or its parameter."""
+        if self._fixed_url is not None:
+            return self._fixed_url
         path = self._path.render(lambda name: quote(values.text(name), safe=""))
         if self._path.names and {".", ".."} & set(path.split("/")):
             raise Unsendable("a value makes the path of the URL go up")
@@ -80,6 +86,8 @@ class Plan:
         url = f"{self._origin}{path}?{query}" if query else f"{self._origin}{path}"
         if len(url) > LONGEST_URL:
             raise Unsendable(f"the URL is longer than {LONGEST_URL} characters")
+        if not self._path.names and not self._query.names:
+            self._fixed_url = url
         return url
 
     def headers(self, values: Values) -> dict[str, str]:
@@ -115,9 +123,10 @@ class Plan:
 
     def credentials(self, values: Values) -> Credentials | None:
         """What a token is to be fetched with."""
-        auth, text = self.target.auth, _renderer(values)
+        auth = self.target.auth
         if not isinstance(auth, OAuth):
             return None
+        text = _renderer(values)
         texts = (auth.client_id, auth.client_secret, auth.scope, auth.audience)
         return Credentials(auth.token_url, *map(text, texts))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -63,8 +62,9 @@ def _identify(headers: dict[str, str], claim: Claim, chosen: set[str]) -> None:
 
 def _traceparent(claim: Claim) -> str:
     """One trace for an execution, one span for each attempt."""
-    span = hashlib.blake2b(f"{claim.id}:{claim.attempt}".encode(), digest_size=8).hexdigest()
-    return f"00-{trace_id(claim.id)}-{span}-01"
+    trace = trace_id(claim.id)
+    span = (int(trace[16:], 16) + claim.attempt) % 2**64
+    return f"00-{trace}-{span:016x}-01"
 
 
 def _signed(keys: Sequence[str], id: str, timestamp: int, body: bytes) -> str:

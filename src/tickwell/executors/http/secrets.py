@@ -28,11 +28,15 @@ class NoSecrets:
         return {}
 
 
+#: For whom nothing was filled in.
+HIDE_NOTHING: Callable[[str], str] = str
+
+
 def hider(values: Iterable[str]) -> Callable[[str], str]:
     """Takes secrets out of a text: a receiver may send back what it got."""
     long = {value for value in values if len(value) >= _SHORTEST}
     if not long:
-        return str
+        return HIDE_NOTHING
     # As they stand in a URL and in JSON, too; the longest first, since one may hold another.
     forms = {form for value in long for form in _forms(value)}
     hidden = sorted(forms, key=len, reverse=True)
