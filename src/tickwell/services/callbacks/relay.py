@@ -7,12 +7,13 @@ what ended in the last minutes, once a minute; the key of the run makes each eve
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tickwell.clock import Clock
 from tickwell.domain.event import AttemptsFinished, Event, Events, Stopped
 from tickwell.domain.execution import State
+from tickwell.domain.outcome import Report
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import HistoryStore, RecordStore
@@ -31,8 +32,9 @@ from tickwell.services.executions import Executions
 from tickwell.services.platform import PLATFORM
 from tickwell.services.recall import Recall
 
-#: News that wait to be told; the oldest go first, and are found again by the sweep.
-MOST = 10_000
+#: News that wait to be told, and batches of reports that wait to be looked at; the oldest go
+#: first, and are found again by the sweep.
+MOST, MOST_BATCHES = 10_000, 100
 #: Seconds between two sweeps; milliseconds that one looks back, and from when on.
 SWEEP = 60.0
 BACK, SETTLED = 600_000, 10_000
@@ -56,6 +58,7 @@ class Relay:
         self._store = store
         self._clock = clock
         self._executions = executions
+        self._ended: deque[Sequence[Report]] = deque(maxlen=MOST_BATCHES)
         self._news: deque[News] = deque(maxlen=MOST)
         self._projects: Recall[str, frozenset[str]] = Recall(clock)
         self._callbacks: Recall[str, list[Callback]] = Recall(clock)
@@ -71,13 +74,13 @@ class Relay:
         if isinstance(event, Stopped):
             self._leave()
         if isinstance(event, AttemptsFinished):
-            found = [news for report in event.reports if (news := news_of_report(report))]
-            if found:
-                self._news.extend(found)
-                self.wake()
+            self._ended.append(event.reports)
+            self.wake()
 
     async def step(self) -> float:
         """Tell all news; look for what nobody told."""
+        while self._ended:
+            await self._gather(self._ended[0])
         while self._news:
             news = self._news[0]
             if news.project in await self._places():
@@ -90,6 +93,14 @@ class Relay:
         await self._sweep()
         self._swept_at = self._clock.monotonic()
         return SWEEP
+
+    async def _gather(self, reports: Sequence[Report]) -> None:
+        """Most projects have no callbacks, and of theirs nothing is made here."""
+        places = await self._places()
+        if self._ended and self._ended[0] is reports:
+            self._ended.popleft()
+        ours = (report for report in reports if report.claim.job.project in places)
+        self._news.extend(news for report in ours if (news := news_of_report(report)))
 
     async def _tell(self, news: News) -> None:
         for callback in await self._callbacks.get(news.project, lambda: self._read(news.project)):
