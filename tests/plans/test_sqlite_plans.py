@@ -76,6 +76,13 @@ def test_no_statement_reads_a_whole_table(schema, name):
     assert scans(plan(schema, SQL[name])) <= allowed
 
 
+def test_what_ends_together_is_found_by_its_key(schema):
+    row = f"({', '.join('?' * 14)})"
+    lines = plan(schema, SQL["end_executions"].format(rows=f"{row}, {row}"))
+    assert "SEARCH execution USING INTEGER PRIMARY KEY (rowid=?)" in lines
+    assert scans(lines) == set()
+
+
 @pytest.mark.parametrize("name", sorted(SQL.keys() - TEMPLATES - SORTS))
 def test_no_hot_statement_sorts(schema, name):
     assert sorts(plan(schema, SQL[name])) == []

@@ -111,7 +111,7 @@ class Finishing:
             self.flow.ended[job.project, state] += 1
             if job.trigger.follows_finish and report.claim.kind is Kind.FIRE:
                 self.flow.after_end(job, row.job, FIRE, state, report.ended_at)
-        self.session.many("end_execution", rows)
+        self.session.together("end_executions", rows)
 
     def _write_retries(self, retries: list[tuple[Standing, Report]]) -> None:
         attempts, gone_on, again = [], [], []

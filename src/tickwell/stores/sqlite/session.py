@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import chain
 from typing import Any
 
 from tickwell.stores.sql.statements import load
 
 SQL = load("tickwell.stores.sqlite")
+#: Rows of a statement over `VALUES`: few sizes, so that all of them stay prepared.
+SIZES = (1, 4, 16, 64, 128, 256, 512)
 
 
 class Session:
@@ -28,6 +32,20 @@ class Session:
         """Run a statement for each row of parameters; how many rows were changed."""
         return self.connection.executemany(SQL[name], rows).rowcount
 
+    def together(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Change what is keyed by each row in a few steps, by a statement over `VALUES {rows}`.
+
+        Between two steps a thread waits for Python's lock: beside a busy event loop 500 turns of
+        `many` took longer than all that they wrote.
+        """
+        for begin in range(0, len(rows), SIZES[-1]):
+            some = rows[begin : begin + SIZES[-1]]
+            size = next(size for size in SIZES if size >= len(some))
+            # The last one again where rows are too few: SQLite writes it once.
+            whole = [*some, *[some[-1]] * (size - len(some))]
+            statement = _with_rows(name, size, len(some[0]))
+            self.connection.execute(statement, list(chain.from_iterable(whole)))
+
     def rows(self, name: str, *parameters: Any) -> list[Any]:
         """All rows."""
         return self.connection.execute(SQL[name], parameters).fetchall()
@@ -45,3 +63,9 @@ class Session:
         """The first column of the first row, or None."""
         row = self.connection.execute(SQL[name], parameters).fetchone()
         return None if row is None else row[0]
+
+
+@cache
+def _with_rows(name: str, count: int, width: int) -> str:
+    row = f"({', '.join('?' * width)})"
+    return SQL[name].format(rows=", ".join([row] * count))

@@ -34,6 +34,15 @@ UPDATE execution SET state = ?, outcome = ?, reason = ?, charged = ?, lost = ?, 
                      prune_at = ?
 WHERE key = ?;
 
+-- name: end_executions
+-- The same for several: the parameters of each in a row of its own.
+UPDATE execution SET state = ended.column1, outcome = ended.column2, reason = ended.column3,
+                     charged = ended.column4, lost = ended.column5, returned = ended.column6,
+                     started_at = ended.column7, ended_at = ended.column8, error = ended.column9,
+                     result = ended.column10, attempt = ended.column11, worker = ended.column12,
+                     prune_at = ended.column13
+FROM (VALUES {rows}) AS ended WHERE execution.key = ended.column14;
+
 -- name: pass_job_on
 -- Give the gates of these jobs to the best of those before them, or to nobody.
 UPDATE cursor SET holder = (
