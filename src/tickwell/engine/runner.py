@@ -29,6 +29,7 @@ class Runner:
         self.settings = settings
         self.deadlines = Deadlines(clock, self._abandon)
         self.in_hand: dict[str, Attempt] = {}
+        reporter.in_hand = self.in_hand.__len__
         #: Executions held for one instant are released by one event.
         self._instants: dict[int, asyncio.Event] = {}
         self._timers: set[asyncio.Task[None]] = set()
