@@ -1,7 +1,8 @@
 """A FastAPI application with its scheduler: one lifespan for both.
 
 In production: `uvicorn web_app:app --workers 4`. Each worker has a scheduler on the same store,
-and every fire still runs once. Run as a script, this asks the application what a browser would.
+and every fire still runs once. Run as a script, this asks the application what a browser would;
+`pip install httpx` for that.
 
 It prints:
     202 queued
