@@ -20,6 +20,7 @@ from bench.cases import (
     processes,
     scale,
     start,
+    webhooks,
 )
 from bench.child import ChildFailed
 from bench.figure import Figure
@@ -40,6 +41,7 @@ CASES: dict[str, Callable[[Options], list[Figure]]] = {
     "add": add.measure,
     "api": api_create.measure,
     "pages": pages.measure,
+    "webhooks": webhooks.measure,
 }
 #: Only when they are asked for: they take minutes.
 LONG: dict[str, Callable[[Options], list[Figure]]] = {"bloat": bloat.measure}

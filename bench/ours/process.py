@@ -1,8 +1,6 @@
 """A process of Tickwell as it is measured: store, handlers and engine with default settings."""
 
 import asyncio
-import contextlib
-import importlib
 import json
 import random
 import sys
@@ -14,7 +12,7 @@ from tickwell.domain.execution import Kind, NewExecution
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.planning import first_cursor, new_execution
-from tickwell.domain.target import Call
+from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.engine.engine import Engine
 from tickwell.executors.call import CallExecutor
@@ -22,7 +20,7 @@ from tickwell.executors.handlers import Handlers
 from tickwell.ids import new_id
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
-from tickwell.wiring import make_store
+from tickwell.wiring import collect_rarely, loop_factory, make_store
 
 #: Rows added to a store at once, and runs of one job: no more than its retention keeps.
 BATCH = 1000
@@ -55,13 +53,13 @@ def make_engine(store: Any, handlers: dict[str, Callable[..., Any]], where: str)
     )
 
 
-def make_job(number: int, handler: str, trigger: Trigger, now: int) -> Job:
-    """A job with default policies."""
+def make_job(number: int, what: str | Target, trigger: Trigger, now: int) -> Job:
+    """A job with default policies, of a handler or of another target."""
     return Job(
         id=new_id(now, random.Random(number)),
         name=f"job-{number}",
         trigger=trigger,
-        target=Call(handler),
+        target=Call(what) if isinstance(what, str) else what,
         created_at=now,
         saved_at=now,
     )
@@ -74,10 +72,10 @@ async def add_jobs(store: Store, jobs: Iterable[Job], now: int) -> None:
         await store.add_jobs(entries[begin : begin + BATCH], now)
 
 
-async def enqueue(store: Store, count: int, handler: str = "noop") -> None:
+async def enqueue(store: Store, count: int, what: str | Target = "noop") -> None:
     """Requested runs of a few jobs, 200 bytes of payload each, one a millisecond until now."""
     now, seeded = wall_millis(), random.Random(0)
-    jobs = [make_job(n, handler, OnDemand(), now) for n in range(-(-count // BATCH))]
+    jobs = [make_job(n, what, OnDemand(), now) for n in range(-(-count // BATCH))]
     await add_jobs(store, jobs, now)
     asked_at = range(now - count, now)
     for begin in range(0, count, BATCH):
@@ -98,11 +96,9 @@ def _run(job: Job, asked_at: int, seeded: random.Random) -> NewExecution:
 
 
 def run(main: Coroutine[Any, Any, Any]) -> None:
-    """Run on uvloop where it is installed, as production does; print the answer as JSON."""
-    make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
-    with contextlib.suppress(ImportError):  # it has no wheel for some systems
-        make_loop = importlib.import_module("uvloop").new_event_loop
-    with asyncio.Runner(loop_factory=make_loop) as runner:
+    """Run as `serve` does; print the answer as JSON."""
+    collect_rarely()
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         answer = runner.run(main)
     json.dump(answer, sys.stdout)
     print()

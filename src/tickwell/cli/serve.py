@@ -102,8 +102,9 @@ def serve(
         app=app,
         local=allow_local,
     )
-    from tickwell.wiring import loop_factory
+    from tickwell.wiring import collect_rarely, loop_factory
 
+    collect_rarely()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(service.run())
 
