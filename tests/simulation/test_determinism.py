@@ -9,7 +9,7 @@ import pytest
 from tests.simulation.seeds import run
 from tickwell.testing.simulation import simulate
 
-SAMPLE = [3, 7, 11, 21, 46]
+SAMPLE = [3, 11, 46]
 
 
 @pytest.mark.parametrize("seed", SAMPLE)
@@ -18,7 +18,7 @@ def test_a_seed_gives_the_same_run_twice(seed):
 
 
 def test_another_seed_gives_another_run():
-    assert run(3).trace != run(7).trace
+    assert run(3).trace != run(46).trace
 
 
 def test_the_order_of_sets_has_no_say():

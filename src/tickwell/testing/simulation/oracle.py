@@ -79,10 +79,9 @@ class Oracle:
         for _, last in ranges:
             lasts.append(max(last, lasts[-1] if lasts else last))
         for fire in job.trigger.between(since, until):
-            if execution_id(job.id, fire) in self.rows.seen:
-                continue
             place = bisect_right(firsts, fire)
-            if not place or lasts[place - 1] < fire:
+            is_passed = place and fire <= lasts[place - 1]
+            if not is_passed and execution_id(job.id, fire) not in self.rows.seen:
                 raise self.world.fail(f"{job.id}: the fire at {fire} was lost; ends {until}")
 
     def _runs(self, job: Job, cursor: Cursor) -> None:
