@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tickwell.errors import InvalidSetting
+from tickwell.stores.sql.numbers import take_numbers
 
 SCHEMES = ("mysql", "mariadb")
 PORT = 3306
@@ -83,25 +84,7 @@ def _options(given: dict[str, str]) -> dict[str, Any]:
         options["prefix"] = given.pop("prefix")
         if not _PREFIX.fullmatch(options["prefix"]):
             raise _invalid("a prefix has small letters, digits and _, 31 at most")
-    for name, kind in (
-        ("pool", int),
-        ("connect_timeout", float),
-        ("statement_timeout", float),
-        ("lock_timeout", float),
-    ):
-        if name in given:
-            options[name] = _number(name, given.pop(name), kind)
-    return options
-
-
-def _number(name: str, text: str, kind: type[int | float]) -> float:
-    try:
-        number = kind(text)
-    except ValueError:
-        number = kind(0)
-    if not 0 < number < 1e6:
-        raise _invalid(f"{name}={text} is no positive number")
-    return number
+    return options | take_numbers(given, _invalid)
 
 
 def _invalid(reason: str) -> InvalidSetting:

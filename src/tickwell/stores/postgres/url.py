@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from tickwell.errors import InvalidSetting
+from tickwell.stores.sql.numbers import take_numbers
 
 SCHEMES = ("postgresql", "postgres")
 #: Options that the driver knows: how to reach the server, and TLS.
@@ -83,25 +84,7 @@ def _options(given: dict[str, str]) -> dict[str, Any]:
         options["pooler"] = given.pop("pooler")
         if options["pooler"] not in POOLERS:
             raise _invalid(f"pooler is one of {', '.join(POOLERS)}")
-    for name, kind in (
-        ("pool", int),
-        ("connect_timeout", float),
-        ("statement_timeout", float),
-        ("lock_timeout", float),
-    ):
-        if name in given:
-            options[name] = _number(name, given.pop(name), kind)
-    return options
-
-
-def _number(name: str, text: str, kind: type[int | float]) -> float:
-    try:
-        number = kind(text)
-    except ValueError:
-        number = kind(0)
-    if not 0 < number < 1e6:
-        raise _invalid(f"{name}={text} is no positive number")
-    return number
+    return options | take_numbers(given, _invalid)
 
 
 def _invalid(reason: str) -> InvalidSetting:
