@@ -57,7 +57,7 @@ async def test_errors_stand_at_their_fields(window, site):
     await page.get_by_role("button", name="Save").click()
     await expect(page.locator("#cron-error")).to_contain_text("99")
     await page.get_by_label("Document").fill("{")
-    await expect(page.locator("#document-error")).to_contain_text("is no JSON")
+    await expect(page.locator("#document-error")).to_contain_text("is not JSON")
 
 
 async def test_a_change_is_shown_before_it_is_saved_and_a_conflict_is_refused(window, site):

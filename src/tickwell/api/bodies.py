@@ -67,7 +67,7 @@ def object_of(body: bytes, *known: str) -> dict[str, Any]:
     return document
 
 
-def parsed(body: bytes) -> Any:
+def parsed(body: bytes, what: str = "the body") -> Any:
     """The document that the bytes hold: JSON, each key once, within the bounds."""
     document = plainly(body)
     if document is not None:
@@ -81,12 +81,12 @@ def parsed(body: bytes) -> Any:
     except RecursionError:
         raise InvalidInput(f"is nested more than {DEEPEST} deep") from None
     except UnicodeDecodeError as error:
-        raise NotJson(f"the body is not UTF-8, from byte {error.start} on") from None
+        raise NotJson(f"{what} is not UTF-8, from byte {error.start} on") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise NotJson(f"the body is not JSON: {error.msg}, {place}") from None
+        raise NotJson(f"{what} is not JSON: {error.msg}, {place}") from None
     except ValueError:
-        raise NotJson("the body has a number with too many digits") from None
+        raise NotJson(f"{what} has a number with too many digits") from None
     return document
 
 
@@ -101,7 +101,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise NotJson(f"the body is not JSON: {name} is no number there")
+    raise NotJson(f"JSON has no number {name}")
 
 
 def _check(value: Any, depth: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from tickwell.api.flat import canonical, flat_field
@@ -31,14 +30,9 @@ READ_ONLY = frozenset(
 
 
 def definition(
-    document: Any,
-    *,
-    flat: bool = False,
-    sent_back: bool = False,
-    id: str = "",
-    project: str = "default",
+    document: Any, *, flat: bool = False, sent_back: bool = False
 ) -> tuple[Job, bool | None]:
-    """The job of a document under an id in a project, and what `enabled` said in a flat one.
+    """The job of a document, without an id yet, and what `enabled` said in a flat one.
 
     Sent back: what the service had added when it was read is left out instead of refused.
     """
@@ -48,15 +42,15 @@ def definition(
             given = {name: value for name, value in given.items() if name not in READ_ONLY}
         _refuse_read_only(given)
         if isinstance(given, dict):
-            given = {"id": id, "project": project, **given}
+            given = {"id": "", **given}
         return job_from_document(given), enabled
     except InvalidInput as error:
         field = flat_field(error.field, document) if flat else error.field
         raise InvalidJob(error.reason, field=field, hint=error.hint) from None
 
 
-def definitions(documents: Any, new_id: Callable[[], str], project: str) -> list[Job]:
-    """The jobs of a batch, each with an id; everything that is wrong is said at once."""
+def definitions(documents: Any) -> list[Job]:
+    """The jobs of a batch; everything that is wrong is said at once."""
     if not isinstance(documents, list) or not 1 <= len(documents) <= MOST:
         raise InvalidJob(f"a list of 1 to {MOST} jobs is needed", field="jobs")
     found, wrong = list[Job](), list[InvalidInput]()
@@ -64,7 +58,7 @@ def definitions(documents: Any, new_id: Callable[[], str], project: str) -> list
     for number, document in enumerate(documents):
         at = f"jobs.{number}"
         try:
-            job, _ = definition(document, id=new_id(), project=project)
+            job, _ = definition(document)
         except InvalidInput as error:
             field = f"{at}.{error.field}" if error.field else at
             wrong.append(InvalidJob(error.reason, field=field, hint=error.hint))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tickwell.api.definitions import READ_ONLY
 from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.job import Job
 from tickwell.domain.trigger import Trigger
@@ -41,13 +42,11 @@ STARTS = {"cron": {"cron": "0 9 * * *"}, "every": {"every": "5m"}, "once": {"onc
 #: What a job cannot do without: kept when it is empty, so that its place says so.
 NEEDED = {"name", "cron", "every", "once", "url", "handler"}
 _WHOLE = {"max_attempts"}
-#: What a definition has that nobody edits.
-OWN = ("id", "project", "version", "saved_at", "created_at", "app", "declared")
 
 
 def definition(job: Job) -> dict[str, Any]:
     """What of a job somebody edits."""
-    return {name: value for name, value in job_to_document(job).items() if name not in OWN}
+    return _editable(job_to_document(job))
 
 
 @dataclass(slots=True)
@@ -101,7 +100,7 @@ class Draft:
     def job(self) -> Job | None:
         """The job, if the document is right; else `errors` says what is wrong."""
         try:
-            return job_from_document({"id": ""} | self.document)
+            return job_from_document({"id": "", **_editable(self.document)})
         except InvalidInput as error:
             self.errors[error.field] = (
                 f"{error.reason}. {error.hint}" if error.hint else error.reason
@@ -145,6 +144,11 @@ def from_fields(before: Draft, given: Mapping[str, str]) -> Draft:
     except InvalidInput as error:
         draft.errors["payload"] = error.reason
     return draft
+
+
+def _editable(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document without what the service says of a job, and nobody else."""
+    return {name: value for name, value in document.items() if name not in READ_ONLY}
 
 
 def _within(place: str, path: str) -> bool:

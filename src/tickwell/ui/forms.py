@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from tickwell.api.bodies import parsed
+from tickwell.api.bounds import ONE
+from tickwell.api.problems import NotJson
 from tickwell.errors import InvalidInput
 
 
 def json_of(text: str, field: str) -> Any:
-    """JSON that somebody typed; None for nothing."""
+    """JSON that somebody typed, within the bounds of the API; None for nothing."""
     if not text.strip():
         return None
+    body = text.encode(errors="replace")
+    if len(body) > ONE:
+        raise InvalidInput(f"has more than {ONE} bytes", field=field)
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"is no JSON: {error}", field=field, hint='Use {"a": 1}') from None
+        return parsed(body, "this")
+    except NotJson as error:
+        raise InvalidInput(str(error), field=field, hint='Use {"a": 1}') from None
+    except InvalidInput as error:
+        raise InvalidInput(str(error), field=field) from None

@@ -52,12 +52,7 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
 
     async def act() -> Response:
         jobs = context.operations.jobs
-        given, enabled = definition(
-            bodies.parsed(body),
-            flat=takes_flat(request),
-            id=jobs.new_id(),
-            project=actor.project,
-        )
+        given, enabled = definition(bodies.parsed(body), flat=takes_flat(request))
         added = await jobs.create(actor, given, paused=enabled is False)
         if not added.new:
             return job_answer(added.entry)
@@ -86,7 +81,7 @@ async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -
     async def act() -> Response:
         jobs = context.operations.jobs
         documents = bodies.object_of(body, "jobs").get("jobs")
-        given = definitions(documents, jobs.new_id, actor.project)
+        given = definitions(documents)
         added = await jobs.create_many(actor, given)
         items = [entry_document(each.entry) for each in added]
         return answer({"items": items, "new": [each.new for each in added]}, 201)

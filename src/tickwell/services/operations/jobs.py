@@ -8,14 +8,14 @@ from typing import Any
 
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_from_document, job_to_document
-from tickwell.domain.job import Entry, Job
+from tickwell.domain.job import Entry, Job, copied
 from tickwell.errors import InvalidJob, VersionConflict
 from tickwell.ids import new_id
 from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.operations.merge import merged
-from tickwell.services.operations.tools import Tools
+from tickwell.services.operations.tools import LOOK, Tools
 
 #: Jobs that one request may add.
 MOST = 1000
@@ -64,7 +64,7 @@ class JobOperations:
         self, actor: Actor, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
         """Jobs by name."""
-        scope = replace(where, project=actor.project)
+        scope = replace(where, project=actor.project, look=LOOK)
         return await self.tools.jobs.list(scope, cursor, limit)
 
     @needs(Permission.READ)
@@ -124,7 +124,7 @@ class JobOperations:
     async def _add(
         self, actor: Actor, jobs: Sequence[Job], *, paused: bool = False
     ) -> Sequence[Added]:
-        own = [job if _is_ready(job, actor) else self._owned(job, actor) for job in jobs]
+        own = [self._owned(job, actor) for job in jobs]
         await self.tools.limiter.check_jobs(actor, own)
         by = actor.name if paused else None
         added = await self.tools.jobs.add_many(own, paused_by=by, from_documents=True)
@@ -133,12 +133,10 @@ class JobOperations:
             for entry, job in zip(added, own, strict=True)
         ]
 
-    def new_id(self) -> str:
-        """An id for a job to be added."""
-        return new_id(self.tools.clock.now(), self.tools.random)
-
     def _owned(self, job: Job, actor: Actor) -> Job:
-        return replace(job, id=self.new_id(), project=actor.project)
+        """Whatever it says of itself, it is the actor's project's, and new."""
+        id = new_id(self.tools.clock.now(), self.tools.random)
+        return copied(job, id=id, project=actor.project)
 
     async def _edit(
         self, actor: Actor, action: str, before: Entry, job: Job, expected_version: int | None
@@ -163,11 +161,6 @@ class JobOperations:
         await self.tools.auditor.record(
             actor, action, f"job/{id}", _document(before), _document(after)
         )
-
-
-def _is_ready(job: Job, actor: Actor) -> bool:
-    """Whether it has an id, and is where it belongs: making a copy takes as long as reading it."""
-    return bool(job.id) and job.project == actor.project
 
 
 def _expect(entry: Entry, version: int | None) -> None:

@@ -69,7 +69,7 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
         if entry is None:
             found = (await operations.create(actor, job)).entry
         else:
-            version = int(str(form.get("version", entry.job.version)))
+            version = _version(str(form.get("version", entry.job.version)))
             found = (await operations.replace(actor, entry.job.id, job, version)).entry
     except (InvalidInput, Conflict, LimitReached) as error:
         draft.errors[getattr(error, "field", "") or "name"] = str(error)
@@ -140,6 +140,13 @@ async def _shown(visitor: Visitor, draft: Draft, entry: Entry | None) -> Shown:
         found = await visitor.operations.previews.trigger(visitor.actor, trigger)
     changes = _changes(entry.job, job) if entry is not None and job is not None else []
     return Shown(draft=draft, preview=found, changes=changes)
+
+
+def _version(given: str) -> int:
+    """The version that the page was made of."""
+    if not given.isdecimal() or len(given) > 9:
+        raise InvalidInput("is no version of a job", field="version", hint="Load the page again")
+    return int(given)
 
 
 async def _handlers(visitor: Visitor) -> list[str]:

@@ -1,0 +1,86 @@
+"""What the editor takes: no more than the API, and nothing of anybody else."""
+
+import json
+
+import pytest
+
+from tests.ui.house import OWNER
+
+JOB = {"name": "mine", "trigger": {"on_demand": True}, "target": {"call": {"handler": "x"}}}
+
+
+async def send(browser, document, path="/jobs/save", **fields):
+    text = document if isinstance(document, str) else json.dumps(document)
+    return await browser.post(path, side="document", document=text, **fields)
+
+
+@pytest.fixture
+async def editor(house):
+    browser = await house.login()
+    await browser.see("/jobs/new")
+    return browser
+
+
+async def test_the_id_of_a_job_elsewhere_leads_nowhere(house):
+    hidden = await house.add("hidden-job", payload={"token": "top"})
+    await house.administration.projects.create(OWNER, "other", admin="eve")
+    browser = await house.login("eve")
+    await browser.see("/jobs/new")
+    own = {"id": hidden, "project": "other", "app": "theirs", "declared": "x", "version": 7}
+    answer = await send(browser, JOB | own)
+    assert answer.status_code == 303, answer.text
+    assert hidden not in answer.headers["location"]
+    [entry] = await house.store.get_jobs("other", ["mine"])
+    assert (entry.job.app, entry.job.declared, entry.job.version) == (None, None, 1)
+    [theirs] = await house.store.get_jobs("default", [hidden])
+    assert (theirs.job.name, theirs.job.version) == ("hidden-job", 1)
+    assert "hidden-job" not in (await browser.see("/settings/audit")).text
+
+
+@pytest.mark.parametrize("id", ["../../etc", "x" * 5000])
+async def test_an_id_is_never_what_somebody_typed(house, editor, id):
+    answer = await send(editor, JOB | {"id": id})
+    assert answer.status_code == 303, answer.text
+    [entry] = await house.store.get_jobs("default", ["mine"])
+    assert answer.headers["location"] == f"/jobs/{entry.job.id}"
+    assert len(entry.job.id) == 36
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (json.dumps(JOB | {"payload": {str(n): n for n in range(1001)}}), "1000 fields"),
+        (json.dumps(JOB | {"payload": ["x" * 60_000] * 5}), "262144 bytes"),
+        (json.dumps(JOB | {"payload": "x" * 70_000}), "65536 characters"),
+        (json.dumps(JOB)[:-1] + ', "name": "again"}', "name: is given twice"),
+        (json.dumps(JOB | {"payload": 0}).replace("0", "[" * 40 + "]" * 40), "more than 32 deep"),
+        (json.dumps(JOB | {"payload": 0}).replace("0", "[" * 9999), "more than 32 deep"),
+        (json.dumps(JOB | {"payload": "\0"}), "payload: a text has no NUL"),
+        (json.dumps(JOB | {"payload": "\ud800"}), "payload: a text has half of a character"),
+        (json.dumps(JOB | {"description": "\ud800"}), "description: a text has half"),
+        (json.dumps(JOB | {"tags": ["\udfff"]}), "tags.0: a text has half"),
+        (json.dumps(JOB | {"id": "\0"}), "id: a text has no NUL"),
+        (json.dumps(JOB | {"payload": float("nan")}), "no number NaN"),
+        ("{", "this is not JSON"),
+    ],
+)
+async def test_a_document_keeps_to_the_bounds_of_the_api(house, editor, text, said):
+    for path in ("/jobs/save", "/jobs/preview", "/jobs/try"):
+        answer = await send(editor, text, path)
+        assert answer.status_code == (422 if path == "/jobs/save" else 200), path
+        assert said in editor.read(answer).text
+    assert await house.store.get_jobs("default", ["mine", "again"]) == []
+
+
+async def test_so_does_a_payload_of_one_run(house, editor):
+    job = await house.add("mine")
+    for text in ('"\\ud800"', '{"a": 1, "a": 2}', "[" * 40 + "]" * 40, "NaN"):
+        answer = await editor.post(f"/jobs/{job}/trigger", payload=text)
+        assert answer.status_code == 422, text
+
+
+async def test_a_version_that_is_none_is_said(house, editor):
+    job = await house.add("mine")
+    answer = await send(editor, JOB, id=job, version="abc")
+    assert answer.status_code == 422
+    assert "version" in editor.read(answer).text
