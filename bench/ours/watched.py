@@ -4,13 +4,13 @@ import asyncio
 import time
 from typing import Any
 
-from tickwell.domain.execution import State
+from tickwell.domain.execution import LIVE, State
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import Finished
 from tickwell.ports.store import Store
 
-#: Seconds without a report after which the queue is taken to be empty, or the engine to be stuck.
-QUIET = 2.0
+#: Seconds without a report after which it is asked whether all is done, or the engine is stuck.
+QUIET = 0.5
 STUCK = 30.0
 
 
@@ -40,11 +40,16 @@ class Watched:
         return finished
 
     async def until(self, count: int) -> None:
-        """Until so many are written; 0: until no more come, since others take their share."""
+        """Until so many are written; 0: until all have ended, since others take their share."""
         while self.written < count or not count:
             self._moved.clear()
             try:
                 async with asyncio.timeout(STUCK if count else QUIET):
                     await self._moved.wait()
             except TimeoutError:
-                return
+                if count or time.time() - self.last > STUCK or await self._is_over():
+                    return
+
+    async def _is_over(self) -> bool:
+        """Whether nothing is left to do for anybody: a busy machine is slow, not done."""
+        return not LIVE.intersection(state for state, n in (await self.stats()).items() if n)
