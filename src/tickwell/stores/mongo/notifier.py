@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
 
-from tickwell.stores.mongo.base import rest
+from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import DRIVER
 
-#: Seconds: what is written together is told once, and then not again for a while.
-GATHER = 0.005
-APART = 0.05
 #: How often loops are woken when nothing can be heard, and how long until listening is tried again.
 POLL = 1.0
 AGAIN = 10.0
@@ -24,44 +20,24 @@ AGAIN = 10.0
 log = logging.getLogger("tickwell.stores.mongo")
 
 
-class Bell:
-    """Tells other processes that something was written."""
+class Bell(AnyBell):
+    """Changes one document, where changes can be watched."""
+
+    trouble = DRIVER
 
     def __init__(self, database: Database, sender: str) -> None:
+        super().__init__()
         self.database = database
         self.sender = sender
-        self._task: asyncio.Task[None] | None = None
-        self._rung = False
 
     def ring(self) -> None:
-        """Tell soon; ringing again before that is the same ring."""
-        if not self.database.is_replicated:
-            return
-        self._rung = True
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._send())
+        if self.database.is_replicated:
+            super().ring()
 
-    async def close(self) -> None:
-        """Send what is due, and no more."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            if self._rung:
-                await self._notify()
-
-    async def _send(self) -> None:
-        await rest(GATHER)
-        while self._rung:
-            await self._notify()
-            await rest(APART)
-
-    async def _notify(self) -> None:
-        self._rung = False
-        with suppress(*DRIVER):  # a hint; who needs it polls
-            await self.database.bell.update_one(
-                {"_id": "bell"}, {"$set": {"by": self.sender}, "$inc": {"rings": 1}}, upsert=True
-            )
+    async def send(self) -> None:
+        await self.database.bell.update_one(
+            {"_id": "bell"}, {"$set": {"by": self.sender}, "$inc": {"rings": 1}}, upsert=True
+        )
 
 
 class Ear:

@@ -14,12 +14,10 @@ from typing import Any
 import asyncpg
 
 from tickwell.errors import TickwellError
+from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.errors import DRIVER
 
-#: Seconds: what is written together is told once, and then not again for a while.
-GATHER = 0.005
-APART = 0.05
 #: How often loops are woken when nothing can be heard, and how long until listening is tried again.
 POLL = 1.0
 AGAIN = 10.0
@@ -27,45 +25,23 @@ AGAIN = 10.0
 log = logging.getLogger("tickwell.stores.postgres")
 
 
-class Bell:
-    """Tells other processes that something was written."""
+class Bell(AnyBell):
+    """Notifies on a connection of the pool."""
+
+    trouble = (TickwellError,)
 
     def __init__(self, database: Database, sender: str) -> None:
+        super().__init__()
         self.database = database
         self.sender = sender
         self.channel = f"tickwell_{database.location.schema}"[:63]
-        self._task: asyncio.Task[None] | None = None
-        self._rung = False
 
-    def ring(self) -> None:
-        """Tell soon; ringing again before that is the same ring."""
-        self._rung = True
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._send())
-
-    async def close(self) -> None:
-        """Send what is due, and no more."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            if self._rung:
-                await self._notify()
-
-    async def _send(self) -> None:
-        await rest(GATHER)
-        while self._rung:
-            await self._notify()
-            await rest(APART)
-
-    async def _notify(self) -> None:
-        self._rung = False
-        with suppress(TickwellError):  # a hint; who needs it polls
-            await self.database.single(
-                lambda session: session.connection.fetchval(
-                    "SELECT pg_notify($1, $2)", self.channel, self.sender
-                )
+    async def send(self) -> None:
+        await self.database.single(
+            lambda session: session.connection.fetchval(
+                "SELECT pg_notify($1, $2)", self.channel, self.sender
             )
+        )
 
 
 class Ear:
@@ -156,10 +132,3 @@ class Ear:
         except TimeoutError:
             return False
         return True
-
-
-async def rest(seconds: float) -> None:
-    """A pause that nobody can end."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await asyncio.Event().wait()

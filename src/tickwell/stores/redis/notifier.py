@@ -12,13 +12,11 @@ from typing import Any
 
 from redis.asyncio import Redis
 
+from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.redis.client import Command, connect
 from tickwell.stores.redis.errors import DRIVER, said
 from tickwell.stores.redis.url import Location
 
-#: Seconds: what is written together is told once, and then not again for a while.
-GATHER = 0.005
-APART = 0.05
 #: How often loops are woken when nothing can be heard, and how long until listening is tried again.
 POLL = 1.0
 AGAIN = 5.0
@@ -28,41 +26,19 @@ PATIENCE = 2.0
 log = logging.getLogger("tickwell.stores.redis")
 
 
-class Bell:
-    """Tells other processes that something was written."""
+class Bell(AnyBell):
+    """Publishes on a channel."""
+
+    trouble = DRIVER
 
     def __init__(self, run: Command, channel: str, sender: str) -> None:
+        super().__init__()
         self.run = run
         self.channel = channel
         self.sender = sender
-        self._task: asyncio.Task[None] | None = None
-        self._rung = False
 
-    def ring(self) -> None:
-        """Tell soon; ringing again before that is the same ring."""
-        self._rung = True
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._send())
-
-    async def close(self) -> None:
-        """Send what is due, and no more."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            if self._rung:
-                await self._notify()
-
-    async def _send(self) -> None:
-        await rest(GATHER)
-        while self._rung:
-            await self._notify()
-            await rest(APART)
-
-    async def _notify(self) -> None:
-        self._rung = False
-        with suppress(*DRIVER):  # a hint; who needs it polls
-            await self.run("PUBLISH", self.channel, self.sender)
+    async def send(self) -> None:
+        await self.run("PUBLISH", self.channel, self.sender)
 
 
 class Ear:
@@ -178,10 +154,3 @@ async def _wait(event: asyncio.Event, seconds: float) -> bool:
     except TimeoutError:
         return False
     return True
-
-
-async def rest(seconds: float) -> None:
-    """A pause that nobody can end."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await asyncio.Event().wait()

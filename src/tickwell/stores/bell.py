@@ -1,0 +1,59 @@
+"""A bell: tells other processes that something was written, soon and not too often."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import ClassVar
+
+#: Seconds: what is written together is told once, and then not again for a while.
+GATHER = 0.005
+APART = 0.05
+
+
+class Bell:
+    """Rings at a bounded rate; a store says how one ring is sent."""
+
+    #: What sending may raise: a ring is a hint, and who needs it polls.
+    trouble: ClassVar[tuple[type[Exception], ...]]
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+        self._rung = False
+
+    async def send(self) -> None:
+        """Tell the others once."""
+        raise NotImplementedError
+
+    def ring(self) -> None:
+        """Tell soon; ringing again before that is the same ring."""
+        self._rung = True
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._main())
+
+    async def close(self) -> None:
+        """Send what is due, and no more."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            if self._rung:
+                await self._send()
+
+    async def _main(self) -> None:
+        await rest(GATHER)
+        while self._rung:
+            await self._send()
+            await rest(APART)
+
+    async def _send(self) -> None:
+        self._rung = False
+        with suppress(*self.trouble):
+            await self.send()
+
+
+async def rest(seconds: float) -> None:
+    """A pause that nobody can end."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.Event().wait()
