@@ -73,7 +73,7 @@ class Settings:
     max_runs_per_minute: int = 0
     #: Bytes of a payload; 0: no limit but the one for all, 1 MiB.
     max_payload: int = 0
-    #: Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
+    #: Networks of proxies whose X-Forwarded-For, -Proto and -Prefix are believed.
     trusted_proxies: tuple[str, ...] = ()
     #: Whether webhooks may go to http://, where anybody on the way can read them.
     allow_http: bool = False

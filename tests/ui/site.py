@@ -7,6 +7,8 @@ import threading
 from typing import Any
 
 import httpx
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from tickwell import Retry, Scheduler
 from tickwell.api.server import serve
@@ -27,7 +29,9 @@ OPEN: dict[str, Any] = {
 class Site:
     """Serves until it is left, and can be taken down and put up again on the same port."""
 
-    def __init__(self, folder, store="memory://", declare=lambda scheduler: None, **settings):
+    def __init__(
+        self, folder, store="memory://", declare=lambda scheduler: None, prefix="", **settings
+    ):
         known = OPEN | {
             "secret_key_file": str(folder / "server.key"),
             "drain_timeout": 0.1,
@@ -36,6 +40,7 @@ class Site:
         self.settings = Settings(store=store, **(known | settings))
         self.declare = declare
         self.port = 0
+        self.prefix = prefix
 
     def __enter__(self):
         self.sock = socket.socket()
@@ -43,7 +48,7 @@ class Site:
         self.sock.bind(("127.0.0.1", self.port))
         self.sock.listen()
         self.port = self.sock.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://127.0.0.1:{self.port}{self.prefix}"
         self.http = httpx.Client(base_url=self.url, timeout=30)
         ready, self.problem = threading.Event(), None
         self.thread = threading.Thread(target=self._run, args=(ready,))
@@ -79,7 +84,8 @@ class Site:
             events=scheduler.events,
         )
         self.context = app.state.context
-        server = asyncio.create_task(serve(app, self.sock))
+        served = Starlette(routes=[Mount(self.prefix, app)]) if self.prefix else app
+        server = asyncio.create_task(serve(served, self.sock))
         ready.set()
         await self.stopping.wait()
         await self.context.close()

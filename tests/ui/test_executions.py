@@ -9,7 +9,7 @@ async def test_the_list_narrows_by_state_and_leads_to_one(page, site):
     await page.goto(f"{site.url}/executions")
     await page.get_by_role("link", name="dead", exact=True).click()
     await expect(page.locator("tbody .badge").first).to_have_text("dead")
-    await page.locator("tbody tr").last.get_by_role("link").last.click()
+    await page.locator("tbody tr").last.get_by_role("link").first.click()
     await expect(page.get_by_role("heading", name="Attempts")).to_be_visible()
 
 

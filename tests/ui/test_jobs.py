@@ -49,15 +49,40 @@ async def test_a_page_leads_to_the_next_one(window, crowd):
 
 async def test_all_that_match_are_paused_and_resumed(window, crowd):
     page = await (await window(crowd)).open("/jobs?q=crowd-3")
-    for action, state in (("Pause", "paused"), ("Resume", "active")):
-        await page.get_by_label("Select all on this page").check()
-        await expect(page.locator("[data-count]")).to_have_text("50 selected")
-        await page.get_by_label("all that match, on every page").check()
-        await page.get_by_role("button", name=action).click()
-        said = f"1,000 of 1,000 jobs {state if state == 'paused' else 'resumed'}"
-        await expect(page.locator(".toast")).to_contain_text(said)
-        assert states(crowd, ["crowd-3000", "crowd-3999"]) == {state}
+    await choose_all(page, 1000)
+    await page.get_by_role("button", name="Pause").click()
+    await expect(page.locator(".toast")).to_contain_text("1,000 of 1,000 jobs paused")
+    assert states(crowd, ["crowd-3000", "crowd-3999"]) == {"paused"}
     assert states(crowd, ["crowd-2999"]) == {"active"}
+    await choose_all(page, 1000)
+    await page.get_by_role("button", name="Resume").click()
+    await expect(page.locator(".toast")).to_contain_text("1,000 of 1,000 jobs resumed")
+    assert states(crowd, ["crowd-3000", "crowd-3999"]) == {"active"}
+
+
+async def test_what_was_done_to_many_is_undone_and_only_that(window, crowd):
+    crowd.post("/jobs/crowd-4000/pause", note="before")
+    page = await (await window(crowd)).open("/jobs?q=crowd-4")
+    await choose_all(page, 1000)
+    await page.get_by_role("button", name="Pause").click()
+    await expect(page.locator(".toast")).to_contain_text("999 of 999 jobs paused")
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.locator(".toast")).to_contain_text("999 jobs are as before")
+    assert states(crowd, ["crowd-4001", "crowd-4999"]) == {"active"}
+    assert states(crowd, ["crowd-4000"]) == {"paused"}
+    await page.get_by_label("Select crowd-4000").check()
+    await page.get_by_role("button", name="Resume").click()
+    await expect(page.locator(".toast")).to_contain_text("1 of 1 jobs resumed")
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.locator(".toast")).to_contain_text("1 job is as before")
+    assert crowd.get("/jobs/crowd-4000")["pause"]["why"] == "before"
+
+
+async def choose_all(page, total):
+    """All that match the view, on every page."""
+    await page.get_by_label("Select all on this page").check()
+    await expect(page.locator("[data-count]")).to_have_text("50 selected")
+    await page.get_by_label(f"all {total:,} that match, on every page").check()
 
 
 async def test_the_selection_is_triggered_and_deleted(window, site):
@@ -83,6 +108,17 @@ async def test_a_question_that_is_denied_changes_nothing(window, site):
     await page.get_by_role("button", name="Delete").click()
     await expect(page).to_have_url(f"{site.url}/jobs/kept")
     assert states(site, ["kept"]) == {"active"}
+
+
+async def test_the_soonest_come_first_where_somebody_likes(window, site):
+    page = await (await window(site)).open("/jobs")
+    await page.get_by_role("link", name="Next fire").click()
+    names = page.locator("tbody a.name")
+    await expect(names.first).to_have_text("heartbeat")
+    await expect(names.last).to_have_text("new-year")
+    await expect(page.get_by_role("columnheader", name="Next fire")).to_have_attribute(
+        "aria-sort", "ascending"
+    )
 
 
 async def test_facets_narrow_and_are_taken_back(window, site):

@@ -21,6 +21,7 @@ FORMS = {
     "cancel_execution": "/executions/{id}/cancel",
     "revive_execution": "/executions/{id}/revive",
     "revive_dead_letters": "/dead/revive",
+    "purge_dead_letters": "/dead/purge",
     "pause_queue": "/queues/{name}/pause",
     "resume_queue": "/queues/{name}/resume",
     "bulk_pause": "/jobs/bulk",
@@ -53,7 +54,6 @@ FORMS = {
 #: And what no page needs.
 EXEMPT = {
     "create_jobs": "a thousand at once come from a file or a program",
-    "purge_dead_letters": "what is gone for good is chosen at a terminal, or by a program",
     "issue_token": "a token is for a program; a person has a session",
 }
 #: Forms of the pages' own: nothing of them is anybody's but the visitor's.
@@ -61,6 +61,7 @@ OWN = {
     "/preferences/theme",
     "/preferences/project",
     "/jobs/try",
+    "/jobs/undo",
     "/jobs/{id}/versions/{version}/restore",
 }
 
@@ -84,9 +85,9 @@ async def furnish(house):
     await operations.queues.pause(OWNER, "mail")
 
 
-async def crawl(browser, seen=None):
+async def crawl(browser, root=""):
     """All pages that links lead to, by address."""
-    seen, waiting = {} if seen is None else seen, ["/", "/login"]
+    seen, waiting = {}, [f"{root}/", f"{root}/login"]
     while waiting:
         path = waiting.pop()
         if path in seen or path.endswith("/export"):
@@ -104,7 +105,10 @@ def _is_new(link, seen):
 
 async def test_every_change_over_the_api_is_reached_by_a_form(house):
     await furnish(house)
-    found = await crawl(await house.login())
+    browser = await house.login()
+    found = await crawl(browser)
+    await browser.post("/jobs/bulk", action="pause", matching="q=report")
+    found |= {"after a change of many": await browser.see("/jobs")}
     found |= {"stranger": await house.browser().see("/login")}
     actions = {action for page in found.values() for action in page.forms}
     reached = {form for form in _forms() if any(_leads_to(each, form) for each in actions)}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+#: One or more parts of a path, none of them to be read as anything else.
+_PREFIX = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
+
 
 class Forwarded:
-    """Puts the client's address and scheme into the scope where trusted proxies tell them."""
+    """Puts the client's address, scheme and path into the scope as trusted proxies tell them."""
 
     def __init__(self, application: ASGIApp, trusted: tuple[str, ...]) -> None:
         self.application = application
@@ -48,6 +52,10 @@ class Forwarded:
         schemes = [value for name, value in headers if name == b"x-forwarded-proto"]
         if schemes and schemes[-1] in {b"http", b"https"}:
             found["scheme"] = schemes[-1].decode()
+        prefixes = [value for name, value in headers if name == b"x-forwarded-prefix"]
+        if prefixes and _PREFIX.fullmatch(prefix := prefixes[-1].decode("latin-1")):
+            # As ASGI has it: the path is the whole one, of which the proxy took a part away.
+            found |= {"root_path": prefix, "path": prefix + scope["path"]}
         return found
 
 

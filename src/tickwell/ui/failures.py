@@ -6,39 +6,40 @@ from http import HTTPStatus
 from urllib.parse import quote
 
 from fastapi import Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
 from tickwell.api import problems
 from tickwell.api.problems import status_of
 from tickwell.errors import Forbidden, TickwellError
-from tickwell.ui.rendering import HEADERS, environment
-from tickwell.ui.visitor import back
+from tickwell.ui.addresses import back, path_of
+from tickwell.ui.answers import go
+from tickwell.ui.rendering import HEADERS, render
 
 
 async def on_stranger(request: Request, error: Exception) -> Response:
     """Ask who it is, and come back to where they wanted to go."""
-    wanted = request.url.path
+    wanted = path_of(request)
     if request.url.query:
         wanted += f"?{request.url.query}"
     if request.method != "GET" or "hx-request" in request.headers:
         return _page(request, HTTPStatus.UNAUTHORIZED, str(error))
-    return RedirectResponse(f"/login?next={quote(wanted)}", HTTPStatus.SEE_OTHER)
+    return go(request, f"/login?next={quote(wanted)}")
 
 
 async def on_error(request: Request, error: Exception) -> Response:
     """An error of ours says what to do in its own words."""
     if not isinstance(error, TickwellError):
         raise error
-    if isinstance(error, Forbidden) and request.method == "GET" and request.url.path == "/":
+    if isinstance(error, Forbidden) and request.method == "GET" and path_of(request) == "/":
         # Whoever is in no project may be an admin of the platform.
-        return RedirectResponse("/settings/projects", HTTPStatus.SEE_OTHER)
+        return go(request, "/settings/projects")
     return _page(request, status_of(error), _sentence(str(error)))
 
 
 async def on_http(request: Request, error: Exception) -> Response:
     """No such page, or not by this method."""
-    if request.url.path.startswith("/api/"):
+    if path_of(request).startswith("/api/"):
         return await problems.on_http(request, error)  # whoever asked there reads JSON
     status = error.status_code if isinstance(error, HTTPException) else 500
     text = "There is no such page. The menu on the overview leads to all of them."
@@ -58,17 +59,15 @@ async def on_bug(request: Request, _error: Exception) -> Response:
 
 
 def _page(request: Request, status: int, text: str) -> Response:
-    body = (
-        environment()
-        .get_template("problem.html")
-        .render(
-            title=HTTPStatus(status).phrase,
-            text=text,
-            request_id=request.state.request_id,
-            theme=request.cookies.get("theme", "system"),
-            # A form is tried again where it was filled in.
-            back=back(request) if request.method == "POST" else "",
-        )
+    body = render(
+        request,
+        "problem.html",
+        title=HTTPStatus(status).phrase,
+        text=text,
+        request_id=request.state.request_id,
+        theme=request.cookies.get("theme", "system"),
+        # A form is tried again where it was filled in.
+        back=back(request) if request.method == "POST" else "",
     )
     return HTMLResponse(body, status, HEADERS)
 

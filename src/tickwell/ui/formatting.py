@@ -30,6 +30,20 @@ def when(instant: int | None, zone: ZoneInfo) -> str:
     return "" if instant is None else f"{local(instant, zone):%Y-%m-%d %H:%M:%S}"
 
 
+def day_and_time(instant: int, zone: ZoneInfo, now: int) -> str:
+    """Tue 17 Nov, 02:30: with seconds and year only where they say something."""
+    found = local(instant, zone)
+    day = "%a %d %b" if found.year == local(now, zone).year else "%a %d %b %Y"
+    return f"{found:{day}, {'%H:%M:%S' if found.second else '%H:%M'}}"
+
+
+def clock(instant: int, zone: ZoneInfo, now: int) -> str:
+    """02:30 if that is today, else with its day."""
+    text = day_and_time(instant, zone, now)
+    today = local(instant, zone).date() == local(now, zone).date()
+    return text.rpartition(", ")[2] if today else text
+
+
 def exact(instant: int | None, zone: ZoneInfo) -> str:
     """The same with milliseconds and offset: what a tooltip says."""
     if instant is None:
@@ -136,6 +150,8 @@ def sentence(text: str) -> str:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
+    "day_and_time": day_and_time,
+    "clock": clock,
     "exact": exact,
     "iso": iso,
     "span": span,

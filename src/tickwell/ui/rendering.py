@@ -10,6 +10,8 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tickwell.ui import formatting
+from tickwell.ui.addresses import moved, path_of, root_of
+from tickwell.ui.answers import forget, told
 from tickwell.ui.files import static_url
 from tickwell.ui.visitor import Visitor
 
@@ -37,13 +39,20 @@ def environment() -> Environment:
     return found
 
 
+def render(request: Request, template: str, **values: Any) -> str:
+    """A page as it is sent: its addresses are below the root of the dashboard."""
+    root = root_of(request)
+    body = environment().get_template(template).render(root=root, path=path_of(request), **values)
+    return moved(body, root)
+
+
 def page(
     request: Request, visitor: Visitor, template: str, status: int = 200, **values: Any
 ) -> HTMLResponse:
     """A whole page, or the part of it that a template is."""
-    body = (
-        environment()
-        .get_template(template)
-        .render(visitor=visitor, path=request.url.path, now=visitor.now, **values)
-    )
-    return HTMLResponse(body, status, HEADERS)
+    said = told(request)
+    body = render(request, template, visitor=visitor, now=visitor.now, told=said, **values)
+    answer = HTMLResponse(body, status, HEADERS)
+    if said:
+        forget(answer)
+    return answer

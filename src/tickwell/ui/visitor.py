@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from fastapi import Depends, Request
@@ -96,12 +95,3 @@ def _zone(given: str) -> ZoneInfo:
         return ZoneInfo(given or "UTC")
     except (KeyError, ValueError, OSError):
         return ZoneInfo("UTC")
-
-
-def back(request: Request, default: str = "/") -> str:
-    """The page that a form was on; never another site, whatever the header says."""
-    came_from = urlsplit(request.headers.get("referer", ""))
-    if came_from.netloc != request.url.netloc or not came_from.path.startswith("/"):
-        return default
-    path = "/" + came_from.path.lstrip("/")
-    return f"{path}?{came_from.query}" if came_from.query else path

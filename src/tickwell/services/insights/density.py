@@ -63,7 +63,8 @@ def _steady(trigger: Trigger, since: int) -> float:
     probes = [*range(since, since + DAY, HOUR), *range(since, since + 7 * DAY, DAY)]
     if any((trigger.after(probe) or NEVER) > probe + HOUR for probe in probes):
         return 0.0
-    return len(few) * HOUR / max(few[-1] - since, 1) if len(few) == HOUR // OFTEN else len(few)
+    often = len(few) == HOUR // OFTEN
+    return (len(few) - 1) * HOUR / max(few[-1] - few[0], 1) if often else len(few)
 
 
 def _count(found: Density, entry: Entry, since: int, until: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,8 @@ from tickwell.domain.execution import Execution, State
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import HistoryStore
 
-#: Executions that are looked at.
-LATEST = 60
+#: Executions that are looked at; of each job in a list.
+LATEST, LATEST_FEW = 60, 8
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,6 +43,19 @@ async def job_history(store: HistoryStore, project: str, job_id: str) -> JobHist
         p95=_at(took, 0.95),
         success=100 * good / len(ended) if ended else None,
     )
+
+
+async def latest_states(
+    store: HistoryStore, project: str, ids: Sequence[str]
+) -> dict[str, list[State]]:
+    """How the latest few executions of each of these jobs went, newest first."""
+    pages = await asyncio.gather(
+        *(
+            store.list_executions(ExecutionFilter(project=project, job_id=id), limit=LATEST_FEW)
+            for id in ids
+        )
+    )
+    return {id: [each.state for each in page.items] for id, page in zip(ids, pages, strict=True)}
 
 
 def _at(values: Sequence[int], part: float) -> int | None:

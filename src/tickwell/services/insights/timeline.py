@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from tickwell.domain.execution import Execution, State
 from tickwell.domain.job import Entry, JobState
+from tickwell.domain.policy import DAY, HOUR
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.ports.store import Store
+from tickwell.ports.store import HistoryStore, Store
+from tickwell.services.insights.load import counted, hourly_load
+from tickwell.services.insights.rates import hourly
 
 #: Lanes that are drawn; executions that are read; fires of one job that are drawn one by one.
 LANES, READ, FIRES = 60, 1000, 400
-#: Parts of the axis in which pile-ups are counted.
-PARTS = 120
+#: Executions of one job that are read where there are too many of all.
+EACH = 50
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,6 +31,8 @@ class Lane:
     fires: Sequence[int] = ()
     #: It fires more often than is drawn.
     dense: bool = False
+    #: Before this instant it ran more often than is drawn, though what died is.
+    dense_before: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,22 +60,45 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
     soon = await store.list_jobs(coming, limit=LANES)
     for entry in soon.items:
         lanes[entry.job.id] = _lane(entry, max(since, now), until)
-    seen = [each for each in ran.items if each.state is not State.SKIPPED or each.reason]
-    known = [id for id in dict.fromkeys(each.job_id for each in seen) if id not in lanes]
+    known = [id for id in dict.fromkeys(each.job_id for each in ran.items) if id not in lanes]
     for entry in await store.get_jobs(project, known[:LANES]):
         lanes[entry.job.id] = Lane(job_id=entry.job.id, name=entry.job.name)
+    seen = list(ran.items)
+    if ran.cursor is not None:
+        seen = await _of_each(store, past, list(lanes.values())[:LANES])
     for each in seen:
         if each.job_id in lanes:
             lanes[each.job_id].executions.append(each)
     shown = sorted(lanes.values(), key=lambda lane: lane.name)
+    if ran.cursor is not None and until - since >= DAY:
+        ended = await hourly(store, project, since, min(until, now), now)
+        load = hourly_load(ended, _single(shown), _always(shown), since=since, until=until, now=now)
+    else:
+        load = _load(shown, seen, since, until)
     return Timeline(
         since=since,
         until=until,
         now=now,
         lanes=shown[:LANES],
-        load=_load(shown, seen, since, until),
-        partial=any((ran.cursor, soon.cursor, len(known) > LANES, len(shown) > LANES)),
+        load=load,
+        partial=any((soon.cursor, len(known) > LANES, len(shown) > LANES)),
     )
+
+
+async def _of_each(
+    store: HistoryStore, where: ExecutionFilter, lanes: Sequence[Lane]
+) -> list[Execution]:
+    """The latest of each job, so that the busy leave room for the rare; and all that died."""
+    dead = store.list_executions(replace(where, states=frozenset({State.DEAD})), limit=READ)
+    latest = [
+        store.list_executions(replace(where, job_id=lane.job_id), limit=EACH) for lane in lanes
+    ]
+    died, *pages = await asyncio.gather(dead, *latest)
+    for lane, page in zip(lanes, pages, strict=True):
+        if page.cursor is not None:
+            lane.dense_before = page.items[-1].run_at
+    found = {each.id: each for page in (died, *pages) for each in page.items}
+    return sorted(found.values(), key=lambda each: each.run_at, reverse=True)
 
 
 def _lane(entry: Entry, since: int, until: int) -> Lane:
@@ -84,11 +112,18 @@ def _lane(entry: Entry, since: int, until: int) -> Lane:
     )
 
 
-def _load(lanes: Sequence[Lane], ran: Sequence[Execution], since: int, until: int) -> list[int]:
-    step = max((until - since) // PARTS, 1)
-    starts: Counter[int] = Counter()
-    for lane in lanes:
-        if not lane.dense:  # steady by itself, and not counted to its end
-            starts.update((fire - since) // step for fire in lane.fires)
-    starts.update((each.run_at - since) // step for each in ran)
-    return [starts[part] for part in range(PARTS)]
+def _load(lanes: Sequence[Lane], seen: Sequence[Execution], since: int, until: int) -> list[int]:
+    """What is steady by itself is left out: it was not counted to its end."""
+    steady = {lane.job_id for lane in lanes if lane.dense_before is not None}
+    ran = [each for each in seen if each.job_id not in steady]
+    return counted(ran, _single(lanes), since, until)
+
+
+def _single(lanes: Sequence[Lane]) -> list[int]:
+    return [fire for lane in lanes if not lane.dense for fire in lane.fires]
+
+
+def _always(lanes: Sequence[Lane]) -> float:
+    """Fires an hour of those that fire more often than is drawn."""
+    dense = [lane.fires for lane in lanes if lane.dense]
+    return sum(len(fires) * HOUR / max(fires[-1] - fires[0], 1) for fires in dense)

@@ -32,11 +32,17 @@ class Bulk:
     dry_run: bool
     #: The names of the jobs that matched.
     matched: list[str] = field(default_factory=list)
-    changed: int = 0
+    #: The jobs that were changed, as they were before.
+    was: list[Entry] = field(default_factory=list)
     #: Why some were left as they are, by name.
     refused: dict[str, str] = field(default_factory=dict)
     #: There are more: ask again.
     more: bool = False
+
+    @property
+    def changed(self) -> int:
+        """How many jobs were changed."""
+        return len(self.was)
 
 
 class BulkOperations:
@@ -144,4 +150,4 @@ async def _apply(entries: Sequence[Entry], act: Act, done: Bulk) -> None:
         for entry in entries:
             await _apply([entry], act, done)
         return
-    done.changed += len(entries)
+    done.was += entries

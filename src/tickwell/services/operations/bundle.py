@@ -15,6 +15,7 @@ from tickwell.services.operations.queues import QueueOperations
 from tickwell.services.operations.slots import SlotOperations
 from tickwell.services.operations.tools import Tools
 from tickwell.services.operations.trials import TrialOperations
+from tickwell.services.operations.undo import UndoOperations
 from tickwell.services.operations.workers import WorkerOperations
 
 
@@ -29,6 +30,7 @@ class Operations:
     queues: QueueOperations
     dead_letters: DeadLetterOperations
     bulk: BulkOperations
+    undo: UndoOperations
     previews: PreviewOperations
     insights: InsightOperations
     trials: TrialOperations
@@ -44,6 +46,7 @@ class Operations:
             queues=QueueOperations(tools),
             dead_letters=DeadLetterOperations(tools),
             bulk=BulkOperations(tools),
+            undo=UndoOperations(tools),
             previews=PreviewOperations(tools),
             insights=InsightOperations(tools),
             trials=TrialOperations(tools),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tickwell.domain.execution import State
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
@@ -29,6 +31,11 @@ class InsightOperations:
     async def job_history(self, actor: Actor, job_id: str) -> history.JobHistory:
         """The latest executions of a job, and what they say about it."""
         return await history.job_history(self.tools.store, actor.project, job_id)
+
+    @needs(Permission.READ)
+    async def latest(self, actor: Actor, ids: Sequence[str]) -> dict[str, list[State]]:
+        """How the latest few executions of each of these jobs went, newest first."""
+        return await history.latest_states(self.tools.store, actor.project, ids)
 
     @needs(Permission.READ)
     async def timeline(self, actor: Actor, since: int, until: int) -> timeline.Timeline:

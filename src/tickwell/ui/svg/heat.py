@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from tickwell.domain.policy import HOUR
 from tickwell.services.insights.density import Density
 
-WIDTH, LEFT, TOP, ROW, FIELD = 980, 96, 22, 26, 33
+WIDTH, LEFT, TOP, ROW, FIELD = 932, 96, 22, 26, 33
 #: From how far between the emptiest hour and the fullest a field gets which shade.
 _SHADES = (0.0, 0.1, 0.3, 0.55, 0.8)
 

@@ -36,7 +36,7 @@ def lanes_chart(found: Timeline, zone: ZoneInfo) -> Markup:
     if found.since <= found.now < found.until:
         x = axis.x(found.now)
         parts.append(f'<line class="now" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height}"/>')
-        parts.append(f'<text class="now-text" x="{x - 4:.1f}" y="11" text-anchor="end">now</text>')
+        parts.append(f'<text class="now-text" x="{x + 4:.1f}" y="11">now</text>')
     label = escape(f"{len(found.lanes)} jobs")
     frame = (
         f'<svg class="chart wide" viewBox="0 0 {WIDTH} {height}" role="group" aria-label="{label}">'
@@ -86,13 +86,14 @@ def _lane(lane: Lane, y: int, axis: Axis) -> str:
         f'<text class="lane-name" x="2" y="{y + 16}">{escape(name)}</text></a>'
     )
     ran = "".join(_ran(each, y, axis) for each in reversed(lane.executions))
-    if lane.dense and lane.fires:
-        x = axis.x(lane.fires[0])
-        coming = (
-            f"<g><title>fires too often to be drawn one by one</title>"
-            f'<rect class="coming" x="{x:.1f}" y="{y + 9}" width="{axis.right - x:.1f}" '
-            f'height="6" rx="3"/></g>'
+    if lane.dense_before is not None:
+        ran = (
+            _band("ran too often to be drawn one by one", axis.left, axis.x(lane.dense_before), y)
+            + ran
         )
+    if lane.dense and lane.fires:
+        begin = axis.x(lane.fires[0])
+        coming = _band("fires too often to be drawn one by one", begin, axis.right, y)
     else:
         coming = "".join(
             f"<g><title>{escape(when(fire, axis.zone))}</title>"
@@ -100,6 +101,13 @@ def _lane(lane: Lane, y: int, axis: Axis) -> str:
             for fire in lane.fires
         )
     return head + ran + coming
+
+
+def _band(words: str, begin: float, end: float, y: int) -> str:
+    return (
+        f'<g><title>{words}</title><rect class="band" x="{begin:.1f}" y="{y + 9}" '
+        f'width="{max(end - begin, 2):.1f}" height="6" rx="3"/></g>'
+    )
 
 
 def _ran(each: Execution, y: int, axis: Axis) -> str:

@@ -22,6 +22,7 @@ GROUPED = 1000
 router = APIRouter(include_in_schema=False)
 
 Text = Annotated[str, Query(max_length=500)]
+Typed = Annotated[str, Form(max_length=500)]
 
 
 @router.get("/dead")
@@ -59,14 +60,34 @@ async def dead(
 async def revive(
     request: Request,
     *,
-    signature: Annotated[str, Form(max_length=500)] = "",
-    q: Annotated[str, Form(max_length=500)] = "",
-    job: Annotated[str, Form(max_length=255)] = "",
+    signature: Typed = "",
+    q: Typed = "",
+    job: Typed = "",
     rate: Annotated[float, Form()] = RATE,
     visitor: Visitor = visit(Permission.OPERATE),
 ) -> Response:
     """Bring a group back, or all that match, at a limited rate."""
-    where = DeadFilter(job_id=job or None, signature=signature or None, search=q or None)
+    where = _matching(signature, q, job)
     begun = await visitor.operations.dead_letters.revive(visitor.actor, where, rate=rate)
     said = f"Reviving {begun.matched:,} at {rate:g} a second"
     return done(request, said, f"/dead?revival={begun.id}")
+
+
+@router.post("/dead/purge")
+async def purge(
+    request: Request,
+    *,
+    signature: Typed = "",
+    q: Typed = "",
+    job: Typed = "",
+    visitor: Visitor = visit(Permission.EDIT),
+) -> Response:
+    """Forget a group, or all that match, for good."""
+    where = _matching(signature, q, job)
+    purged, more = await visitor.operations.dead_letters.purge(visitor.actor, where)
+    said = f"{purged:,} purged" + ("; there are more: purge again" if more else "")
+    return done(request, said, "/dead")
+
+
+def _matching(signature: str, q: str, job: str) -> DeadFilter:
+    return DeadFilter(job_id=job or None, signature=signature or None, search=q or None)

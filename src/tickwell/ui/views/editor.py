@@ -113,7 +113,8 @@ async def _editor(
     untried: str = "",
 ) -> HTMLResponse:
     shown = await _shown(visitor, draft, entry)
-    tz = draft.fields()["tz"]
+    fields = draft.fields()
+    tz = fields["tz"] or ("UTC" if fields["trigger"] == "cron" else "")
     return page(
         request,
         visitor,
@@ -122,7 +123,7 @@ async def _editor(
         entry=entry,
         shown=shown,
         draft=draft,
-        fields=draft.fields(),
+        fields=fields,
         text=pretty(draft.document),
         job_zone=ZoneInfo(tz) if tz in available_timezones() else None,
         zones=sorted(available_timezones()),

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
+from markupsafe import Markup
 
 from tickwell.api.paging import opened, sealed
-from tickwell.domain.job import JobState
+from tickwell.clock import NEVER
+from tickwell.domain.job import Entry, JobState
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.permission import Permission
 from tickwell.services.operations.bulk import Bulk, Chosen
 from tickwell.ui.answers import done
 from tickwell.ui.rendering import page
+from tickwell.ui.svg.sparks import sparks
 from tickwell.ui.visitor import Visitor, visit
 
 PAGE = 50
 NAMES = 8
+#: Sorted by when they fire next; else by name.
+NEXT = "next"
 STATES = (JobState.ACTIVE, JobState.PAUSED, JobState.FINISHED)
 
 router = APIRouter(include_in_schema=False)
@@ -35,11 +42,12 @@ async def jobs(
     state: Text = "",
     queue: Text = "",
     tag: Text = "",
+    sort: Text = "",
     cursor: str | None = None,
     visitor: Visitor = visit(Permission.READ),
 ) -> HTMLResponse:
     """A page of the list; the address holds the whole view, so it can be kept and sent."""
-    view = {"q": q, "state": state, "queue": queue, "tag": tag}
+    view = {"q": q, "state": state, "queue": queue, "tag": tag, "sort": sort}
     where = _filter(view)
     scope = visitor.actor.project, "jobs", where
     found = await visitor.operations.jobs.list(visitor.actor, where, opened(cursor, *scope), PAGE)
@@ -48,9 +56,11 @@ async def jobs(
         visitor,
         "jobs.html",
         entries=found.items,
+        latest=await _latest(visitor, found.items),
         view=view,
         states=STATES,
-        query=urlencode({name: value for name, value in view.items() if value}),
+        query=_query(view),
+        address=partial(_address, view),
         next=sealed(found.cursor, *scope),
     )
 
@@ -61,6 +71,14 @@ async def names(q: Text = "", visitor: Visitor = visit(Permission.READ)) -> JSON
     where = JobFilter(search=q or None)
     found = await visitor.operations.jobs.list(visitor.actor, where, None, NAMES)
     return JSONResponse([{"id": each.job.id, "name": each.job.name} for each in found.items])
+
+
+@router.get("/jobs/count")
+async def count(request: Request, visitor: Visitor = visit(Permission.OPERATE)) -> JSONResponse:
+    """How many jobs an action on all that match would meet."""
+    where = _filter(dict(request.query_params))
+    found = await visitor.operations.bulk.trigger(visitor.actor, where, dry_run=True)
+    return JSONResponse({"count": len(found.matched), "more": found.more})
 
 
 @router.post("/jobs/bulk")
@@ -77,7 +95,21 @@ async def bulk(
     said = f"{found.changed:,} of {len(found.matched):,} jobs {verb[action]}"
     if found.refused:
         said += f"; {next(iter(found.refused.values()))}"
-    return done(request, said)
+    undo = None
+    if action in {"pause", "resume"}:
+        undo = await visitor.operations.undo.keep(visitor.actor, found)
+    return done(request, said, undo=undo)
+
+
+@router.post("/jobs/undo")
+async def undo(
+    request: Request,
+    id: Annotated[str, Form(max_length=36)],
+    visitor: Visitor = visit(Permission.OPERATE),
+) -> Response:
+    """Put back what a pause or a resumption of many has changed."""
+    found = await visitor.operations.undo.undo(visitor.actor, id)
+    return done(request, f"{found:,} {'job is' if found == 1 else 'jobs are'} as before")
 
 
 async def _act(visitor: Visitor, action: str, where: Chosen) -> Bulk:
@@ -99,6 +131,22 @@ def _chosen(ids: list[str], matching: str) -> Chosen:
     return _filter(dict(parse_qsl(matching))) if matching else ids
 
 
+async def _latest(visitor: Visitor, entries: Sequence[Entry]) -> dict[str, Markup]:
+    """How the latest executions of each job went, as a small picture."""
+    ids = [entry.job.id for entry in entries]
+    found = await visitor.operations.insights.latest(visitor.actor, ids)
+    return {id: sparks(found[id]) for id in ids}
+
+
+def _query(view: dict[str, str]) -> str:
+    return urlencode({name: value for name, value in view.items() if value})
+
+
+def _address(view: dict[str, str], **changes: str) -> str:
+    """This view with some of it changed."""
+    return f"/jobs?{query}" if (query := _query(view | changes)) else "/jobs"
+
+
 def _filter(view: dict[str, str]) -> JobFilter:
     state = view.get("state", "")
     if state and state not in STATES:
@@ -108,4 +156,5 @@ def _filter(view: dict[str, str]) -> JobFilter:
         search=view.get("q") or None,
         queue=view.get("queue") or None,
         tag=view.get("tag") or None,
+        fires_before=NEVER if view.get("sort") == NEXT else None,
     )

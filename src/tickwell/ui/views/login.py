@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse
 
 from tickwell.api.authentication import PROJECT_COOKIE
 from tickwell.api.context import administration_of, context_of
@@ -15,7 +14,8 @@ from tickwell.api.problems import status_of
 from tickwell.api.same_origin import require_own_site
 from tickwell.api.security import public
 from tickwell.errors import LimitReached, Unauthenticated
-from tickwell.ui.rendering import HEADERS, environment
+from tickwell.ui.answers import go
+from tickwell.ui.rendering import HEADERS, render
 from tickwell.ui.visitor import THEMES
 
 router = APIRouter(include_in_schema=False)
@@ -29,7 +29,7 @@ async def show(
 ) -> Response:
     """The form. A link is used by its button: what only looks at it does not use it up."""
     if not context_of(request).settings.auth:
-        return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        return go(request, "/")
     return form(request, link, next)
 
 
@@ -52,7 +52,7 @@ async def log_in(
             id = await logins.by_password(name, password, address=address, old=old)
     except (Unauthenticated, LimitReached) as error:
         return form(request, "", next, str(error), status_of(error))
-    answer = RedirectResponse(inside(next), HTTPStatus.SEE_OTHER)
+    answer = go(request, inside(next))
     set_session(request, answer, id)
     return answer
 
@@ -65,7 +65,7 @@ async def log_out(request: Request) -> Response:
         await context_of(request).visit(request)
         address = request.client.host if request.client else ""
         await administration_of(request).logins.log_out(id, address=address)
-    answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
+    answer = go(request, "/login")
     drop_session(request, answer)
     answer.delete_cookie(PROJECT_COOKIE, path="/")
     return answer
@@ -75,19 +75,16 @@ def form(
     request: Request, link: str, wanted: str, problem: str = "", status: int = 200
 ) -> Response:
     """The page that asks who it is, with what went wrong before."""
-    """The page that asks who it is, with what went wrong before."""
     theme = request.cookies.get("theme", "")
     oidc = administration_of(request).oidc
-    body = (
-        environment()
-        .get_template("login.html")
-        .render(
-            theme=theme if theme in THEMES else THEMES[0],
-            link=link,
-            next=inside(wanted),
-            problem=problem,
-            oidc=None if oidc is None else oidc.provider.name,
-        )
+    body = render(
+        request,
+        "login.html",
+        theme=theme if theme in THEMES else THEMES[0],
+        link=link,
+        next=inside(wanted),
+        problem=problem,
+        oidc=None if oidc is None else oidc.provider.name,
     )
     return HTMLResponse(body, status, HEADERS)
 

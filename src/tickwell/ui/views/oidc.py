@@ -13,6 +13,7 @@ from tickwell.api.cookies import session_of, set_session
 from tickwell.api.security import public
 from tickwell.errors import NotFound, Unauthenticated
 from tickwell.services.access.oidc import LIFE, Oidc
+from tickwell.ui.answers import go
 from tickwell.ui.views.login import form, inside
 
 router = APIRouter(include_in_schema=False)
@@ -57,7 +58,7 @@ async def finish(
         )
     except Unauthenticated as error:
         return form(request, "", "/", str(error), HTTPStatus.UNAUTHORIZED)
-    answer = RedirectResponse(inside(wanted), HTTPStatus.SEE_OTHER)
+    answer = go(request, inside(wanted))
     set_session(request, answer, id)
     answer.delete_cookie(_STATE, path="/login/oidc")
     return answer

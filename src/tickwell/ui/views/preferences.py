@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -11,7 +10,9 @@ from fastapi.responses import RedirectResponse
 from tickwell.api.authentication import PROJECT_COOKIE
 from tickwell.errors import NotFound
 from tickwell.services.access.permission import Permission
-from tickwell.ui.visitor import THEMES, Visitor, back, visit
+from tickwell.ui.addresses import back
+from tickwell.ui.answers import go
+from tickwell.ui.visitor import THEMES, Visitor, visit
 
 YEAR = 365 * 86_400
 
@@ -25,7 +26,7 @@ async def choose_theme(
     _visitor: Visitor = visit(Permission.READ),
 ) -> RedirectResponse:
     """Light, dark, or as the system has it."""
-    answer = RedirectResponse(back(request), HTTPStatus.SEE_OTHER)
+    answer = go(request, back(request))
     if theme in THEMES:
         answer.set_cookie("theme", theme, max_age=YEAR, samesite="lax", path="/")
     return answer
@@ -33,12 +34,14 @@ async def choose_theme(
 
 @router.post("/preferences/project")
 async def choose_project(
-    project: Annotated[str, Form(max_length=63)], visitor: Visitor = visit(Permission.READ)
+    request: Request,
+    project: Annotated[str, Form(max_length=63)],
+    visitor: Visitor = visit(Permission.READ),
 ) -> RedirectResponse:
     """Another project; its own pages are of no use in it, so the first one is shown."""
     if project not in visitor.projects:
         raise NotFound("project", project)
-    answer = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+    answer = go(request, "/")
     answer.set_cookie(
         PROJECT_COOKIE, project, max_age=YEAR, samesite="lax", path="/", httponly=True
     )

@@ -6,7 +6,7 @@ import { startKeys } from "./keys.js";
 import { startLive } from "./live.js";
 import { keepChoices } from "./morphs.js";
 import { startTables } from "./tables.js";
-import { toast } from "./toasts.js";
+import { fade, toast } from "./toasts.js";
 
 rememberZone();
 keepDistances();
@@ -45,14 +45,8 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-// A change answers with a redirect; what it did is said on the page that follows.
-function tell() {
-  const said = document.cookie.split("; ").find((each) => each.startsWith("said="));
-  if (!said) return;
-  document.cookie = "said=; path=/; max-age=0; samesite=lax";
-  toast(decodeURIComponent(said.slice(5).replaceAll('"', "")));
-}
-tell();
+// The page says what the change before it did, for a while.
+fade(document.querySelector("[data-toast]"));
 
 // What cannot be undone asks first.
 document.addEventListener("submit", (event) => {

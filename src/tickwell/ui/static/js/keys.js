@@ -1,4 +1,6 @@
 // Shortcuts, silent while somebody types.
+import { at } from "./root.js";
+
 const PLACES = { o: "/", t: "/timeline", c: "/calendar", j: "/jobs", e: "/executions", d: "/dead", w: "/workers", s: "/settings" };
 
 export function startKeys({ palette }) {
@@ -13,7 +15,7 @@ export function startKeys({ palette }) {
     if (document.querySelector("dialog[open]")) return;
     if (going) {
       going = false;
-      if (PLACES[event.key]) location.assign(PLACES[event.key]);
+      if (PLACES[event.key]) location.assign(at(PLACES[event.key]));
       return;
     }
     if (event.key === "g") {
@@ -25,7 +27,7 @@ export function startKeys({ palette }) {
     } else if (event.key === "?") {
       document.querySelector("[data-help]").showModal();
     } else if (event.key === "n") {
-      location.assign("/jobs/new");
+      location.assign(at("/jobs/new"));
     } else if (event.key === "j" || event.key === "k") {
       moveRow(event.key === "j" ? 1 : -1);
     } else if (event.key === "Enter") {
@@ -44,9 +46,9 @@ function isTyping(target) {
 function moveRow(step) {
   const rows = [...document.querySelectorAll("main tbody tr[data-row]")];
   if (!rows.length) return;
-  const at = rows.findIndex((row) => row.hasAttribute("data-current"));
-  const next = Math.min(Math.max(at + step, 0), rows.length - 1);
-  rows[at]?.removeAttribute("data-current");
+  const row = rows.findIndex((row) => row.hasAttribute("data-current"));
+  const next = Math.min(Math.max(row + step, 0), rows.length - 1);
+  rows[row]?.removeAttribute("data-current");
   rows[next].setAttribute("data-current", "");
   rows[next].scrollIntoView({ block: "nearest" });
 }

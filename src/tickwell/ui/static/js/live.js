@@ -1,5 +1,7 @@
 // The stream says that something changed; the parts of the page that can, ask for themselves anew.
 // A hidden tab lets go of it; a page that lost it says since when it is stale.
+import { at } from "./root.js";
+
 export function startLive() {
   const sign = document.querySelector("[data-live]");
   if (!sign || !document.querySelector("[data-part]")) return;
@@ -20,7 +22,7 @@ export function startLive() {
     sign.hidden = true;
   };
   const connect = () => {
-    source = new EventSource("/live");
+    source = new EventSource(at("/live"));
     source.addEventListener("open", found);
     source.addEventListener("changed", refresh);
     source.addEventListener("error", () => {

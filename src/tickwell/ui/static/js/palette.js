@@ -1,4 +1,6 @@
 // Ctrl-K: pages, and jobs by name as one types.
+import { at } from "./root.js";
+
 let dialog, input, list, pages, waiting;
 
 export function startPalette() {
@@ -24,7 +26,7 @@ async function search() {
   const found = pages.filter((item) => item.textContent.toLowerCase().includes(text));
   show(found);
   if (text.length < 2) return;
-  const answer = await fetch(`/jobs/names?q=${encodeURIComponent(text)}`);
+  const answer = await fetch(at(`/jobs/names?q=${encodeURIComponent(text)}`));
   if (!answer.ok || input.value.trim().toLowerCase() !== text) return;
   const names = await answer.json();
   show([...found, ...names.map(jobItem)]);
@@ -35,7 +37,7 @@ function jobItem({ id, name }) {
   item.setAttribute("role", "option");
   item.id = `job-${id}`;
   const link = document.createElement("a");
-  link.href = `/jobs/${id}`;
+  link.href = at(`/jobs/${id}`);
   link.tabIndex = -1;
   link.textContent = name;
   item.append(link);
@@ -55,13 +57,13 @@ function select(item) {
 
 function onKey(event) {
   const items = [...list.children];
-  const at = items.findIndex((item) => item.getAttribute("aria-selected") === "true");
+  const chosen = items.findIndex((item) => item.getAttribute("aria-selected") === "true");
   if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
     const step = event.key === "ArrowDown" ? 1 : -1;
-    select(items[(at + step + items.length) % items.length]);
+    select(items[(chosen + step + items.length) % items.length]);
   } else if (event.key === "Enter") {
     event.preventDefault();
-    items[at]?.querySelector("a").click();
+    items[chosen]?.querySelector("a").click();
   }
 }

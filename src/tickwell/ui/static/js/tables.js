@@ -8,9 +8,12 @@ export function startTables() {
     }
     update(form);
   });
-  document.addEventListener("htmx:afterSwap", () => {
-    for (const form of document.querySelectorAll("form[data-bulk]")) update(form);
-  });
+  document.addEventListener("htmx:afterSwap", updateAll);
+  updateAll(); // marks may have been set before this ran
+}
+
+function updateAll() {
+  for (const form of document.querySelectorAll("form[data-bulk]")) update(form);
 }
 
 function boxes(form) {
@@ -25,5 +28,18 @@ function update(form) {
   bar.hidden = chosen === 0;
   bar.querySelector("[data-count]").textContent = `${chosen} selected`;
   const matching = bar.querySelector("[data-matching]");
-  if (matching) matching.hidden = chosen < all.length;
+  if (!matching) return;
+  matching.hidden = chosen < all.length;
+  if (!matching.hidden) tellTotal(matching);
+}
+
+// Counting goes through all that match, so it is done when somebody may need it, and once.
+const counted = new Map();
+
+async function tellTotal(matching) {
+  const address = matching.dataset.matching;
+  if (!counted.has(address)) counted.set(address, fetch(address).then((answer) => answer.json()));
+  const { count, more } = await counted.get(address);
+  const text = `${more ? "of the first " : ""}${count.toLocaleString("en")}`;
+  matching.querySelector("[data-total]").textContent = text;
 }

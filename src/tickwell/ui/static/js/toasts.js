@@ -1,17 +1,12 @@
-// A sentence at the edge of the page, gone after a while.
-export function toast(text, tone = "", undo = null) {
+// A sentence at the edge of the page, gone after a while; later if it can be undone.
+export function toast(text, tone = "") {
   const box = document.createElement("div");
   box.className = `toast ${tone}`;
-  const words = document.createElement("span");
-  words.textContent = text;
-  box.append(words);
-  if (undo) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Undo";
-    button.addEventListener("click", () => { undo(); box.remove(); });
-    box.append(button);
-  }
+  box.textContent = text;
   document.querySelector("[data-toasts]").append(box);
-  setTimeout(() => box.remove(), undo ? 10000 : 4000);
+  fade(box);
+}
+
+export function fade(box) {
+  if (box) setTimeout(() => box.remove(), box.querySelector("button") ? 15000 : 4000);
 }

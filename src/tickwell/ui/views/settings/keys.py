@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.trigger import parse_duration
 from tickwell.services.access.keys import OVERLAP, NewKey
 from tickwell.services.access.permission import Permission, Role
+from tickwell.ui.addresses import origin_of
 from tickwell.ui.answers import done
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -79,5 +80,5 @@ async def _page(request: Request, visitor: Visitor, made: NewKey | None = None) 
         made=made,
         roles=tuple(Role),
         permissions=[each for each in Permission if each is not Permission.PLATFORM],
-        origin=f"{request.url.scheme}://{request.url.netloc}",
+        origin=origin_of(request),
     )

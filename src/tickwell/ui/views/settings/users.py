@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.services.access.permission import Permission
+from tickwell.ui.addresses import origin_of
 from tickwell.ui.answers import done
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -71,7 +72,7 @@ async def link(
 ) -> HTMLResponse:
     """A link that logs this user in, once."""
     token = await visitor.administration.users.link(visitor.actor, name)
-    address = f"{request.url.scheme}://{request.url.netloc}/login?link={token}"
+    address = f"{origin_of(request)}/login?link={token}"
     return await _page(request, visitor, name, address)
 
 
