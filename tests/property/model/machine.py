@@ -227,7 +227,8 @@ class StoreMachine(RuleBasedStateMachine):
     def end_or_revive(self, data, what):
         if what == "settle":
             only = data.draw(st.sets(st.sampled_from(sorted(PENDING))), label="only") or PENDING
-            ids, to = self.some_ids(data, *State), data.draw(draws.settled, label="to")
+            ids = self.some_ids(data, *PENDING, State.RUNNING)
+            to = data.draw(draws.settled, label="to")
             self.both("settle", ids, only, to, "settled", self.now, order=str)
         elif what == "request_cancel":
             ids = self.some_ids(data, *State)

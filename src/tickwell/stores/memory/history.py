@@ -87,7 +87,7 @@ class MemoryHistory:
             execution = row.execution
             execution.charged = execution.lost = execution.returned = 0
             execution.ended_at = execution.reason = execution.worker = None
-            execution.run_at = row.look_at = now
+            execution.run_at, row.look_at, row.expires_at = now, now, None
             row.rank = rank(now, self.tables.jobs[execution.job_id].job.priority)
             if row.overlap is not Overlap.ALLOW:
                 # A person asked for it: it waits its turn instead of being skipped again.

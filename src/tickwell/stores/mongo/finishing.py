@@ -22,7 +22,10 @@ from tickwell.stores.mongo.workspace import Workspace
 
 _FINAL = frozenset({State.SUCCEEDED, State.DEAD})
 #: What an attempt leaves behind unless its report says otherwise.
-_GONE = ("deadline", "claim", "cancel", "called_off", "expires_at", "reason", "error", "result")
+_GONE = (
+    *("deadline", "claim", "cancel", "called_off", "expires_at"),
+    *("started_at", "reason", "error", "result"),
+)
 _COUNTS = ("lost", "returned")
 
 

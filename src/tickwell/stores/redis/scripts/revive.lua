@@ -16,6 +16,7 @@ for _, id in ipairs(dead) do
   row[CHARGED], row[LOST], row[RETURNED] = 0, 0, 0
   row[ENDED], row[REASON], row[WORKER] = false, false, false
   row[RUN_AT], row[LOOK_AT], row[RANK] = now, now, now - entry[J_PRIORITY] * HEAD_START
+  row[EXPIRES] = false
   row[DEFINITION], row[HARD] = entry[J_VERSION], entry[J_HARD]
   if row[OVERLAP] ~= ALLOW then
     -- A person asked for it: it waits its turn instead of being skipped again.

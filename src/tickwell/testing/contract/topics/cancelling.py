@@ -9,6 +9,7 @@ from typing import Any
 from tickwell.domain.change import delete
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.job import Job
+from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import OnDemand
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
@@ -77,6 +78,14 @@ class Cancelling(Topic):
         await scene.store.revive("default", [id], minute(5))
         claims = await scene.claim(minute(5))
         assert [claim.id for claim in claims] == [earlier, id]
+
+    async def test_a_revived_one_has_no_time_to_live_any_more(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), ttl=MINUTE)
+        [id] = await scene.run(a_request(job, T0))
+        claim = await scene.claim_one(T0)
+        await scene.finish(claim, OutcomeKind.SNOOZED, T0, started=False, retry=False)
+        assert await scene.store.revive("default", [id], minute(5)) == [id]
+        assert (await scene.claim_one(minute(5))).attempt == 2
 
     async def test_reviving_again_does_nothing(self, scene: Scene) -> None:
         _, id = await self._dead(scene)

@@ -76,6 +76,15 @@ class Finishing(Topic):
             (2, OutcomeKind.FAILED, "w2", "again"),
         ]
 
+    async def test_the_start_is_that_of_the_last_attempt_or_none(self, scene: Scene) -> None:
+        _, claim = await _running(scene)
+        await scene.fail(claim, T0 + 5)
+        await scene.promote(minute(2))
+        second = await scene.claim_one(minute(2))
+        await scene.finish(second, OutcomeKind.FAILED, minute(3), started=False)
+        execution = await scene.execution(claim)
+        assert (execution.state, execution.started_at) == (State.DEAD, None)
+
     async def test_a_retry_that_is_due_is_queued_at_once(self, scene: Scene) -> None:
         _, claim = await _running(scene)
         await scene.finish(claim, OutcomeKind.RELEASED, T0 + 5)
