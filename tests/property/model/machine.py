@@ -227,8 +227,7 @@ class StoreMachine(RuleBasedStateMachine):
     def end_or_revive(self, data, what):
         if what == "settle":
             only = data.draw(st.sets(st.sampled_from(sorted(PENDING))), label="only") or PENDING
-            ids = self.some_ids(data, *PENDING, State.RUNNING)
-            to = data.draw(draws.settled, label="to")
+            ids, to = self.some_ids(data, *PENDING, State.RUNNING), data.draw(draws.settled)
             self.both("settle", ids, only, to, "settled", self.now, order=str)
         elif what == "request_cancel":
             ids = self.some_ids(data, *State)
