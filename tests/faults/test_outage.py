@@ -10,7 +10,7 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import Misfire, OnMisfire
 
 #: Seconds; the lease is 1.5.
-AWAY = 5.0
+AWAY = 3.0
 PERIOD = 500
 
 

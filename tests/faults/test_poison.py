@@ -7,7 +7,8 @@ from tests.processes.jobs import RUN_ALL, every, job, multiples, once
 from tests.processes.service import serving
 from tickwell.clock import wall_millis
 from tickwell.domain.gate import Overlap
-from tickwell.domain.policy import LOST_BUDGET, Backoff, Retry, Timeout
+from tickwell.domain.policy import APART, LOST_BUDGET, Backoff, Retry, Timeout
+from tickwell.ids import execution_id, spread
 
 RETRY = Retry(max_attempts=2, backoff=Backoff.FIXED, delay=100, jitter=0.0)
 #: The second loss is followed by a wait: what was lost along with it has run by then.
@@ -40,16 +41,22 @@ def add_neighbours(site, seconds):
 
 def add_bad(site, handler, retry=RETRY, **payload):
     now = wall_millis()
+    at = next(filter(comes_back_soon, range(now + 1500, now + 3000)))
     bad = job(
         "bad",
         handler,
-        once(now + 1500),
+        once(at),
         now,
         retry=retry,
         timeout=TIMEOUT,
         payload=payload or None,
     )
-    site.add(bad, fires={"bad": [now + 1500]})
+    site.add(bad, fires={"bad": [at]})
+
+
+def comes_back_soon(at):
+    """Whether the second loss of what fires then is followed by one of the shorter waits."""
+    return spread(f"{execution_id('bad', at)}:lost", 1 + 15 * APART) < APART
 
 
 def judge_neighbours(site):
