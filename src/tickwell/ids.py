@@ -61,7 +61,7 @@ def new_id(now: int, random: Random) -> str:
 def trace_id(execution_id: str) -> str:
     """The trace that all attempts of an execution belong to: 32 hex digits."""
     plain = execution_id.replace("-", "")
-    if len(plain) == 32 and not set(plain) - set("0123456789abcdef"):
+    if len(plain) == 32 and _HEX.issuperset(plain):
         return plain
     return blake2b(execution_id.encode(), digest_size=16).hexdigest()
 
@@ -71,6 +71,7 @@ def spread(seed: str, width: int) -> int:
     return int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % width
 
 
+_HEX = frozenset("0123456789abcdef")
 _VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 
 

@@ -16,6 +16,7 @@ from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import RETURN_BUDGET, Delivery
 from tickwell.errors import InvalidInput, StoreError
 from tickwell.executors.http.breaker import Breakers
+from tickwell.executors.http.deadline import Deadlines
 from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.oauth import Refusal, Tokens
 from tickwell.executors.http.places import Places
@@ -25,6 +26,7 @@ from tickwell.executors.http.resolver import Resolver, SystemResolver
 from tickwell.executors.http.secrets import HIDE_NOTHING, NoSecrets, Secrets, hider
 from tickwell.executors.http.values import Unsendable, Values
 from tickwell.executors.http.verdict import judge, says_of_host
+from tickwell.executors.text import clean
 from tickwell.ids import spread
 from tickwell.ports.executor import Sort
 
@@ -64,6 +66,7 @@ class HttpExecutor:
         self._places = Places(per_host, clock.monotonic)
         self._breakers = Breakers(breaker_failures, breaker_rest, clock.monotonic)
         self._tokens = Tokens(guard, clock.monotonic)
+        self._deadlines = Deadlines()
         self._plans: dict[tuple[str, int], Plan] = {}
         self._client: Client | None = None
         self._opening: asyncio.Lock | None = None
@@ -97,15 +100,19 @@ class HttpExecutor:
             self._note(line, outcome)
 
     async def _timed(self, client: Client, plan: Plan, claim: Claim) -> Outcome:
+        deadline = self._deadlines.begin(plan.target.timeout / 1000)
         try:
-            async with asyncio.timeout(plan.target.timeout / 1000):
-                return await self._attempt(client, plan, claim)
-        except TimeoutError:
+            return await self._attempt(client, plan, claim)
+        except asyncio.CancelledError:
+            if not deadline.was_missed():
+                raise
             limit = f"{plan.target.timeout / 1000:g} s"
             return Outcome(
                 kind=OutcomeKind.TIMED_OUT,
                 error=f"{plan.url.host} did not answer in full within {limit}",
             )
+        finally:
+            self._deadlines.end(deadline)
 
     def _note(self, line: tuple[str, str], outcome: Outcome | None) -> None:
         if outcome is not None and outcome.kind is OutcomeKind.SUCCEEDED:
@@ -155,7 +162,7 @@ class HttpExecutor:
         outcome = judge(answer, plan.target, self._clock.now(), hide)
         if self._keep_headers and isinstance(outcome.result, dict):
             outcome.result["headers"] = {
-                name: hide(value) for name, value in answer.headers.items()
+                name: clean(hide(value)) for name, value in answer.headers.items()
             }
         if answer.status == 401 and auth is not None and self._tokens.forget(auth):
             outcome.retry = True  # the token may have been revoked before its time
