@@ -69,7 +69,8 @@ async def drain(where: str, count: int, _: str) -> dict[str, Any]:
         print(show(sampler, watched.written), file=sys.stderr)
     await engine.stop()
     await store.close()
-    return {"sent": watched.written, "ended": watched.last, "cpu": cpu}
+    sent, given_back = watched.written, watched.given_back
+    return {"sent": sent, "given_back": given_back, "ended": watched.last, "cpu": cpu}
 
 
 if __name__ == "__main__":
