@@ -5,7 +5,7 @@ from tickwell.domain.event import AttemptsFenced, AttemptsFinished, JobPaused
 from tickwell.domain.execution import State
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import Retry
-from tickwell.engine.reporter import UNTIL_WOKEN
+from tickwell.engine.reporter import APART, MANY, UNTIL_WOKEN
 from tickwell.errors import StoreUnavailable
 from tickwell.testing.executors import fails
 
@@ -105,3 +105,26 @@ async def test_a_target_may_ask_for_the_pause(rig):
     await rig.reporter.step()
     (entry,) = await rig.memory.get_jobs("default", ["job"])
     assert entry.cursor.pause.why == "the endpoint is gone"
+
+
+async def test_while_many_are_in_hand_writes_are_apart(rig):
+    await ran(rig, count=1)
+    await rig.reporter.step()
+    await ran(rig, count=2, name="later")
+    rig.reporter.in_hand = lambda: MANY
+    assert await rig.reporter.step() == pytest.approx(APART)
+    assert rig.reporter.backlog == 2
+    await rig.clock.advance(APART)
+    assert await rig.reporter.step() == UNTIL_WOKEN
+    assert [len(reports) for reports, _ in rig.store.named("finish")] == [1, 2]
+
+
+@pytest.mark.parametrize(("count", "in_hand"), [(8, MANY), (2, MANY - 1)])
+async def test_a_full_batch_and_the_last_of_few_are_written_at_once(count, in_hand):
+    rig = Rig(batch=8)
+    await ran(rig, count=1)
+    await rig.reporter.step()
+    await ran(rig, count=count, name="later")
+    rig.reporter.in_hand = lambda: in_hand
+    assert await rig.reporter.step() == UNTIL_WOKEN
+    assert rig.reporter.backlog == 0
