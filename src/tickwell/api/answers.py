@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import orjson
@@ -9,8 +10,11 @@ from fastapi import Request, Response
 
 
 def encoded(document: Any) -> bytes:
-    """A document as bytes."""
-    return orjson.dumps(document)
+    """A document as bytes, whatever an older version or a library has let into a text."""
+    try:
+        return orjson.dumps(document)
+    except orjson.JSONEncodeError:  # half of a character
+        return json.dumps(document, ensure_ascii=False).encode(errors="replace")
 
 
 def place(request: Request, path: str) -> dict[str, str]:
@@ -20,4 +24,4 @@ def place(request: Request, path: str) -> dict[str, str]:
 
 def answer(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A document as an answer."""
-    return Response(orjson.dumps(document), status, headers, "application/json")
+    return Response(encoded(document), status, headers, "application/json")

@@ -6,10 +6,10 @@ import asyncio
 from itertools import count
 from typing import Any
 
-import orjson
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
+from tickwell.api.answers import encoded
 from tickwell.clock import Clock
 from tickwell.services.documents import instant_text
 from tickwell.services.feed import Feed, Subscription, Told
@@ -93,4 +93,4 @@ def framed(told: Told, project: str, number: int) -> bytes:
         "data": told.data,
     }
     head = f"id: {document['id']}\nevent: {told.type}\ndata: ".encode()
-    return head + orjson.dumps(document) + b"\n\n"
+    return head + encoded(document) + b"\n\n"

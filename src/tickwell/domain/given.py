@@ -57,6 +57,15 @@ def require_text(record: Any, name: str) -> None:
     value, longest = getattr(record, name), 1_000_000 if name == "description" else 255
     if value is not None and (not isinstance(value, str) or len(value) > longest):
         raise InvalidJob(f"a text of {longest} characters at most is needed", field=name)
+    _refuse_halves(value or "", name)
+
+
+def require_texts(record: Any, name: str) -> None:
+    """A few texts."""
+    for value in getattr(record, name):
+        if not isinstance(value, str):
+            raise InvalidJob(f"{value!r} is not a text", field=name)
+        _refuse_halves(value, name)
 
 
 def require_target(record: Any) -> None:
@@ -80,3 +89,13 @@ def require_kind(record: Any, name: str, kind: type) -> None:
 
 def _path(at: str, name: str) -> str:
     return f"{at}.{name}" if at else name
+
+
+def _refuse_halves(text: str, field: str) -> None:
+    """Half of a character can be written nowhere."""
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidJob("a text has half of a character in it", field=field) from None

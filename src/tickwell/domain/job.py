@@ -15,6 +15,7 @@ from tickwell.domain.given import (
     require_name,
     require_target,
     require_text,
+    require_texts,
     require_whole,
 )
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout
@@ -76,6 +77,7 @@ class Job:
             require_name(self, name)
         for name in ("dedupe_key", "app", "description"):
             require_text(self, name)
+        require_texts(self, "tags")
         for name, kind in _KINDS.items():
             require_kind(self, name, kind)
         require_target(self)

@@ -10,6 +10,7 @@ from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, State
 from tickwell.domain.note import OUTPUT, PROGRESS, output_key
 from tickwell.errors import StoreError
+from tickwell.executors.text import clean
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import HistoryStore, RecordStore
 
@@ -69,7 +70,7 @@ class StoreNotes:
             document={
                 "attempt": claim.attempt,
                 "fraction": fraction,
-                "message": _clean(message[:LONGEST_MESSAGE]),
+                "message": clean(message[:LONGEST_MESSAGE]),
                 "at": now,
             },
             expires_at=claim.deadline,
@@ -86,7 +87,7 @@ class StoreNotes:
                 kind=OUTPUT,
                 project=claim.job.project,
                 key=output_key(claim.id, claim.attempt),
-                document={"attempt": claim.attempt, "lines": [_clean(line) for line in lines]},
+                document={"attempt": claim.attempt, "lines": [clean(line) for line in lines]},
                 expires_at=self.clock.now() + kept,
             )
         )
@@ -146,8 +147,3 @@ class StoreNotes:
             await self.store.put_record(record, self.clock.now())
             if self._progress.get(id) is record:
                 del self._progress[id]
-
-
-def _clean(text: str) -> str:
-    """What every store can keep: no NUL, no half characters."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

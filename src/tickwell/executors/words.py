@@ -9,6 +9,7 @@ from typing import Any
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome
 from tickwell.executors.run import Snoozed
+from tickwell.executors.text import clean
 
 #: Characters kept of an error or a result.
 ERROR_LIMIT = 4_000
@@ -29,14 +30,14 @@ def raised(error: BaseException) -> Outcome:
 
 def describe(error: BaseException) -> str:
     """The end of a traceback, where the cause stands."""
-    text = "".join(traceback.format_exception(error)).rstrip()
+    text = clean("".join(traceback.format_exception(error)).rstrip())
     return text if len(text) <= ERROR_LIMIT else "…" + text[-ERROR_LIMIT:]
 
 
 def keepable(result: Any) -> Any:
     """A result as JSON, or its beginning as text when it is none or too large."""
     try:
-        text = json.dumps(result, allow_nan=False)
+        text = clean(json.dumps(result, allow_nan=False, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError):
         return in_words(result)[:RESULT_LIMIT]
     return json.loads(text) if len(text) <= RESULT_LIMIT else text[:RESULT_LIMIT]
@@ -45,6 +46,6 @@ def keepable(result: Any) -> Any:
 def in_words(result: Any) -> str:
     """Its repr, if it has one."""
     try:
-        return repr(result)
+        return clean(repr(result))
     except Exception:  # noqa: BLE001 - what a handler returns must not turn success into failure
         return f"<{type(result).__name__}>"

@@ -39,11 +39,11 @@ def environment() -> Environment:
     return found
 
 
-def render(request: Request, template: str, **values: Any) -> str:
+def render(request: Request, template: str, **values: Any) -> bytes:
     """A page as it is sent: its addresses are below the root of the dashboard."""
     root = root_of(request)
     body = environment().get_template(template).render(root=root, path=path_of(request), **values)
-    return moved(body, root)
+    return moved(body, root).encode(errors="replace")
 
 
 def page(
