@@ -29,9 +29,22 @@ def require_own_site(request: Request) -> None:
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     foreign_site = site is not None and site not in {"same-origin", "none"}
-    foreign_origin = origin is not None and urlsplit(origin).netloc != request.url.netloc
-    if foreign_site or foreign_origin:
+    foreign_origin = origin is not None and _host(origin) != request.url.netloc
+    if foreign_site or foreign_origin or _is_recoded(request):
         raise Unauthenticated(REFUSED)
+
+
+def _host(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
+
+
+def _is_recoded(request: Request) -> bool:
+    """Whether a form names an encoding: no browser does, and some make half characters."""
+    kind = request.headers.get("content-type", "").lower()
+    return kind.startswith("multipart/") and "charset" in kind
 
 
 async def _in_form(request: Request) -> str:

@@ -33,7 +33,11 @@ def moved(html: str, root: str) -> str:
 
 def back(request: Request) -> str:
     """The page that a form was on, from the root; never another site, whatever the header says."""
-    came_from, first = urlsplit(request.headers.get("referer", "")), f"{root_of(request)}/"
+    try:
+        came_from = urlsplit(request.headers.get("referer", ""))
+    except ValueError:
+        return "/"
+    first = f"{root_of(request)}/"
     if came_from.netloc != request.url.netloc or not came_from.path.startswith(first):
         return "/"
     path = "/" + came_from.path.removeprefix(first).lstrip("/")
