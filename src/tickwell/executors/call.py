@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import signal
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
@@ -85,10 +86,12 @@ class CallExecutor:
                 result = await self._in_thread(handler, arguments, claim, output)
             if result is not None and inspect.isawaitable(result):
                 result = await result  # an async function behind a plain decorator
-        except (asyncio.CancelledError, KeyboardInterrupt):
+        except asyncio.CancelledError:
             raise
         # Whatever a handler raises is a failed attempt; its exit is not the process's.
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and _is_interruptible():
+                raise
             return raised(error)
         return succeeded(result)
 
@@ -135,6 +138,11 @@ class CallExecutor:
                 if isinstance(result, _Nap):
                     raise Snoozed(result.delay)
                 return result
+
+
+def _is_interruptible() -> bool:
+    """Whether a person's Ctrl-C comes as an exception: nobody has asked for the signal."""
+    return signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 class _Nap:

@@ -1,13 +1,16 @@
 """Python handlers through a real engine: async ones, and sync ones in threads."""
 
 import asyncio
+import signal
 import threading
 
 import pytest
 
+from tests.executors.http.conftest import a_claim
 from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.policy import Retry, Timeout
+from tickwell.domain.target import Call
 from tickwell.executors.call import CallExecutor
 from tickwell.executors.handlers import Handlers
 from tickwell.executors.run import Run
@@ -94,6 +97,39 @@ async def test_system_exit_in_a_thread_is_a_failed_attempt_and_the_process_lives
     one = await ended(await handle(leave))
     assert one.attempts[0].outcome is OutcomeKind.FAILED
     assert "SystemExit(3)" in one.error
+
+
+async def test_an_interrupt_that_a_handler_raises_is_a_failed_attempt_too(handle):
+    async def interrupt():
+        raise KeyboardInterrupt
+
+    one = await ended(await handle(interrupt))
+    assert one.attempts[0].outcome is OutcomeKind.FAILED
+    assert one.error.endswith("KeyboardInterrupt")
+
+
+async def test_an_interrupt_by_a_person_who_has_no_other_way_to_stop_is_passed_on(monkeypatch):
+    async def interrupt():
+        raise KeyboardInterrupt
+
+    handlers = Handlers()
+    handlers.add("handler", interrupt)
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt):
+        await CallExecutor(handlers).run(a_claim(Call("handler")))
+
+
+async def test_half_characters_that_a_handler_returns_or_raises_are_replaced(handle):
+    async def give():
+        return {"half\ud800": ["\udfff", "whole é"]}
+
+    async def fail():
+        raise ValueError("half \ud800")
+
+    one = await ended(await handle(give))
+    assert one.result == {"half?": ["?", "whole é"]}
+    one = await ended(await handle(fail))
+    assert one.error.endswith("ValueError: half ?")
 
 
 async def test_a_sync_handler_sees_that_it_was_cancelled(handle):
