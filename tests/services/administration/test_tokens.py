@@ -177,6 +177,20 @@ async def test_a_role_that_a_claim_gives_counts_in_one_project_only(office):
         await service.tokens.find(signed(tw_role="owner"))
 
 
+@pytest.mark.parametrize("office", ["memory"], indirect=True)
+async def test_a_claim_may_be_a_list_with_one_role_among_others(office):
+    issuer = read_issuer(
+        "corp issuer=https://id.example.com audience=us jwks=https://id.example.com/j"
+        " role=groups project=acme"
+    )
+    service = office.open(trusted=[issuer], fetch=Site(EC).fetch)
+    user = await service.tokens.find(signed(groups=["staff", "operator", 5, {"a": 1}]))
+    assert user.roles == {"acme": Role.OPERATOR}
+    for nobody in (["staff"], ["viewer", "admin"], [["admin"]], {"admin": 1}, 5, None, []):
+        with pytest.raises(Unauthenticated):
+            await service.tokens.find(signed(groups=nobody))
+
+
 @pytest.mark.parametrize(
     "text",
     ["corp", "CORP issuer=a audience=b jwks=c", "corp issuer=a audience=b jwks=c role=r", "x y=z"],

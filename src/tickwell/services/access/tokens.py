@@ -69,10 +69,18 @@ class Tokens:
         except InvalidInput:
             return None
         user = await self._directory.find(name)
-        role = claims.get(trusted.role) if trusted.role else None
-        if trusted.project and role in set(Role):
+        role = _role(claims.get(trusted.role)) if trusted.role else None
+        if trusted.project and role is not None:
             known = user or User(name=name)
-            given = {trusted.project: Role(str(role))}
+            given = {trusted.project: role}
             # Not written anywhere: it counts as long as the token does.
             return User(name=name, disabled=known.disabled, roles={**known.roles, **given})
         return user
+
+
+def _role(claim: Any) -> Role | None:
+    """The role that a claim names: as a text, or alone among other texts in a list."""
+    named = claim if isinstance(claim, list) else [claim]
+    known = {each.value: each for each in Role}
+    found = {known[each] for each in named if isinstance(each, str) and each in known}
+    return found.pop() if len(found) == 1 else None
