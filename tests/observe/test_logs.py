@@ -11,7 +11,7 @@ from tickwell.domain.trigger import OnDemand
 from tickwell.observe.logs import log_event
 
 
-def finished(kind, charged=1):
+def finished(kind, charged=1, error="Traceback …\nOSError: no route"):
     job = Job(id="j", name="report", trigger=OnDemand(), target=Call("report"))
     claim = Claim(
         id="e1",
@@ -28,7 +28,7 @@ def finished(kind, charged=1):
         worker="w",
         claim_id="c",
     )
-    outcome = Outcome(kind=kind, started_at=1, error="Traceback …\nOSError: no route")
+    outcome = Outcome(kind=kind, started_at=1, error=error)
     return events.AttemptsFinished(reports=[decide(claim, outcome, 1000)])
 
 
@@ -68,3 +68,15 @@ def test_a_success_makes_no_line(caplog):
     with caplog.at_level(logging.DEBUG, logger="tickwell"):
         log_event(finished(OutcomeKind.SUCCEEDED))
     assert not caplog.records
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x0b", "\x85", "\u2028"])
+def test_no_receiver_can_write_a_line_of_ours(caplog, end):
+    forged = "2026-11-15 09:00:00 WARNING tickwell: all is well"
+    event = finished(
+        OutcomeKind.FAILED, 3, error=f"HTTP 500 Internal Server Error: no{end}{forged}"
+    )
+    log_event(event)
+    first, *others = caplog.records[0].message.splitlines()
+    assert first.endswith("execution e1:")
+    assert others == ["    HTTP 500 Internal Server Error: no", f"    {forged}"]

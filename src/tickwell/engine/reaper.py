@@ -118,7 +118,8 @@ class Reaper:
         finished = await self.store.finish(reports, now)
         refused = {report.claim.id for report in finished.refused}
         recovered = [claim.id for claim in orphans if claim.id not in refused]
-        self.events.emit(Recovered(executions=recovered))
+        if recovered:
+            self.events.emit(Recovered(executions=recovered))
         self.wake()
         return len(orphans) == self.settings.batch
 

@@ -70,7 +70,9 @@ def log_event(event: events.Event) -> None:
 
 def _died(report: Report) -> str:
     claim = report.claim
-    return f"{claim.job.name} died ({report.reason}), execution {claim.id}:\n{report.error}"
+    # Part of it may be a receiver's: a line of it must not pass for one of ours.
+    lines = "".join(f"\n    {line}" for line in (report.error or "").splitlines())
+    return f"{claim.job.name} died ({report.reason}), execution {claim.id}:{lines}"
 
 
 def _again(report: Report) -> str:

@@ -5,6 +5,7 @@ import pytest
 from tests.unit.engine.rig import Rig
 from tickwell.domain.event import Recovered, WorkerLost
 from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import Timeout
 from tickwell.engine.process import own_process
 from tickwell.errors import StoreUnavailable
@@ -151,6 +152,23 @@ async def test_a_process_of_this_machine_that_is_gone_is_lost_at_once(scene):
     await scene.reaper.step()
     assert len(scene.heard(WorkerLost)) == 1
     assert [event.executions for event in scene.heard(Recovered)] == [[scene.id]]
+
+
+async def test_what_ended_meanwhile_was_not_recovered(scene):
+    known = scene.memory.tables.workers[scene.worker.id]
+    known.worker = replace(known.worker, process=NOBODY)
+    real = scene.memory.orphans
+
+    async def ended_meanwhile(now, limit):
+        claims = await real(now, limit)
+        ended = Outcome(kind=OutcomeKind.SUCCEEDED, started_at=now)
+        await scene.memory.finish([decide(claim, ended, now) for claim in claims], now)
+        return claims
+
+    scene.memory.orphans = ended_meanwhile
+    await scene.reaper.step()
+    assert await scene.state(scene.id) is State.SUCCEEDED
+    assert scene.heard(Recovered) == []
 
 
 async def test_that_of_another_machine_is_not(scene):
