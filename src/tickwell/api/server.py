@@ -7,10 +7,14 @@ import socket
 import ssl
 from collections.abc import Iterator
 from importlib.util import find_spec
+from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
 from typing import Any
 
 from tickwell.errors import InvalidSetting
 from tickwell.settings import Settings
+
+#: Connections that are open at once, whatever the machine would allow.
+MOST = 10_000
 
 
 def require_server() -> None:
@@ -39,9 +43,17 @@ def require_certificate(settings: Settings) -> None:
         ) from error
 
 
+def most_connections() -> int:
+    """Half of the files that may be open: the store and webhooks need theirs."""
+    soft, _ = getrlimit(RLIMIT_NOFILE)
+    return MOST if soft == RLIM_INFINITY else max(2, min(soft // 2, MOST))
+
+
 async def serve(application: Any, sock: socket.socket, settings: Settings | None = None) -> None:
     """Serve an ASGI application on a bound socket until cancelled."""
     import uvicorn
+
+    from tickwell.api.connection import Connection
 
     class Server(uvicorn.Server):
         @contextlib.contextmanager
@@ -51,6 +63,9 @@ async def serve(application: Any, sock: socket.socket, settings: Settings | None
 
     config = uvicorn.Config(
         application,
+        http=Connection,
+        ws="none",
+        limit_concurrency=most_connections(),
         lifespan="off",
         log_level="warning",
         access_log=False,

@@ -1,0 +1,165 @@
+"""What a stranger's connection may cost: bytes, time and places, on a real listener."""
+
+import asyncio
+import contextlib
+import socket
+
+import pytest
+
+from tickwell.api import connection, server
+
+HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
+MORE_THAN_ENOUGH = 4 * connection.MOST_HEAD
+
+
+class Echo:
+    """Reads a body and says how long it was, once it may; notices a client that leaves."""
+
+    def __init__(self):
+        self.left, self.may_answer = asyncio.Event(), asyncio.Event()
+        self.may_answer.set()
+
+    async def __call__(self, scope, receive, send):
+        size, more = 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                self.left.set()
+                return
+            size, more = size + len(message["body"]), message["more_body"]
+        await self.may_answer.wait()
+        headers = [(b"content-length", b"%d" % len(str(size)))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": str(size).encode()})
+
+
+@pytest.fixture
+async def listener():
+    """Starts a server when asked; the application, and a way to connect."""
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def start():
+            sock = stack.enter_context(socket.socket())
+            sock.bind(("127.0.0.1", 0))
+            sock.listen()
+            echo = Echo()
+            task = asyncio.create_task(server.serve(echo, sock))
+            stack.push_async_callback(asyncio.wait, [task])
+            stack.callback(task.cancel)
+
+            async def connect(sent=b""):
+                reader, writer = await asyncio.open_connection(*sock.getsockname())
+                stack.callback(writer.close)
+                writer.write(sent)
+                return reader, writer
+
+            return echo, connect
+
+        yield start
+
+
+async def answer(connect, sent):
+    """All that comes back until the connection ends."""
+    reader, _ = await connect(sent)
+    return await reader.read()
+
+
+async def status(connect, sent):
+    return int((await answer(connect, sent)).split()[1])
+
+
+async def send_until_refused(connect, part):
+    """Bytes that could be sent, and what came back."""
+    reader, writer = await connect(HEAD)
+    sent = 0
+    with contextlib.suppress(ConnectionError):
+        while sent < MORE_THAN_ENOUGH and not reader.at_eof():
+            writer.write(part)
+            await writer.drain()
+            sent += len(part)
+            await asyncio.sleep(0)
+    said = b""
+    with contextlib.suppress(ConnectionError):
+        said = await reader.read()
+    return sent, said
+
+
+@pytest.mark.parametrize("part", [b"a: b\r\n" * 100, b"a" * 600], ids=["headers", "one header"])
+async def test_a_head_without_end_is_refused(listener, part):
+    _, connect = await listener()
+    sent, said = await send_until_refused(connect, part)
+    assert sent < MORE_THAN_ENOUGH
+    assert said.startswith(b"HTTP/1.1 431 ") or not said  # a reset may overtake the answer
+
+
+async def test_heads_within_bounds_only(listener):
+    _, connect = await listener()
+    end = b"connection: close\r\n\r\n"
+    most = connection.MOST_HEADERS - 2
+    assert await status(connect, HEAD + b"a: b\r\n" * most + end) == 200
+    assert await status(connect, HEAD + b"a: b\r\n" * (most + 1) + end) == 431
+    longest = b"a" * (connection.LONGEST_HEADER - 1)
+    assert await status(connect, HEAD + b"a: " + longest + b"\r\n" + end) == 200
+    assert await status(connect, HEAD + b"a: " + longest + b"a\r\n" + end) == 431
+
+
+async def test_one_host_is_named(listener):
+    _, connect = await listener()
+    close = b"connection: close\r\n\r\n"
+    assert await status(connect, HEAD + close) == 200
+    assert await status(connect, HEAD + b"Host: y\r\n" + close) == 400
+    assert await status(connect, b"GET / HTTP/1.1\r\n" + close) == 400
+    assert await status(connect, b"GET / HTTP/1.0\r\n\r\n") == 200
+
+
+async def test_a_request_has_to_arrive_in_time(listener, monkeypatch):
+    monkeypatch.setattr(connection, "PATIENCE", 0.05)
+    echo, connect = await listener()
+    assert await status(connect, b"") == 408
+    assert await status(connect, HEAD + b"a: b") == 408
+    length = b"content-length: 9\r\n\r\n"
+    assert await answer(connect, b"POST / HTTP/1.1\r\nHost: x\r\n" + length + b"1234") == b""
+    await echo.left.wait()
+
+
+async def test_our_own_time_is_not_the_client_s(listener, monkeypatch):
+    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    echo, connect = await listener()
+    echo.may_answer.clear()
+    asyncio.get_running_loop().call_later(1.0, echo.may_answer.set)
+    assert await status(connect, HEAD + b"connection: close\r\n\r\n") == 200
+
+
+async def test_a_client_that_asks_again_is_answered_again(listener):
+    _, connect = await listener()
+    reader, writer = await connect()
+    for number in range(3):
+        body = b"x" * 10**number
+        head = b"POST / HTTP/1.1\r\nHost: x\r\ncontent-length: %d\r\n\r\n" % len(body)
+        for part in (head[:9], head[9:], body):
+            writer.write(part)
+            await asyncio.sleep(0)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+        said = str(len(body)).encode()
+        assert await reader.readexactly(len(said)) == said
+
+
+async def test_several_requests_at_once_are_answered_in_turn(listener):
+    _, connect = await listener()
+    asked = (HEAD + b"\r\n") * 4 + HEAD + b"connection: close\r\n\r\n"
+    assert (await answer(connect, asked)).count(b"HTTP/1.1 200 ") == 5
+
+
+async def test_many_that_only_wait_keep_nobody_out(listener, monkeypatch):
+    monkeypatch.setattr(server, "most_connections", lambda: 4)
+    _, connect = await listener()
+    waiting = [await connect(HEAD) for _ in range(12)]
+    assert await status(connect, HEAD + b"connection: close\r\n\r\n") == 200
+    with contextlib.suppress(ConnectionError):
+        assert await waiting[0][0].read() == b""  # the first made room
+
+
+async def test_half_of_the_files_are_left_to_others(monkeypatch):
+    for soft, most in ((1024, 512), (10**6, server.MOST), (-1, server.MOST), (0, 2)):
+        monkeypatch.setattr(server, "getrlimit", lambda _, soft=soft: (soft, soft))
+        assert server.most_connections() == most
