@@ -83,6 +83,11 @@ async def running(scene):
     return await scene.claim(minute(1))
 
 
+async def running_with_another_before_the_gate(scene):
+    await fired(scene)
+    return await scene.claim(minute(1))
+
+
 async def counting_from_the_end(scene):
     await scene.add(AFTER)
     await scene.fire(minute(1))
@@ -125,6 +130,11 @@ async def add_jobs_together(scene, _):
 @story(claimed)
 async def pass_the_jobs_permit_on(scene, claims):
     await scene.succeed(claims, T0 + 4)
+
+
+@story(running_with_another_before_the_gate)
+async def pass_the_jobs_permit_on_to_the_next_fire(scene, claims):
+    await scene.succeed(claims, minute(1) + 5)
 
 
 @story(running)

@@ -46,10 +46,10 @@ class MongoCatalog(MongoJoining):
             made[:] = [change(own(entry), now)]
             await self.read_skips(space, id, [skip for each in made if each for skip in each.skips])
             await self.read_live(space, id)
-            # Whoever holds the gate may have ended since the job was read.
-            holder = [*space.tables.job_gate.values()]
-            fires = [new.id for each in made if each for new in each.executions]
-            await self.read_rows(space, holder + fires)
+            await self.read_holders(space, [id])
+            await self.read_rows(
+                space, [new.id for each in made if each for new in each.executions]
+            )
 
         async def do(space: Workspace) -> None:
             answer[:] = await space.spec.change_jobs(project, [id], lambda *_: made[0], now)

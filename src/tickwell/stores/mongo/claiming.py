@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tickwell.domain.execution import Claim
-from tickwell.domain.job import Job
 from tickwell.domain.policy import MINUTE
 from tickwell.ports.records import ClaimRequest
 from tickwell.stores.mongo.codec import QUEUED, RUNNING
@@ -33,27 +32,28 @@ class MongoClaiming(MongoLiveness):
         """Take what is still queued; where others were faster, what comes after it."""
         taken: list[Claim] = []
         while True:
-            found, jobs = await self._readable(request, request.limit - len(taken))
+            found = await self._readable(request, request.limit - len(taken))
             if not found:
                 return taken
             await self._database.executions.update_many(
                 {"_id": {"$in": found}, "state": QUEUED, "frozen": None}, _taking(request)
             )
             mine = await self._taken(found, request)
-            taken += [claim_of(doc, jobs[doc["job"]]) for doc in mine]
+            # By the definition in force: an edit may have come between.
+            wanted = ((doc["job"], doc["version"]) for doc in mine)
+            jobs = await self.definitions(wanted, request.now)
+            taken += [claim_of(doc, jobs[doc["job"]]) for doc in mine if doc["job"] in jobs]
             if len(mine) == len(found):
                 return taken
 
-    async def _readable(
-        self, request: ClaimRequest, limit: int
-    ) -> tuple[list[str], dict[str, Job]]:
+    async def _readable(self, request: ClaimRequest, limit: int) -> list[str]:
         """What may be handed over; where all of it is unreadable, what comes after it."""
         while found := await self._claimable(request, limit):
             wanted = ((doc["job"], doc["version"]) for doc in found)
             jobs = await self.definitions(wanted, request.now)
             if jobs:
-                return [doc["_id"] for doc in found if doc["job"] in jobs], jobs
-        return [], {}
+                return [doc["_id"] for doc in found if doc["job"] in jobs]
+        return []
 
     async def _claimable(self, request: ClaimRequest, limit: int) -> list[Document]:
         where: dict[str, Any] = {

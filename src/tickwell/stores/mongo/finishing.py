@@ -16,8 +16,8 @@ from tickwell.domain.outcome import Report
 from tickwell.ports.records import Finished
 from tickwell.stores.mongo.codec import OUTCOME_CODE, RUNNING, STATE_CODE, clean, to_json
 from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.passing import MongoPassing
 from tickwell.stores.mongo.rows import Document, is_gated, is_tied
-from tickwell.stores.mongo.sweeping import MongoSweeping
 from tickwell.stores.mongo.workspace import Workspace
 
 _FINAL = frozenset({State.SUCCEEDED, State.DEAD})
@@ -29,7 +29,7 @@ _GONE = (
 _COUNTS = ("lost", "returned")
 
 
-class MongoFinishing(MongoSweeping):
+class MongoFinishing(MongoPassing):
     """The part of `ports.store.QueueStore` that ends attempts."""
 
     @edge
@@ -55,36 +55,9 @@ class MongoFinishing(MongoSweeping):
             last = {doc["_id"]: doc["attempts"][-1] async for doc in found if doc.get("attempts")}
             left = [each for each in reports if not _is_on_record(each, last)]
         missed = {id(each) for each in left}
-        await self._leave_gates([each for each in reports if id(each) not in missed], now)
+        ended = [each.claim for each in reports if id(each) not in missed and _holds(each)]
+        await self.leave_gates({claim.job.id: claim.id for claim in ended}, now)
         return left
-
-    async def _leave_gates(self, reports: list[Report], now: int) -> None:
-        """Give the jobs' permits back; where somebody stands before the gate, by the rules."""
-        holders = {each.claim.job.id: each.claim.id for each in reports if _holds(each)}
-        if not holders:
-            return
-        jobs = self._database.jobs
-        done = await jobs.bulk_write(
-            [
-                UpdateOne(
-                    {"_id": job, "holder": holder, "waiting": None},
-                    {"$unset": {"holder": ""}, "$inc": {"rev": 1}},
-                )
-                for job, holder in holders.items()
-            ],
-            ordered=False,
-        )
-        ids = {holder: job for job, holder in holders.items()}
-        if done.matched_count < len(holders):
-            found = jobs.find(
-                {"_id": {"$in": [*holders]}, "holder": {"$in": [*ids]}}, {"holder": 1}
-            )
-            stuck = [{"_id": doc["holder"], "job": doc["_id"]} async for doc in found]
-            await self.release(stuck, now)
-        await self._database.executions.update_many(
-            {"_id": {"$in": [*ids]}, "holds_job": True, "state": {"$gt": RUNNING}},
-            {"$unset": {"holds_job": ""}, "$inc": {"rev": 1}},
-        )
 
     async def _end_by_rules(self, reports: Sequence[Report], now: int, into: Finished) -> None:
         """Let the specification end attempts; what it answers goes into `into`."""

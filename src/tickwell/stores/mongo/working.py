@@ -116,6 +116,18 @@ class MongoWorking(MongoCommitting):
             if doc["job"] in space.tables.jobs:
                 space.add_row(doc)
 
+    async def read_holders(self, space: Workspace, job_ids: Iterable[str]) -> None:
+        """Take in who holds these jobs' gates, even if it has ended since the job was read.
+
+        One that is gone was pruned: its gate is free, and as a rule its job has moved.
+        """
+        gates, rows = space.tables.job_gate, space.tables.rows
+        held = [id for id in job_ids if id in gates]
+        await self.read_rows(space, [gates[id] for id in held])
+        for id in held:
+            if gates[id] not in rows:
+                del gates[id]
+
     async def read_gates(
         self, space: Workspace, most: int, new: Iterable[NewExecution] = ()
     ) -> None:
@@ -130,9 +142,7 @@ class MongoWorking(MongoCommitting):
             for row in tables.rows.values()
             if row.overlap is Overlap.CANCEL_RUNNING
         }
-        await self.read_rows(
-            space, [holder for job, holder in tables.job_gate.items() if job in cancelling]
-        )
+        await self.read_holders(space, cancelling)
         lines = {id: space.head(id).get("waiting", 0) for id in tables.jobs}
         short = [id for id, length in lines.items() if 0 < length <= SHORT]
         reads = [self._before(id, most) for id, length in lines.items() if length > SHORT]

@@ -14,7 +14,7 @@ from tickwell.domain.job import Entry, Job, JobState
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.memory.tables import Row, Waits
-from tickwell.stores.mongo.codec import QUEUED, RUNNING, STATE_CODE, diff
+from tickwell.stores.mongo.codec import FIRST_ENDED, QUEUED, RUNNING, STATE_CODE, diff
 from tickwell.stores.mongo.entries import (
     cursor_document,
     cursor_of,
@@ -211,9 +211,13 @@ class Workspace:
 
 
 def _is_exposed(doc: Document) -> bool:
-    """Whether it can be claimed, let through a key's gate, or ended without asking its job."""
+    """Whether it can be claimed, let through a key's gate, or ended without asking its job.
+
+    Or has ended so, and is about to have it noted that its job's gate is left.
+    """
     ends_alone = doc["state"] == RUNNING and "tied" not in doc
-    return doc["state"] == QUEUED or doc.get("waits") == Waits.KEY or ends_alone
+    leaves = doc["state"] >= FIRST_ENDED and "holds_job" in doc
+    return doc["state"] == QUEUED or doc.get("waits") == Waits.KEY or ends_alone or leaves
 
 
 def _put(doc: Document, name: str, value: object) -> None:
