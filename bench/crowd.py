@@ -16,7 +16,7 @@ async def crowd(port: int, path: str, bodies: Callable[[int], bytes], count: int
         for number in numbers:
             body = bodies(number)
             head = (
-                f"POST {path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n"
+                f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
                 f"content-length: {len(body)}\r\n\r\n"
             )
             writer.write(head.encode() + body)

@@ -9,7 +9,8 @@ import pytest
 
 from tests.servers.schemas import empty, url
 from tickwell.api.app import create_app
-from tickwell.api.context import Context, local_admin
+from tickwell.api.context import Context
+from tickwell.api.local import local_admin
 from tickwell.clock import StoreClock
 from tickwell.domain.event import Events
 from tickwell.domain.execution import OutcomeKind
@@ -19,6 +20,7 @@ from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
 from tickwell.services.access.actor import Actor
 from tickwell.services.operations import Tools
+from tickwell.settings import Settings
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.sqlite import SqliteStore
 
@@ -59,7 +61,12 @@ class World:
             wake=lambda: None,
             auditor=self.journal,
         )
-        self.context = Context.over(self.tools, health=lambda: self.health, events=self.events)
+        self.context = Context.over(
+            self.tools,
+            health=lambda: self.health,
+            settings=Settings(host="test"),
+            events=self.events,
+        )
         self.context.authenticate = local_admin
         self.app = create_app(self.context)
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)

@@ -8,7 +8,7 @@ from tickwell import Scheduler, Settings
 
 async def test_the_api_answers_where_it_is_mounted(tmp_path):
     store = f"sqlite:///{tmp_path / 'jobs.db'}"
-    scheduler = Scheduler(store, settings=Settings(auth=False))
+    scheduler = Scheduler(store, settings=Settings(auth=False, host="test"))
 
     @scheduler.job()
     async def report() -> None:

@@ -22,7 +22,7 @@ async def test_the_link_of_the_first_start_leads_in_by_one_click(house):
 
 
 async def test_where_nobody_is_asked_there_is_nothing_to_log_in_to(tmp_path):
-    async with House(tmp_path, auth=False) as house:
+    async with House(tmp_path, auth=False, host=HOST) as house:
         browser = house.browser()
         assert "Log out" not in (await browser.see("/")).text
         assert (await browser.get("/login")).headers["location"] == "/"

@@ -44,14 +44,14 @@ async def test_every_address_is_below_the_prefix(house):
 
 async def test_a_proxy_that_is_trusted_says_where_it_has_us(tmp_path):
     said = {"x-forwarded-prefix": PREFIX}
-    async with House(tmp_path, auth=False, trusted_proxies=("127.0.0.0/8",)) as house:
+    async with House(tmp_path, auth=False, host=HOST, trusted_proxies=("127.0.0.0/8",)) as house:
         page = (await house.browser().get("/jobs", headers=said)).text
         assert f'href="{PREFIX}/timeline"' in page
         assert f'href="{PREFIX}/jobs" aria-current="page"' in page
         for bad in ("//evil.example", "/a/../b", "/a b", "a", "/"):
             page = (await house.browser().get("/jobs", headers={"x-forwarded-prefix": bad})).text
             assert 'href="/timeline"' in page
-    async with House(tmp_path, auth=False) as house:
+    async with House(tmp_path, auth=False, host=HOST) as house:
         assert 'href="/timeline"' in (await house.browser().get("/jobs", headers=said)).text
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tickwell.api.authentication import Authentication
-from tickwell.api.context import Context, local_admin, local_visit
+from tickwell.api.context import Context
+from tickwell.api.local import local_admin, local_visit
 from tickwell.services.administration import Administration
 from tickwell.services.bootstrap import Bootstrap, bootstrap
 from tickwell.services.keyring.proof import require_keys

@@ -37,8 +37,8 @@ async def read_bytes(request: Request, limit: int = ONE) -> bytes:
             _too_large(limit)
         parts.append(part)
     body = b"".join(parts)
-    if body and not _is_json(headers.get("content-type")):
-        raise NotJsonType("the body must be application/json")
+    if body and not _is_json(headers.get("content-type", "")):
+        raise NotJsonType("the body must be application/json, and its Content-Type must say so")
     return body
 
 
@@ -158,9 +158,7 @@ def _readable(key: str) -> str:
     return key[:64].encode(errors="replace").decode()
 
 
-def _is_json(given: str | None) -> bool:
-    if given is None:
-        return True
+def _is_json(given: str) -> bool:
     kind = given.partition(";")[0].strip().lower()
     return kind == "application/json" or (
         kind.startswith("application/") and kind.endswith("+json")

@@ -13,7 +13,6 @@ from tickwell.domain.event import Events
 from tickwell.domain.health import Health
 from tickwell.errors import NotRunning, Unauthenticated
 from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
 from tickwell.services.administration import Administration
 from tickwell.services.feed import Feed
 from tickwell.services.operations import Operations, Tools
@@ -31,17 +30,6 @@ async def nobody(_request: Request) -> Actor:
     raise Unauthenticated("this application was given no way to know who asks")
 
 
-async def local_admin(request: Request) -> Actor:
-    """Whoever asks may do everything: for one user on their own machine."""
-    return Actor(
-        name="local",
-        project="default",
-        permissions=frozenset(Permission),
-        address=request.client.host if request.client else "",
-        request_id=request.state.request_id,
-    )
-
-
 #: The same for a page of the dashboard, by its session; also the token that its changes must carry,
 #: checked here for every method but GET and HEAD.
 Visit = Callable[[Request], Awaitable[tuple[Actor, str]]]
@@ -50,11 +38,6 @@ Visit = Callable[[Request], Awaitable[tuple[Actor, str]]]
 async def no_visit(request: Request) -> tuple[Actor, str]:
     """Lets nobody in either."""
     return await nobody(request), ""
-
-
-async def local_visit(request: Request) -> tuple[Actor, str]:
-    """Whoever looks may do everything: for one user on their own machine."""
-    return await local_admin(request), ""
 
 
 @dataclass(slots=True, kw_only=True)

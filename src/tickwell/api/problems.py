@@ -46,6 +46,13 @@ class NotJsonType(ApiError):
     kind = "unsupported-media-type"
 
 
+class Misdirected(ApiError):
+    """This host is asked for under a name that is not its own."""
+
+    status = 421
+    kind = "misdirected"
+
+
 class PreconditionFailed(ApiError):
     """The record is not the one that `If-Match` names."""
 

@@ -10,13 +10,13 @@ from fastapi import Request
 from tickwell.errors import Unauthenticated
 
 REFUSED = "this did not come from a page of ours; load the page again"
-_READS = {"GET", "HEAD", "OPTIONS"}
+READS = {"GET", "HEAD", "OPTIONS"}
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 async def require_own_page(request: Request, token: str) -> None:
     """Refuse a change that another site made the browser ask for."""
-    if request.method in _READS:
+    if request.method in READS:
         return
     require_own_site(request)
     given = request.headers.get("x-csrf-token") or await _in_form(request)

@@ -1,0 +1,54 @@
+"""Access without asking who one is: for one user, on their own machine.
+
+A browser on that machine asks in their name too, for whatever page it shows: so a change comes from
+our own pages or from no browser at all, and we are asked for under a name of this machine. A page
+that has its own name lead here is a page from elsewhere.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from fastapi import Request
+
+from tickwell.api.context import context_of
+from tickwell.api.problems import Misdirected
+from tickwell.api.same_origin import READS, require_own_site
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+
+
+async def local_admin(request: Request) -> Actor:
+    """Whoever asks may do everything."""
+    host = request.headers.get("host", "")
+    if not _is_ours(host, context_of(request).settings.host):
+        raise Misdirected(
+            f"{host[:100]!r} is not this machine, and nobody is asked who they are here;"
+            " ask for 127.0.0.1, or name this host in the setting `host`"
+        )
+    if request.method not in READS:
+        require_own_site(request)
+    return Actor(
+        name="local",
+        project="default",
+        permissions=frozenset(Permission),
+        address=request.client.host if request.client else "",
+        request_id=request.state.request_id,
+    )
+
+
+async def local_visit(request: Request) -> tuple[Actor, str]:
+    """Whoever looks may do everything."""
+    return await local_admin(request), ""
+
+
+@lru_cache(maxsize=256)
+def _is_ours(given: str, bound: str) -> bool:
+    """Whether a `Host` names this machine, or what it listens on."""
+    try:
+        name = urlsplit(f"//{given}").hostname or ""
+        return name in {"localhost", bound.lower()} or ip_address(name).is_loopback
+    except ValueError:
+        return False
