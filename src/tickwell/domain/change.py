@@ -92,12 +92,18 @@ def edit(new: Job, expected_version: int | None = None) -> Changer:
 
 
 def pause(by: str, why: str, until: int | None = None) -> Changer:
-    """Stop firing, until someone resumes or the instant comes."""
+    """Stop firing, until someone resumes or the instant comes.
+
+    Asked for again with neither a reason nor an end, the pause that is there stays as it is: one
+    with an end does not become one for ever.
+    """
 
     def change(entry: Entry, now: int) -> Change:
         _expect(entry, None)
         answered = _answer(entry, now)
         noted = Pause(by=by, why=why, since=now, until=until)
+        if entry.cursor.pause and _is_paused(entry.cursor, now) and not why and until is None:
+            noted = entry.cursor.pause
         # The cursor goes back over what is withdrawn, so that an early resume plans it again.
         after = min(answered.cursor.after, max(_since(answered, now), entry.job.saved_at))
         return Change(

@@ -200,6 +200,16 @@ class TestPause:
         assert made.cursor.pause == Pause(by="bob", why="longer", since=NOW)
         assert made.cursor.next_fire_time is None
 
+    def test_a_second_pause_that_says_nothing_leaves_the_note(self):
+        before = paused(until=NOW + MINUTE)
+        made = pause("bob", "")(before, NOW)
+        assert made.cursor.pause == before.cursor.pause
+        assert made.cursor.next_fire_time == NOW + MINUTE
+
+    def test_a_pause_that_is_over_leaves_nothing_to_a_new_one(self):
+        made = pause("bob", "")(paused(until=NOW - MINUTE), NOW)
+        assert made.cursor.pause == Pause(by="bob", why="", since=NOW)
+
     def test_a_deleted_job_cannot_be_paused(self):
         with pytest.raises(WrongState):
             pause("ann", "")(in_state(JobState.DELETED), NOW)
