@@ -47,6 +47,7 @@ def prepare(path: Path, synchronous: str, wait: float) -> sqlite3.Connection:
             " use another Python"
         )
     file.check(path)
+    file.make(path)
     patience = Patience(wait, Random())
     connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:

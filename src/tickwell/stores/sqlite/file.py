@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from tickwell.errors import StoreRefused
@@ -29,6 +30,15 @@ def check(path: Path) -> None:
         )
     if path.exists() and not _may(path, os.R_OK | os.W_OK):
         raise StoreRefused(f"{path} cannot be read and written by this user; change its rights")
+
+
+def make(path: Path) -> None:
+    """Make a new file that its owner alone can read: payloads and headers are in it.
+
+    SQLite gives its log the same rights. Why it cannot be made, SQLite says.
+    """
+    with suppress(OSError):
+        path.touch(mode=0o600, exist_ok=False)
 
 
 def identity(path: Path) -> tuple[int, int] | None:
