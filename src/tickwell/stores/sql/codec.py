@@ -68,9 +68,13 @@ NO_GATE, JOB_GATE, KEY_GATE = range(3)
 CursorRow = tuple[int, int | None, int, int, int, bool, int | None, str | None]
 
 
+#: Made once: `json.dumps` with options makes one for every call.
+_dump = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def to_json(value: Any) -> str | None:
     """A value as JSON; none is no value."""
-    return None if value is None else json.dumps(value, separators=(",", ":"))
+    return None if value is None else _dump(value)
 
 
 def from_json(text: str | None) -> Any:
