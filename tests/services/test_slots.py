@@ -3,12 +3,13 @@
 import pytest
 
 from tickwell.clock import to_datetime
-from tickwell.domain.execution import State
+from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import DAY, HOUR, MINUTE, SECOND, Misfire, OnMisfire, Retention
 from tickwell.domain.trigger import Calendar, Cron, Every, Once, Window
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.services import slots as slots_module
+from tickwell.services.dead import DeadFilter, DeadLetters
 from tickwell.services.slot import Answer
 
 TEN = 1_781_517_600_000
@@ -46,6 +47,20 @@ async def test_overlap_is_a_row_with_its_reason(world):
     assert (await read(world, until=TEN + 3 * MINUTE)) == [
         (1, "executed", None),
         (2, "skipped", "overlap"),
+    ]
+
+
+async def test_what_was_purged_was_not_missed(world):
+    await world.jobs.add(world.job(Every("1m"), overlap=Overlap.ALLOW))
+    for minute in (1, 2):
+        await world.at(TEN + minute * MINUTE)
+        await world.run(OutcomeKind.FAILED, error="no", retry=False)
+    dead = DeadLetters(world.store, world.clock, world.wake)
+    since = DeadFilter(since=TEN + 2 * MINUTE)
+    assert await dead.purge_matching("default", since, 100) == (1, False)
+    assert (await read(world, until=TEN + 3 * MINUTE)) == [
+        (1, "executed", "not to be retried"),
+        (2, "pruned", None),
     ]
 
 

@@ -17,7 +17,7 @@ class Completeness:
     due: int = 0
     executed: int = 0
     skipped_by_reason: dict[str, int] = field(default_factory=dict)
-    #: Their executions were pruned with the rest of the old history.
+    #: Their executions were pruned with the rest of the old history, or purged by a person.
     pruned: int = 0
     #: Zero, or something is broken.
     unanswered: int = 0

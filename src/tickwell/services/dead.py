@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from tickwell.domain.execution import Execution, State
 from tickwell.ports.records import ExecutionFilter
-from tickwell.ports.store import HistoryStore
+from tickwell.ports.store import HistoryStore, RecordStore
+from tickwell.services.purged import note
 from tickwell.services.time import Time
 
 #: Executions that one call to the store reads, and revives.
@@ -74,10 +76,14 @@ def signature(execution: Execution) -> str:
     return (head + _DIGITS.sub("N", _IDS.sub("ID", rest)))[:_LONGEST]
 
 
+class DeadStore(HistoryStore, RecordStore, Protocol):
+    """What dead letters are read from."""
+
+
 class DeadLetters:
     """Reads, revives and purges them. Where `rest` is taken: it waits for so many seconds."""
 
-    def __init__(self, store: HistoryStore, clock: Time, wake: Callable[[], None]) -> None:
+    def __init__(self, store: DeadStore, clock: Time, wake: Callable[[], None]) -> None:
         self.store = store
         self.clock = clock
         self.wake = wake
@@ -160,6 +166,11 @@ class DeadLetters:
         async for page in self.matching(project, where):
             if page and total >= limit:
                 return total, True
-            ids = [each.id for each in page]
-            total += len(await self.store.purge(project, ids, self.clock.now())) if ids else 0
+            if page:
+                total += await self._purge(project, page)
         return total, False
+
+    async def _purge(self, project: str, page: list[Execution]) -> int:
+        now = self.clock.now()
+        await note(self.store, page, now)  # first: one that is noted and still there counts
+        return len(await self.store.purge(project, [each.id for each in page], now))

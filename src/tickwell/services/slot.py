@@ -21,7 +21,7 @@ class Answer(StrEnum):
     EXCLUDED = "excluded"
     #: The job is paused now; resuming records it as skipped.
     PAUSED = "paused"
-    #: Its execution was pruned with the rest of the old history.
+    #: Its execution was pruned with the rest of the old history, or purged by a person.
     PRUNED = "pruned"
     #: Nobody has answered it; if it stays so, something is broken.
     UNANSWERED = "unanswered"

@@ -14,6 +14,7 @@ from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.completeness import Completeness, count
 from tickwell.services.pruned import pruned_before
+from tickwell.services.purged import purged_fire_times
 from tickwell.services.slot import Answer, Slot, SlotPage
 from tickwell.services.slot_reader import Ledger, SlotReader
 from tickwell.services.time import Time
@@ -97,10 +98,13 @@ class Slots:
             if span.job.trigger.max_runs is not None and not span.current:
                 last = await self._last_answer(span)
                 items = [slot for slot in items if not _is_beyond(slot, span, last)]
-        pruned = await pruned_before(self.store, entry.job, now)
+        job = entry.job
+        pruned = await pruned_before(self.store, job, now)
+        purged = await purged_fire_times(self.store, job.project, job.id, now)
         return [
             Slot(slot.fire_time, Answer.PRUNED)
-            if slot.answer is Answer.UNANSWERED and entry.job.created_at < slot.fire_time < pruned
+            if slot.answer is Answer.UNANSWERED
+            and (job.created_at < slot.fire_time < pruned or slot.fire_time in purged)
             else slot
             for slot in items
         ]
