@@ -31,16 +31,19 @@ class Batch(Generic[K]):
     slow: bool = False
 
 
-def place(batch: Batch[K], keys: Sequence[K], now: int, horizon: int) -> list[Place] | None:
+def place(
+    batch: Batch[K], keys: Sequence[K], now: int, horizon: int, *, keyed: bool = False
+) -> list[Place] | None:
     """The places of a batch under these keys, and who holds its job's gate then.
 
-    None: a concurrency gate, a count or another execution has to be looked at.
+    None: a concurrency gate, a count or another execution has to be looked at. Keyed: whoever asks
+    looks at the concurrency gates of what is queued here.
     """
     holder = batch.held_by
     places: list[Place] = []
     for key, new in zip(keys, batch.executions, strict=True):
         run_at = new.run_at
-        if new.gate is not None:
+        if new.gate is not None and not keyed:
             return None
         if run_at > now + horizon:
             places.append((WAITING, NO_GATE, run_at, False))

@@ -60,7 +60,20 @@ WHERE id IN $1[] AND gate IS NULL;
 
 -- name: keyed_holders
 -- Those that were given their job's gate and stand before another one now.
-SELECT id, job, gate FROM tickwell_queue WHERE id IN $1[] AND gate IS NOT NULL;
+SELECT job, `rank`, id, gate, gate_limit FROM tickwell_queue
+WHERE id IN $1[] AND gate IS NOT NULL;
+
+-- name: best_before_gates
+-- The best of those before a concurrency gate, so many of them.
+SELECT `rank`, id, gate, gate_limit FROM tickwell_queue FORCE INDEX (queue_gate)
+WHERE waits = 2 AND gate = $1 ORDER BY `rank`, id LIMIT $2;
+
+-- name: move_keyed
+-- Where executions before concurrency gates stand now; those with their jobs' gates keep them.
+UPDATE ROWS($1, state INT, waits INT, holds_key INT, holds_job INT, id ID) AS moved
+STRAIGHT_JOIN tickwell_queue AS queue ON queue.id = moved.id
+SET queue.state = moved.state, queue.waits = moved.waits, queue.holds_key = moved.holds_key,
+    queue.holds_job = queue.holds_job OR moved.holds_job;
 
 -- name: gates_behind
 -- The concurrency gates that the best of those before the gates of these jobs passes next.

@@ -19,14 +19,14 @@ ON DUPLICATE KEY UPDATE tickwell_execution.id = tickwell_execution.id;
 SET @recorded = ROW_COUNT();
 INSERT INTO tickwell_queue (
     id, job, state, queue, ability, kind, fire_time, run_at, `rank`, look_at, expires_at, overlap,
-    gate, gate_limit, waits, holds_job, own_payload
+    gate, gate_limit, waits, holds_job, holds_key, own_payload
 )
 SELECT id, job, state, queue, ability, kind, fire_time, run_at, new.rank, look_at, expires_at,
-       overlap, gate, gate_limit, waits, holds_job, payload IS NOT NULL
+       overlap, gate, gate_limit, waits, holds_job, holds_key, payload IS NOT NULL
 FROM ROWS(@new, id ID, project NAME, job ID, job_version INT, kind INT, fire_time INT, run_at INT,
           queue NAME, ability NAME, created_at INT, overlap INT, gate NAME, gate_limit INT,
           payload TEXT, request_key NAME, revived_from NAME, state INT, waits INT, look_at INT,
-          holds_job INT, `rank` INT, expires_at INT) AS new
+          holds_job INT, `rank` INT, expires_at INT, holds_key INT) AS new
 WHERE state <> 8
 ON DUPLICATE KEY UPDATE tickwell_queue.id = tickwell_queue.id;
 SELECT @recorded;

@@ -58,8 +58,26 @@ WHERE id = ANY ($1::uuid[]) AND gate IS NULL;
 
 -- name: keyed_holders
 -- Those that were given their job's gate and stand before another one now.
-SELECT id::text, job::text, gate FROM tickwell.queue
+SELECT job::text, rank, id::text, gate, gate_limit FROM tickwell.queue
 WHERE id = ANY ($1::uuid[]) AND gate IS NOT NULL;
+
+-- name: best_before_gates
+-- The best of those before each of these concurrency gates, so many of each.
+SELECT best.rank, best.id::text, wanted.gate, best.gate_limit
+FROM unnest($1::text[], $2::integer[]) AS wanted (gate, most) CROSS JOIN LATERAL (
+    SELECT queue.rank, queue.id, queue.gate_limit FROM tickwell.queue
+    WHERE queue.waits = 2 AND queue.gate = wanted.gate
+    ORDER BY queue.rank, queue.id LIMIT wanted.most
+) AS best
+ORDER BY best.rank, best.id;
+
+-- name: move_keyed
+-- Where executions before concurrency gates stand now; those with their jobs' gates keep them.
+UPDATE tickwell.queue SET state = moved.state, waits = moved.waits, holds_key = moved.holds_key,
+                          holds_job = queue.holds_job OR moved.holds_job
+FROM unnest($1::smallint[], $2::smallint[], $3::boolean[], $4::boolean[], $5::uuid[])
+     AS moved (state, waits, holds_key, holds_job, id)
+WHERE queue.id = moved.id;
 
 -- name: gates_behind
 -- The concurrency gates that the best of those before the gates of these jobs passes next.

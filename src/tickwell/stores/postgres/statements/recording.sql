@@ -9,10 +9,10 @@ WITH new AS (
         $7::bigint[], $8::text[], $9::text[], $10::bigint[], $11::smallint[], $12::text[],
         $13::integer[], $14::text[], $15::text[], $16::text[],
         $17::smallint[], $18::smallint[], $19::bigint[], $20::boolean[], $21::bigint[],
-        $22::bigint[]
+        $22::bigint[], $23::boolean[]
     ) AS new (id, project, job, job_version, kind, fire_time, run_at, queue, ability, created_at,
               overlap, gate, gate_limit, payload, request_key, revived_from,
-              state, waits, look_at, holds_job, rank, expires_at)
+              state, waits, look_at, holds_job, rank, expires_at, holds_key)
 ),
 recorded AS (
     INSERT INTO tickwell.execution (
@@ -28,10 +28,10 @@ recorded AS (
 pending AS (
     INSERT INTO tickwell.queue (
         id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at, expires_at, overlap,
-        gate, gate_limit, waits, holds_job, own_payload
+        gate, gate_limit, waits, holds_job, holds_key, own_payload
     )
     SELECT id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at, expires_at,
-           overlap, gate, gate_limit, waits, holds_job, payload IS NOT NULL
+           overlap, gate, gate_limit, waits, holds_job, holds_key, payload IS NOT NULL
     FROM new WHERE state <> 8 ON CONFLICT (id) DO NOTHING
 )
 SELECT count(*) FROM recorded;

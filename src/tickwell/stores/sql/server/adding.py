@@ -38,7 +38,10 @@ class Adding:
             batches[one.job.id].executions.append(one)
         # A fire that nobody has counted yet is counted where it is recorded one by one.
         quick = {id: batch for id, batch in batches.items() if not _has_fires(batch)}
-        await self.recorder.quickly(quick.values(), careful=careful)
+        counted = len(quick) == len(batches)
+        await self.recorder.quickly(
+            quick.values(), careful=careful, order=fresh, slow_ones=not counted
+        )
         written = [batch for batch in quick.values() if not batch.slow]
         await self.session.many(
             "count_made",

@@ -21,6 +21,7 @@ from tickwell.stores.sql.codec import (
 from tickwell.stores.sql.reports import counts_failures, failures_after
 from tickwell.stores.sql.server.ending import Endings
 from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.keys import KeyGates, Waiter
 from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.server.standing import Standing, end_row
 
@@ -61,8 +62,9 @@ class Finishing:
         self.freed: dict[str, int] = {}
         #: By the place of the report: one to be applied by itself, or a key to be passed on.
         self.single: list[tuple[int, Standing, Report]] = []
-        self.passed: dict[int, str] = {}
-        self.keyed: set[str | None] = set()
+        self.passed: dict[int, Waiter] = {}
+        #: Ends of executions that have a place in a concurrency gate.
+        self.keyed: list[tuple[int, Standing, Report]] = []
         self.failures: dict[str, int] = {}
         #: Something became claimable, or a planner has to look.
         self.stirred = False
@@ -81,9 +83,13 @@ class Finishing:
                 self._sort(place, row, report)
             else:
                 doubtful.append(place)
+        places = self._places_given_back()
         await self._write()
-        await self._lock_gates()
-        await self._one_by_one()
+        await self._lock_gates(places.values())
+        if self.single:
+            await self._one_by_one()
+        else:
+            await self._together(places)
         await self.flow.close()
         applied = await self._applied_before([(place, reports[place]) for place in doubtful])
         refused = {place for place in doubtful if place not in applied}
@@ -102,12 +108,12 @@ class Finishing:
         if counts_failures(report):
             before = self.failures.get(row.job, head.failures)
             self.failures[row.job] = failures_after(report, before)
-        if row.place is not None or row.called_off:
+        if row.called_off or (row.place is not None and state == WAITING):
             self.single.append((place, row, report))
+        elif row.place is not None:
+            self.keyed.append((place, row, report))
         elif state != WAITING:
-            self.ends.append((row, report))
-            if row.holds_job:
-                self.freed[row.job] = place
+            self._end(place, row, report)
         elif (
             head.version == row.job_version and not row.cancel and head.state in {ACTIVE, FINISHED}
         ):
@@ -115,9 +121,27 @@ class Finishing:
         else:
             self.single.append((place, row, report))
 
-    async def _lock_gates(self) -> None:
-        """All gates that the steps one by one may pass, since gates are locked in one order."""
-        gates = set(self.keyed)
+    def _end(self, place: int, row: Standing, report: Report) -> None:
+        self.ends.append((row, report))
+        if row.holds_job:
+            self.freed[row.job] = place
+
+    def _places_given_back(self) -> dict[int, str]:
+        """The concurrency gates in which places come free, by the place of the report.
+
+        Before such a gate order matters: with a single step among the reports, all that pass one
+        are single steps.
+        """
+        if self.single:
+            self.single += self.keyed
+            return {}
+        for place, row, report in self.keyed:
+            self._end(place, row, report)
+        return {place: row.place for place, row, _ in self.keyed if row.place is not None}
+
+    async def _lock_gates(self, given_back: Iterable[str]) -> None:
+        """All gates that the steps after may pass, since gates are locked in one order."""
+        gates: set[str | None] = {*given_back, *(one.gate for one in self.passed.values())}
         if self.single:
             jobs = list({row.job for _, row, _ in self.single})
             gates.update(gate for (gate,) in await self.session.rows("gates_behind", jobs))
@@ -155,9 +179,8 @@ class Finishing:
         self.stirred = True
         if await self.session.run("queue_holders", holders) < len(holders):
             # Before a concurrency gate order matters: in the place of the report that freed it.
-            keyed = await self.session.rows("keyed_holders", holders)
-            self.passed = {self.freed[job]: id for id, job, _ in keyed}
-            self.keyed = {gate for _, _, gate in keyed}
+            for job, *waiter in await self.session.rows("keyed_holders", holders):
+                self.passed[self.freed[job]] = Waiter(*waiter)
 
     async def _write_retries(self) -> None:
         self.stirred = True
@@ -177,9 +200,23 @@ class Finishing:
         self.stirred = self.stirred or bool(steps)
         for place in sorted(steps.keys() | self.passed.keys()):
             if place in self.passed:
-                await self.endings.pass_on(self.passed[place])
+                await self.endings.pass_on(self.passed[place].id)
             else:
                 await self.endings.apply(*steps[place])
+
+    async def _together(self, given_back: dict[int, str]) -> None:
+        """Places in concurrency gates, given back and passed on in the order of the reports."""
+        if not given_back and not self.passed:
+            return
+        self.stirred = True
+        keys = KeyGates(self.flow)
+        await keys.open(Counter(given_back.values()))
+        for place in sorted(given_back.keys() | self.passed.keys()):
+            if place in given_back:
+                keys.give_back(given_back[place])
+            if place in self.passed:
+                keys.stand(self.passed[place])
+        await keys.close()
 
     async def _failures(self, reports: Iterable[Report]) -> dict[str, int]:
         jobs = {r.claim.job.id for r in reports if r.claim.job.pause_after is not None}

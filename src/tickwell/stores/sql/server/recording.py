@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tickwell.domain.execution import Kind, NewExecution
 from tickwell.domain.job import Job
 from tickwell.stores.sql.codec import (
+    BLOCKED,
+    KEY_GATE,
     KIND_CODE,
     NO_GATE,
     OVERLAP_CODE,
+    QUEUED,
     SKIPPED,
     WAITING,
     to_json,
@@ -25,28 +27,6 @@ class IdTaken(Exception):
     """An id of the batch is on record: all is taken back, and looked at more closely."""
 
 
-@dataclass(slots=True)
-class Recording:
-    """Rows to be written together."""
-
-    now: int
-    horizon: int
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-
-    def add(self, batch: Batch[str]) -> bool:
-        """Take a batch in if all of it can be decided here; gates of others are not looked at."""
-        ids = [new.id for new in batch.executions]
-        places = place(batch, ids, self.now, self.horizon)
-        if places is None:
-            return False
-        for new, found in zip(batch.executions, places, strict=True):
-            self.rows.append(new_row(new, self.now, found))
-            if found[0] == SKIPPED:
-                self.skipped.append(new.job.project)
-        return True
-
-
 class Recorder:
     """Records executions inside a transaction that holds their jobs."""
 
@@ -56,22 +36,62 @@ class Recorder:
         self.now = now
         self.horizon = horizon
 
-    async def quickly(self, batches: Collection[Batch[str]], *, careful: bool) -> None:
+    async def quickly(
+        self,
+        batches: Collection[Batch[str]],
+        *,
+        careful: bool,
+        order: Sequence[NewExecution] = (),
+        slow_ones: bool = False,
+    ) -> None:
         """Write all that can be written together; the other batches are marked as slow.
 
-        Ids are looked up before only after one was found taken, which is rare.
+        Ids are looked up before only after one was found taken, which is rare. Before concurrency
+        gates order matters: that of the batches, unless another is given; and as soon as there are
+        slow ones, whoever passes such a gate is slow as well.
         """
         taken = await self._taken(batches) if careful else set()
-        recording = Recording(self.now, self.horizon)
-        for batch in batches:
-            known = taken and not taken.isdisjoint(new.id for new in batch.executions)
-            batch.holder = batch.held_by
-            batch.slow = bool(known) or not recording.add(batch)
-        [(inserted,)] = await self.session.many("insert_new", recording.rows) or [(0,)]
-        if inserted != len(recording.rows):
+        decided = [(batch, self._places(batch, taken)) for batch in batches]
+        slow_ones = slow_ones or any(places is None for _, places in decided)
+        placed: list[tuple[NewExecution, Place]] = []
+        for batch, places in decided:
+            batch.slow = places is None or (slow_ones and _passes_keys(batch))
+            if batch.slow or places is None:
+                batch.holder = batch.held_by
+            else:
+                placed += zip(batch.executions, places, strict=True)
+        if order:
+            turn = {id(new): number for number, new in enumerate(order)}
+            placed.sort(key=lambda one: turn[id(one[0])])
+        rows = await self._through_keys(placed)
+        [(inserted,)] = await self.session.many("insert_new", rows) or [(0,)]
+        if inserted != len(rows):
             raise IdTaken
-        for project in recording.skipped:
-            self.flow.ended[project, SKIPPED] += 1
+        for new, at in placed:
+            if at[0] == SKIPPED:
+                self.flow.ended[new.job.project, SKIPPED] += 1
+
+    def _places(self, batch: Batch[str], taken: set[str]) -> list[Place] | None:
+        ids = [new.id for new in batch.executions]
+        if taken and not taken.isdisjoint(ids):
+            return None
+        return place(batch, ids, self.now, self.horizon, keyed=True)
+
+    async def _through_keys(
+        self, placed: list[tuple[NewExecution, Place]]
+    ) -> list[tuple[Any, ...]]:
+        """The rows to be written: past their jobs' gates, queued or before their keys' gates."""
+        held = self.flow.locks.held
+        await self.flow.locks.gates(new.gate for new, at in placed if at[0] == QUEUED)
+        rows = []
+        for new, at in placed:
+            passes = new.gate if at[0] == QUEUED else None
+            has_place = passes is not None and held[passes] < new.limit
+            if passes is not None:
+                held[passes] += has_place
+            stands = at if has_place or passes is None else (BLOCKED, KEY_GATE, *at[2:])
+            rows.append((*new_row(new, self.now, stands), has_place))
+        return rows
 
     async def slowly(self, batch: Batch[str]) -> int:
         """Record a batch one by one; how many were new."""
@@ -105,7 +125,7 @@ class Recorder:
 
     async def _insert(self, new: NewExecution) -> None:
         row = new_row(new, self.now, (WAITING, NO_GATE, new.run_at, False))
-        await self.session.many("insert_new", [row])
+        await self.session.many("insert_new", [(*row, False)])
         await self.session.run("count_one_made", new.job.id, prune_at(new.job, self.now))
 
     async def _arm(self, new: NewExecution) -> None:
@@ -116,8 +136,12 @@ class Recorder:
         self.flow.ended[new.job.project, SKIPPED] -= 1
 
 
+def _passes_keys(batch: Batch[str]) -> bool:
+    return any(new.gate is not None for new in batch.executions)
+
+
 def new_row(new: NewExecution, now: int, at: Place) -> tuple[Any, ...]:
-    """The columns of `insert_new`."""
+    """The columns of `insert_new`, but for the last: whether it has a place in its key's gate."""
     job = new.job
     return (
         new.id,
