@@ -78,6 +78,7 @@ class Runner:
 
         Creating 1,000 tasks at the instant itself cost a p99 of 18 ms, releasing them 4 ms.
         """
+        self.executor.prepare(attempt.claim)
         run_at = attempt.claim.run_at
         come = self._instants.get(run_at)
         if come is None:

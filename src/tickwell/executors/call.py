@@ -48,6 +48,9 @@ class CallExecutor:
             by_sort[Sort.TASK if in_loop else Sort.THREAD].add(Call(handler.name).ability)
         return {sort: frozenset(names) for sort, names in by_sort.items()}
 
+    def prepare(self, claim: Claim) -> None:
+        """Handlers are there already."""
+
     async def run(self, claim: Claim) -> Outcome:
         if not self._begun:
             self._begin()

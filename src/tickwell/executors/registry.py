@@ -23,6 +23,9 @@ class Registry:
                 found[sort] |= names
         return found
 
+    def prepare(self, claim: Claim) -> None:
+        self._executors[type(claim.job.target)].prepare(claim)
+
     def run(self, claim: Claim) -> Coroutine[Any, Any, Outcome]:
         # Handed on as it is: one more coroutine to wake would cost every attempt.
         return self._executors[type(claim.job.target)].run(claim)

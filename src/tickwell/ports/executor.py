@@ -30,6 +30,10 @@ class Executor(Protocol):
         """Let go of what is held open, and of attempts that cannot be stopped."""
         ...
 
+    def prepare(self, claim: Claim) -> None:
+        """Its instant is near: begin to load what would take a while then."""
+        ...
+
     async def run(self, claim: Claim) -> Outcome:
         """Carry out the attempt.
 

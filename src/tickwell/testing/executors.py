@@ -64,6 +64,9 @@ class FakeExecutor:
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         return {self.sort: frozenset(f"call:{name}" for name in self.handlers)}
 
+    def prepare(self, claim: Claim) -> None:
+        """There is nothing to load."""
+
     async def run(self, claim: Claim) -> Outcome:
         handler = claim.job.target.ability.removeprefix("call:")
         self.calls.append(Called(handler, claim.id, claim.attempt, claim.payload))

@@ -1,5 +1,6 @@
 """What goes out."""
 
+import asyncio
 import json
 
 import pytest
@@ -197,3 +198,23 @@ async def test_a_request_is_sent_once_in_an_attempt(executor, receive, method):
     first, second = [await executor.run(a_claim(target)) for _ in range(2)]
     assert (first.kind, second.kind) == ("succeeded", "failed")
     assert len(receiver.exchanges) == 2
+
+
+async def test_the_client_is_loaded_once_before_the_instant(make_executor, receive):
+    made, receiver = [], await receive()
+    executor = make_executor(make_context=lambda: made.append(1))
+    claim = a_claim(Http(receiver.url()))
+    executor.prepare(claim)
+    executor.prepare(claim)
+    await executor._loading
+    assert (await executor.run(claim)).kind == "succeeded"
+    assert made == [1]
+
+
+async def test_a_client_that_nobody_waits_for_any_longer_is_not_opened(make_executor):
+    executor = make_executor()
+    executor.prepare(a_claim(Http("http://127.0.0.1:1/")))
+    await executor.close()
+    with pytest.raises(asyncio.CancelledError):
+        await executor._loading
+    assert executor._client is None

@@ -70,9 +70,17 @@ class HttpExecutor:
         self._plans: dict[tuple[str, int], Plan] = {}
         self._client: Client | None = None
         self._opening: asyncio.Lock | None = None
+        self._loading: asyncio.Task[Client] | None = None
 
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         return {Sort.TASK: frozenset({"http"})}
+
+    def prepare(self, claim: Claim) -> None:
+        """Load the client: at the instant itself the first webhooks would be late by it."""
+        if self._client is None and self._loading is None:
+            self._loading = asyncio.create_task(self._open())
+            # Should it fail, the attempt meets the same and says so.
+            self._loading.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def run(self, claim: Claim) -> Outcome:
         try:
@@ -128,6 +136,8 @@ class HttpExecutor:
 
     async def close(self) -> None:
         """Hang up."""
+        if self._loading is not None:
+            self._loading.cancel()
         client, self._client = self._client, None
         if client is not None:
             await client.close()

@@ -43,6 +43,9 @@ class SimExecutor:
         hidden = EXCLUSIVE if self.world.scenario.exclusive and self.number else frozenset()
         return frozenset(f"call:{name}" for name in names if name not in hidden)
 
+    def prepare(self, claim: Claim) -> None:
+        """There is nothing to load."""
+
     async def run(self, claim: Claim) -> Outcome:
         self.watch.leases.started(self.process, self.clock, claim)
         outcome = await self._act(claim.job.target.ability.removeprefix("call:"))
