@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -68,6 +69,9 @@ class HttpExecutor:
         self._tokens = Tokens(guard, clock.monotonic)
         self._deadlines = Deadlines()
         self._plans: dict[tuple[str, int], Plan] = {}
+        #: The guard has nothing against their scheme, port and literal address. Dials are judged
+        #: anew.
+        self._checked: set[str] = set()
         self._client: Client | None = None
         self._opening: asyncio.Lock | None = None
         self._loading: asyncio.Task[Client] | None = None
@@ -76,7 +80,9 @@ class HttpExecutor:
         return {Sort.TASK: frozenset({"http"})}
 
     def prepare(self, claim: Claim) -> None:
-        """Load the client: at the instant itself the first webhooks would be late by it."""
+        """Load the client, and take the target apart: at the instant all would be late by it."""
+        with contextlib.suppress(InvalidInput):  # the attempt says so
+            self._plan(claim.job)
         if self._client is None and self._loading is None:
             self._loading = asyncio.create_task(self._open())
             # Should it fail, the attempt meets the same and says so.
@@ -147,10 +153,8 @@ class HttpExecutor:
     async def _attempt(self, client: Client, plan: Plan, claim: Claim) -> Outcome:
         hide, auth = HIDE_NOTHING, None
         try:
-            if not plan.is_checked:
-                await self.guard.own.look_up(self.resolver)
-                self.guard.check_url(plan.url)
-                plan.is_checked = True
+            if plan.origin not in self._checked:
+                await self._check(plan)
             secrets = await self._fetch_secrets(plan, claim) if plan.secrets else {}
             values = Values(claim, secrets)
             if secrets:
@@ -177,6 +181,13 @@ class HttpExecutor:
         if answer.status == 401 and auth is not None and self._tokens.forget(auth):
             outcome.retry = True  # the token may have been revoked before its time
         return outcome
+
+    async def _check(self, plan: Plan) -> None:
+        await self.guard.own.look_up(self.resolver)
+        self.guard.check_url(plan.url)
+        if len(self._checked) >= MOST_PLANS:
+            self._checked.clear()
+        self._checked.add(plan.origin)
 
     async def _fetch_secrets(self, plan: Plan, claim: Claim) -> Mapping[str, str]:
         found = await self._secrets.get(claim.job.project, plan.secrets)

@@ -41,12 +41,11 @@ class Plan:
         self.secrets = sorted(
             name.removeprefix("secret.") for name in names if name.startswith("secret.")
         )
-        origin = f"{self.url.scheme}://{self.url.authority}"
         self._path = Template(self.url.path)
         self._query = Template("&".join(filter(None, [self.url.query, _query(target)])))
-        self._origin = origin
         #: Which receiver this is for a breaker: two ports of a host are two of them.
         self.authority = self.url.authority
+        self.origin = f"{self.url.scheme}://{self.authority}"
         #: The URL, once it was made, if it is the same for every attempt.
         self._fixed_url: str | None = None
         self._fixed_headers = dict(target.headers)
@@ -55,8 +54,6 @@ class Plan:
         ]
         #: In lower case.
         self.header_names = {name.lower() for name in target.headers}
-        #: The guard has nothing against scheme, port and literal address. Dials are judged anew.
-        self.is_checked = False
         self._json = target.body.value if isinstance(target.body, Json) else None
         self._text = Template(target.body) if isinstance(target.body, str) else None
         self._fixed_body = self._without_places()
@@ -83,7 +80,7 @@ class Plan:
         if self._path.names and {".", ".."} & set(path.split("/")):
             raise Unsendable("a value makes the path of the URL go up")
         query = self._query.render(lambda name: quote(values.text(name), safe=""))
-        url = f"{self._origin}{path}?{query}" if query else f"{self._origin}{path}"
+        url = f"{self.origin}{path}?{query}" if query else f"{self.origin}{path}"
         if len(url) > LONGEST_URL:
             raise Unsendable(f"the URL is longer than {LONGEST_URL} characters")
         if not self._path.names and not self._query.names:
