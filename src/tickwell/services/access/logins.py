@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
 
 from tickwell.errors import LimitReached, Unauthenticated
 from tickwell.services.access.actor import Actor
@@ -49,12 +50,12 @@ class Logins:
     ) -> str:
         """The id of a new session; `old` is the one that the browser had."""
         name = name.strip().lower()[:200]
-        self._throttle(name, address)
+        self.throttle(address, name)
         user = await self._directory.read(name)
         # Whether the user exists or may log in is asked only after the same work.
         matches = await self._passwords.matches(user.password if user else None, password)
         if user is None or not matches or user.disabled:
-            raise Unauthenticated(REFUSED)
+            return await self._turn_away(user, address, "password")
         if self._passwords.is_outdated(user.password or ""):
             hashed = await self._passwords.hash(password)
             await self._directory.change(name, lambda known: replace(known, password=hashed))
@@ -62,17 +63,17 @@ class Logins:
 
     async def by_link(self, token: str, *, address: str, old: str | None = None) -> str:
         """The id of a new session; the link is used up."""
-        self._throttle("", address)
+        self.throttle(address)
         name = await self._links.take(token)
         user = await self._directory.read(name) if name else None
         if user is None or user.disabled:
-            raise Unauthenticated(REFUSED)
+            return await self._turn_away(user, address, "link")
         return await self._open(user, address, old, "link")
 
     async def for_user(self, user: User, *, address: str, old: str | None, how: str) -> str:
         """The id of a new session for somebody that another issuer vouches for."""
         if user.disabled:
-            raise Unauthenticated(REFUSED)
+            return await self._turn_away(user, address, how)
         return await self._open(user, address, old, how)
 
     async def log_out(self, id: str, *, address: str) -> bool:
@@ -90,7 +91,15 @@ class Logins:
         await self._audit.record(actor, "session.open", f"user/{user.name}", None, {"by": how})
         return id
 
-    def _throttle(self, name: str, address: str) -> None:
+    async def _turn_away(self, user: User | None, address: str, how: str) -> NoReturn:
+        """Put it on record; what stands for an unknown name may be a password, and is left out."""
+        subject = f"user/{user.name}" if user else "user"
+        actor = Actor(name="stranger", project=PLATFORM, permissions=frozenset(), address=address)
+        await self._audit.record(actor, "session.refused", subject, None, {"by": how})
+        raise Unauthenticated(REFUSED)
+
+    def throttle(self, address: str, name: str = "") -> None:
+        """Refuse a try where there were too many, from an address or for a name."""
         now = self._clock.now()
         asked = [self._addresses.take(address, now)]
         asked += [self._names.take(name, now)] if name else []

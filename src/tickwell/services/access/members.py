@@ -28,6 +28,8 @@ class Members:
         A user that does not exist is made, without a password: so the answer tells nobody whether
         somebody has an account here.
         """
+        if role is not Role.ADMIN:
+            await self._require_another_admin(actor.project, check_user_name(name))
         before = await give_role(self._directory, self._clock, name, actor.project, role)
         await self._audit.record(
             actor,
@@ -45,10 +47,7 @@ class Members:
         role = user.roles.get(actor.project) if user else None
         if role is None:
             raise NotFound("member", name)
-        members = await self._directory.members(actor.project)
-        admins = [each for each in members if each.roles[actor.project] is Role.ADMIN]
-        if role is Role.ADMIN and len(admins) == 1:
-            raise Conflict(f"{name} is the only admin; make somebody else one before")
+        await self._require_another_admin(actor.project, name)
         await self._directory.change(name, lambda each: without(each, actor.project))
         await self._audit.record(
             actor, "member.remove", f"member/{name}", {"role": role.value}, None
@@ -59,6 +58,13 @@ class Members:
         """Names and roles, by name."""
         members = await self._directory.members(actor.project)
         return [(user.name, user.roles[actor.project]) for user in members]
+
+    async def _require_another_admin(self, project: str, name: str) -> None:
+        """Refuse to leave a project without anybody who can let others in."""
+        members = await self._directory.members(project)
+        admins = [each.name for each in members if each.roles[project] is Role.ADMIN]
+        if admins == [name]:
+            raise Conflict(f"{name} is the only admin; make somebody else one before")
 
 
 async def give_role(

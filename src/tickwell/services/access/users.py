@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tickwell.errors import Conflict, NotFound, Unauthenticated
+from tickwell.errors import Conflict, LimitReached, NotFound, Unauthenticated
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.links import Links
+from tickwell.services.access.logins import PER_NAME
 from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.permission import Permission
 from tickwell.services.access.user import User, check_user_name, public
 from tickwell.services.audit.audit import Audit
+from tickwell.services.limits.bucket import Buckets
 from tickwell.services.platform import PLATFORM
 from tickwell.services.time import Time
 
@@ -33,6 +35,7 @@ class Users:
         self._passwords = passwords
         self._links = links
         self._audit = audit
+        self._tries = Buckets(PER_NAME)
 
     @needs(Permission.PLATFORM)
     async def create(
@@ -62,6 +65,8 @@ class Users:
         disabled: bool | None = None,
     ) -> User:
         """Make somebody a platform admin or not, able to log in or not; sessions end."""
+        if disabled or platform is False:
+            await self._require_another_admin(name)
         before, after = await self._directory.change(
             name,
             lambda user: replace(
@@ -77,6 +82,7 @@ class Users:
     @needs(Permission.PLATFORM)
     async def remove(self, actor: Actor, name: str) -> None:
         """Forget a user, in every project."""
+        await self._require_another_admin(name)
         user = await self._directory.remove(name)
         if user is None:
             raise NotFound("user", name)
@@ -101,8 +107,8 @@ class Users:
         user = await self._directory.read(name)
         if user is None or actor.name != f"user:{user.name}":
             raise NotFound("user", name)
-        if user.password and not await self._passwords.matches(user.password, current):
-            raise Unauthenticated("the current password is another one")
+        if user.password:
+            await self._require_password(actor, user, current)
         hashed = await self._passwords.hash(new)
         _, after = await self._directory.change(
             name,
@@ -110,6 +116,26 @@ class Users:
         )
         await self._audit.record(actor, "user.password", f"user/{name}", project=PLATFORM)
         return after
+
+    async def _require_password(self, actor: Actor, user: User, current: str) -> None:
+        """Whoever found a session open must not try passwords in it."""
+        taken = self._tries.take(user.name, self._clock.now())
+        if not taken.allowed:
+            raise LimitReached(
+                "too many tries to set a password", retry_after=taken.reset, hint="Try again later"
+            )
+        if not await self._passwords.matches(user.password, current):
+            await self._audit.record(
+                actor, "user.password_refused", f"user/{user.name}", project=PLATFORM
+            )
+            raise Unauthenticated("the current password is another one")
+
+    async def _require_another_admin(self, name: str) -> None:
+        """Refuse to leave the platform without anybody who can let others in."""
+        everybody = await self._directory.everybody()
+        admins = [each.name for each in everybody if each.platform and not each.disabled]
+        if admins == [name]:
+            raise Conflict(f"{name} is the only platform admin; make somebody else one before")
 
     async def _note(
         self, actor: Actor, action: str, before: User | None, after: User | None
