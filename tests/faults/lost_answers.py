@@ -1,0 +1,33 @@
+"""A server carries something out and its answer never comes: asked again, nothing is twice."""
+
+from tests.faults.postgres.load import add_load, judge_load
+
+SECONDS = 4
+
+
+def lose_each(number, is_answer):
+    """Lose every so many of the answers, with their connections."""
+    count = 0
+
+    def loses(data):
+        nonlocal count
+        answers = is_answer(data)
+        count += answers
+        return answers and count % number == 0
+
+    return loses
+
+
+def judged(site, processes, proxy, number, is_answer=lambda _: True):
+    """Two processes under load, while answers are lost between them and the server."""
+    # A lease that no number of lost answers outlasts.
+    agents = [processes.agent(site.orders(settings={"ttl": 15.0})) for _ in range(2)]
+    proxy.down.loses = lose_each(number, is_answer)
+    add_load(site, SECONDS)
+    history = judge_load(site)
+    assert proxy.down.lost >= 20
+    failed = {line["service"] for agent in agents for line in agent.heard("StepFailed")}
+    assert failed, "the lost answers hurt nobody"
+    # A lost answer costs no attempt: nobody was lost.
+    assert {call.attempt for call in history.calls} == {1}
+    assert len(history.calls) == site.expected
