@@ -25,6 +25,7 @@ from tickwell.stores.memory import MemoryStore
 from tickwell.testing.contract.builders import T0, a_worker
 
 WORKERS = ("w1", "w2", "w3")
+WISHES = ("settle", "request_cancel", "revive", "purge")
 #: Runs on a server, where a step makes some sixty round trips; `./run prove` makes more.
 BRIEF = 60
 
@@ -223,18 +224,15 @@ class StoreMachine(RuleBasedStateMachine):
         ids = sorted(row.execution.id for row in rows if row.execution.state in states)
         return data.draw(st.lists(st.sampled_from([*ids[-12:], "nobody"]), max_size=4), label="ids")
 
-    @rule(data=st.data(), what=st.sampled_from(["settle", "request_cancel", "revive"]))
+    @rule(data=st.data(), what=st.sampled_from(WISHES))
     def end_or_revive(self, data, what):
         if what == "settle":
             only = data.draw(st.sets(st.sampled_from(sorted(PENDING))), label="only") or PENDING
             ids, to = self.some_ids(data, *PENDING, State.RUNNING), data.draw(draws.settled)
             self.both("settle", ids, only, to, "settled", self.now, order=str)
-        elif what == "request_cancel":
-            ids = self.some_ids(data, *State)
-            self.both("request_cancel", "default", ids, self.now, order=str)
         else:
-            ids = self.some_ids(data, State.DEAD, State.QUEUED)
-            self.both("revive", "default", ids, self.now, order=str)
+            states = State if what == "request_cancel" else (State.DEAD, State.QUEUED)
+            self.both(what, "default", self.some_ids(data, *states), self.now, order=str)
 
     # The service, and upkeep
 
