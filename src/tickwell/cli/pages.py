@@ -21,10 +21,13 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask."
 
 def say_rest(session: Session, page: dict[str, Any], empty: str) -> None:
     """What the table does not say: that it is empty and why, or that there is more."""
-    if not page["items"]:
+    following = page.get("next_cursor")
+    if following and not page["items"]:
+        session.screen.say(f"None so far: look further with --cursor {following}")
+    elif following:
+        session.screen.say(f"There is more: repeat this with --cursor {following}")
+    elif not page["items"]:
         session.screen.say(empty)
-    elif page.get("next_cursor"):
-        session.screen.say(f"There is more: repeat this with --cursor {page['next_cursor']}")
 
 
 def say_count(count: int, noun: str) -> str:

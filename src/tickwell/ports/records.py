@@ -112,6 +112,9 @@ class JobFilter:
     auto_remove: bool | None = None
     #: Only jobs that are to be looked at by this instant, the soonest first instead of by name.
     fires_before: int | None = None
+    #: Whoever pages on anyway: pass over no more than this many that do not match. A page may then
+    #: have fewer items than asked for, or none, and a cursor all the same. Stores may ignore it.
+    look: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +131,8 @@ class ExecutionFilter:
     until: int | None = None
     #: Run times before this instant.
     due_before: int | None = None
+    #: As for jobs.
+    look: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

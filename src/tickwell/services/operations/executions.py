@@ -14,7 +14,7 @@ from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.executions import Backfill
-from tickwell.services.operations.tools import Tools
+from tickwell.services.operations.tools import LOOK, Tools
 
 
 class ExecutionOperations:
@@ -71,7 +71,7 @@ class ExecutionOperations:
         self, actor: Actor, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
         """Executions, newest first."""
-        scope = replace(where, project=actor.project)
+        scope = replace(where, project=actor.project, look=LOOK)
         return await self.tools.executions.list(scope, cursor, limit)
 
     @needs(Permission.READ)

@@ -16,6 +16,9 @@ from tickwell.services.jobs import Jobs
 from tickwell.services.operations.ports import Auditor, Limiter, Unaudited, Unlimited
 from tickwell.services.slots import Slots
 
+#: How many that do not match a list passes over, before it gives back what it found.
+LOOK = 10_000
+
 
 @dataclass(slots=True, kw_only=True)
 class Tools:

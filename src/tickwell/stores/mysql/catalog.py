@@ -14,8 +14,9 @@ from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.mysql.base import MysqlBase
 from tickwell.stores.mysql.database import Work
 from tickwell.stores.mysql.errors import is_taken
-from tickwell.stores.mysql.listing import jobs_query
+from tickwell.stores.mysql.listing import jobs_edge, jobs_query
 from tickwell.stores.mysql.session import Session
+from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import entry_of, own, page_of
 from tickwell.stores.sql.server.adding_jobs import add_jobs
 from tickwell.stores.sql.server.changing import Changes
@@ -69,9 +70,19 @@ class MysqlCatalog(MysqlBase):
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
-        query, parameters = jobs_query(self.database.sql, where, cursor, limit + 1)
-        rows = await self.database.single(lambda session: session.query(query, *parameters))
-        return page_of(self.cache, rows, where, limit)
+        sql, reach = self.database.sql, jobs_reach(where)
+
+        async def work(session: Session) -> tuple[list[Any], str | None]:
+            edge = None
+            if reach is not None:
+                query, parameters = jobs_edge(sql, where, cursor, reach)
+                found = await session.query(query, *parameters)
+                edge = "\0".join(found[0]) if found else None
+            query, parameters = jobs_query(sql, where, cursor, limit + 1, edge)
+            return await session.query(query, *parameters), edge
+
+        rows, edge = await self.database.single(work)
+        return page_of(self.cache, rows, where, limit, edge)
 
     async def _unless_taken(self, work: Work[T]) -> T:
         """Write; a name or key that somebody took at the same time is looked up again."""

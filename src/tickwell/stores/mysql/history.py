@@ -8,9 +8,10 @@ from typing import Any
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.stores.mysql.base import MysqlBase
-from tickwell.stores.mysql.listing import executions_query, one_query
+from tickwell.stores.mysql.listing import executions_edge, executions_query, one_query
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
+from tickwell.stores.sql.edges import executions_reach
 from tickwell.stores.sql.executions import execution_of, whole_execution
 from tickwell.stores.sql.server.adding import Adding
 from tickwell.stores.sql.server.pruning import purge_dead
@@ -51,10 +52,20 @@ class MysqlHistory(MysqlBase):
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
-        query, parameters = executions_query(self.database.sql, where, cursor, limit + 1)
-        rows = await self.database.single(lambda session: session.query(query, *parameters))
+        sql, reach = self.database.sql, executions_reach(where)
+
+        async def work(session: Session) -> tuple[list[Any], str | None]:
+            edge = None
+            if reach is not None:
+                query, parameters = executions_edge(sql, where, cursor, reach)
+                found = await session.query(query, *parameters)
+                edge = found[0][0] if found else None
+            query, parameters = executions_query(sql, where, cursor, limit + 1, edge)
+            return await session.query(query, *parameters), edge
+
+        rows, edge = await self.database.single(work)
         items = [execution_of(row) for row in rows[:limit]]
-        return Page(items=items, cursor=items[-1].id if len(rows) > limit else None)
+        return Page(items=items, cursor=items[-1].id if len(rows) > limit else edge)
 
     async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
         if not is_id(job_id):

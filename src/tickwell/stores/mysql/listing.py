@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from dataclasses import replace
 
 from tickwell.domain.execution import ENDED, LIVE, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
@@ -23,21 +24,26 @@ def _codes(codes: Collection[int]) -> str:
     return f"({', '.join(map(str, codes)) or 'NULL'})"
 
 
-def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int) -> Query:
-    """Jobs by project and name, or the soonest first."""
+def jobs_edge(sql: Statements, where: JobFilter, cursor: str | None, reach: int) -> Query:
+    """The last job of those that may be looked at; none where fewer are left."""
+    terms = Terms(_numbered)
+    index = _walk_jobs(terms, where, cursor)
+    return sql["jobs_edge"].format(where=terms, index=index, reach=reach - 1), terms.values
+
+
+def jobs_query(
+    sql: Statements, where: JobFilter, cursor: str | None, limit: int, edge: str | None = None
+) -> Query:
+    """Jobs by project and name, or the soonest first; up to an edge, if there is one."""
     terms = Terms(_numbered)
     terms.add(f"head.state IN {_codes([JOB_STATE_CODE[state] for state in where.states])}")
-    name, index = "list_jobs", "FORCE INDEX (job_list)"
+    name = "list_jobs"
     if where.fires_before is not None:
         name = "list_jobs_by_time"
         terms.add("head.next_fire_time <= ?", where.fires_before)
-    if where.app is not None:
-        index = "FORCE INDEX (job_app)"
-        terms.add("job.app = ?", clean(where.app))
-    if where.project is not None:
-        terms.add("job.project = ?", clean(where.project))
-    if cursor is not None:
-        _go_on(terms, where, cursor)
+    index = _walk_jobs(terms, where, cursor)
+    if edge is not None:
+        _stop_at(terms, edge)
     if where.queue is not None:
         terms.add("job.queue = ?", clean(where.queue))
     if where.tag is not None:
@@ -45,10 +51,30 @@ def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int
     if where.search is not None:
         terms.add("LOCATE(?, job.folded) > 0", clean(where.search.lower()))
     if where.auto_remove is not None:
-        if where.auto_remove and where.app is None:
-            index = "FORCE INDEX (job_auto_remove)"
         terms.add(f"job.auto_remove = {int(where.auto_remove)}")
     return sql[name].format(where=terms, index=index, limit=limit), terms.values
+
+
+def _walk_jobs(terms: Terms, where: JobFilter, cursor: str | None) -> str:
+    """What an index can tell, and which."""
+    if where.app is not None:
+        terms.add("job.app = ?", clean(where.app))
+    if where.project is not None:
+        terms.add("job.project = ?", clean(where.project))
+    if cursor is not None:
+        _go_on(terms, where, cursor)
+    if where.app is not None:
+        return "FORCE INDEX (job_app)"
+    return f"FORCE INDEX ({'job_auto_remove' if where.auto_remove else 'job_list'})"
+
+
+def _stop_at(terms: Terms, edge: str) -> None:
+    project, name, id = edge.split("\0")
+    terms.add("job.project <= ?", project)
+    terms.add(
+        "(job.project < ? OR job.name < ? OR (job.name = ? AND job.id <= ?))",
+        *(project, name, name, id),
+    )
 
 
 def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
@@ -69,20 +95,34 @@ def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
     )
 
 
-def executions_query(
-    sql: Statements, where: ExecutionFilter, cursor: str | None, limit: int
+def executions_edge(
+    sql: Statements, where: ExecutionFilter, cursor: str | None, reach: int
 ) -> Query:
-    """Executions, newest id first."""
+    """The last execution of those that may be looked at; none where fewer are left."""
+    terms = Terms(_numbered)
+    if where.states is not None and where.states <= LIVE:
+        _span(terms, "id", cursor)
+        return sql["pending_edge"].format(where=terms, reach=reach - 1), terms.values
+    _walk_executions(terms, where, cursor)
+    index = _index(replace(where, states=None))
+    text = sql["executions_edge"].format(index=index, where=terms, reach=reach - 1)
+    return text, terms.values
+
+
+def executions_query(
+    sql: Statements,
+    where: ExecutionFilter,
+    cursor: str | None,
+    limit: int,
+    edge: str | None = None,
+) -> Query:
+    """Executions, newest id first; down to an edge, if there is one."""
     terms = Terms(_numbered)
     if where.states is not None:
         _add_states(terms, where.states)
-    if where.project is not None:
-        terms.add("execution.project = ?", clean(where.project))
-    if where.job_id is not None:
-        if is_id(where.job_id):
-            terms.add("execution.job = ?", where.job_id)
-        else:
-            terms.add("FALSE")
+        if where.states <= LIVE:
+            _span(terms, "live.id", cursor, edge)
+    _walk_executions(terms, where, cursor, edge)
     for term, value in (
         ("execution.kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
         ("execution.queue = ?", clean(where.queue)),
@@ -92,11 +132,30 @@ def executions_query(
     ):
         if value is not None:
             terms.add(term, value)
-    if cursor is not None and is_id(cursor):
-        terms.add("execution.id < ?", cursor)
     source = _source(sql, where)
     text = sql["list_executions"].format(source=source, where=terms, limit=limit)
     return text, terms.values
+
+
+def _walk_executions(
+    terms: Terms, where: ExecutionFilter, cursor: str | None, edge: str | None = None
+) -> None:
+    """What an index can tell."""
+    if where.project is not None:
+        terms.add("execution.project = ?", clean(where.project))
+    if where.job_id is not None:
+        if is_id(where.job_id):
+            terms.add("execution.job = ?", where.job_id)
+        else:
+            terms.add("FALSE")
+    _span(terms, "execution.id", cursor, edge)
+
+
+def _span(terms: Terms, column: str, cursor: str | None, edge: str | None = None) -> None:
+    if cursor is not None and is_id(cursor):
+        terms.add(f"{column} < ?", cursor)
+    if edge is not None:
+        terms.add(f"{column} >= ?", edge)
 
 
 def one_query(sql: Statements) -> str:

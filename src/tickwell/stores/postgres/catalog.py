@@ -15,8 +15,9 @@ from tickwell.errors import StoreError
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.postgres.base import PostgresBase
 from tickwell.stores.postgres.database import Work
-from tickwell.stores.postgres.listing import jobs_query
+from tickwell.stores.postgres.listing import jobs_edge, jobs_query
 from tickwell.stores.postgres.session import Session
+from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import entry_of, own, page_of
 from tickwell.stores.sql.server.adding_jobs import add_jobs
 from tickwell.stores.sql.server.changing import Changes
@@ -72,11 +73,19 @@ class PostgresCatalog(PostgresBase):
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
-        query, parameters = jobs_query(self.database.sql, where, cursor, limit + 1)
-        rows = await self.database.single(
-            lambda session: session.connection.fetch(query, *parameters)
-        )
-        return page_of(self.cache, rows, where, limit)
+        sql, reach = self.database.sql, jobs_reach(where)
+
+        async def work(session: Session) -> tuple[list[Any], str | None]:
+            edge = None
+            if reach is not None:
+                query, parameters = jobs_edge(sql, where, cursor, reach)
+                row = await session.connection.fetchrow(query, *parameters)
+                edge = "\0".join(row) if row else None
+            query, parameters = jobs_query(sql, where, cursor, limit + 1, edge)
+            return await session.connection.fetch(query, *parameters), edge
+
+        rows, edge = await self.database.single(work)
+        return page_of(self.cache, rows, where, limit, edge)
 
     async def _unless_taken(self, work: Work[T]) -> T:
         """Write; a name or key that somebody took at the same time is looked up again."""

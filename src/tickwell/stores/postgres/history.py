@@ -11,9 +11,10 @@ from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
 from tickwell.errors import StoreError
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.stores.postgres.base import PostgresBase
-from tickwell.stores.postgres.listing import executions_query, one_query
+from tickwell.stores.postgres.listing import executions_edge, executions_query, one_query
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
+from tickwell.stores.sql.edges import executions_reach
 from tickwell.stores.sql.executions import execution_of, whole_execution
 from tickwell.stores.sql.server.adding import Adding
 from tickwell.stores.sql.server.pruning import purge_dead
@@ -60,12 +61,19 @@ class PostgresHistory(PostgresBase):
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
-        query, parameters = executions_query(self.database.sql, where, cursor, limit + 1)
-        rows = await self.database.single(
-            lambda session: session.connection.fetch(query, *parameters)
-        )
+        sql, reach = self.database.sql, executions_reach(where)
+
+        async def work(session: Session) -> tuple[list[Any], str | None]:
+            edge = None
+            if reach is not None:
+                query, parameters = executions_edge(sql, where, cursor, reach)
+                edge = await session.connection.fetchval(query, *parameters)
+            query, parameters = executions_query(sql, where, cursor, limit + 1, edge)
+            return await session.connection.fetch(query, *parameters), edge
+
+        rows, edge = await self.database.single(work)
         items = [execution_of(row) for row in rows[:limit]]
-        return Page(items=items, cursor=items[-1].id if len(rows) > limit else None)
+        return Page(items=items, cursor=items[-1].id if len(rows) > limit else edge)
 
     async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
         if not is_id(job_id):

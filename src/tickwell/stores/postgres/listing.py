@@ -16,20 +16,26 @@ def _numbered(place: int) -> str:
     return f"${place}"
 
 
-def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int) -> Query:
-    """Jobs by project and name, or the soonest first."""
+def jobs_edge(sql: Statements, where: JobFilter, cursor: str | None, reach: int) -> Query:
+    """The last job of those that may be looked at; none where fewer are left."""
+    terms = Terms(_numbered)
+    _walk_jobs(terms, where, cursor)
+    return sql["jobs_edge"].format(where=terms, reach=reach - 1), terms.values
+
+
+def jobs_query(
+    sql: Statements, where: JobFilter, cursor: str | None, limit: int, edge: str | None = None
+) -> Query:
+    """Jobs by project and name, or the soonest first; up to an edge, if there is one."""
     terms = Terms(_numbered)
     codes = [JOB_STATE_CODE[state] for state in where.states]
     terms.add("cursor.state = ANY (?::smallint[])", codes)
     name = "list_jobs" if where.fires_before is None else "list_jobs_by_time"
     if where.fires_before is not None:
         terms.add("cursor.next_fire_time <= ?::bigint", where.fires_before)
-    if where.app is not None:
-        terms.add("job.app = ?", clean(where.app))
-    if where.project is not None:
-        terms.add("job.project = ?", clean(where.project))
-    if cursor is not None:
-        _go_on(terms, where, cursor)
+    _walk_jobs(terms, where, cursor)
+    if edge is not None:
+        terms.add("(job.project, job.name, job.id) <= (?, ?, ?::uuid)", *edge.split("\0"))
     if where.queue is not None:
         terms.add("job.queue = ?", clean(where.queue))
     if where.tag is not None:
@@ -39,6 +45,16 @@ def jobs_query(sql: Statements, where: JobFilter, cursor: str | None, limit: int
     if where.auto_remove is not None:
         terms.add("job.auto_remove" if where.auto_remove else "NOT job.auto_remove")
     return sql[name].format(where=terms, limit=limit), terms.values
+
+
+def _walk_jobs(terms: Terms, where: JobFilter, cursor: str | None) -> None:
+    """What an index can tell."""
+    if where.app is not None:
+        terms.add("job.app = ?", clean(where.app))
+    if where.project is not None:
+        terms.add("job.project = ?", clean(where.project))
+    if cursor is not None:
+        _go_on(terms, where, cursor)
 
 
 def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
@@ -52,20 +68,32 @@ def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
         terms.add(asked, int(place[0]), id)
 
 
-def executions_query(
-    sql: Statements, where: ExecutionFilter, cursor: str | None, limit: int
+def executions_edge(
+    sql: Statements, where: ExecutionFilter, cursor: str | None, reach: int
 ) -> Query:
-    """Executions, newest id first."""
+    """The last execution of those that may be looked at; none where fewer are left."""
+    terms, name = Terms(_numbered), "executions_edge"
+    if where.states is not None and where.states <= LIVE:
+        name = "pending_edge"
+        _span(terms, "id", cursor)
+    else:
+        _walk_executions(terms, where, cursor)
+    return sql[name].format(where=terms, reach=reach - 1), terms.values
+
+
+def executions_query(
+    sql: Statements,
+    where: ExecutionFilter,
+    cursor: str | None,
+    limit: int,
+    edge: str | None = None,
+) -> Query:
+    """Executions, newest id first; down to an edge, if there is one."""
     terms = Terms(_numbered)
     if where.states is not None:
         _add_states(terms, where.states)
-    if where.project is not None:
-        terms.add("execution.project = ?", clean(where.project))
-    if where.job_id is not None:
-        if is_id(where.job_id):
-            terms.add("execution.job = ?::uuid", where.job_id)
-        else:
-            terms.add("FALSE")
+    source = _source(sql, where, terms, cursor, edge)
+    _walk_executions(terms, where, cursor, edge)
     for term, value in (
         ("execution.kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
         ("execution.queue = ?", clean(where.queue)),
@@ -75,11 +103,29 @@ def executions_query(
     ):
         if value is not None:
             terms.add(term, value)
-    if cursor is not None and is_id(cursor):
-        terms.add("execution.id < ?::uuid", cursor)
-    source = _source(sql, where)
     text = sql["list_executions"].format(source=source, where=terms, limit=limit)
     return text, terms.values
+
+
+def _walk_executions(
+    terms: Terms, where: ExecutionFilter, cursor: str | None, edge: str | None = None
+) -> None:
+    """What an index can tell."""
+    if where.project is not None:
+        terms.add("execution.project = ?", clean(where.project))
+    if where.job_id is not None:
+        if is_id(where.job_id):
+            terms.add("execution.job = ?::uuid", where.job_id)
+        else:
+            terms.add("FALSE")
+    _span(terms, "execution.id", cursor, edge)
+
+
+def _span(terms: Terms, column: str, cursor: str | None, edge: str | None = None) -> None:
+    if cursor is not None and is_id(cursor):
+        terms.add(f"{column} < ?::uuid", cursor)
+    if edge is not None:
+        terms.add(f"{column} >= ?::uuid", edge)
 
 
 def one_query(sql: Statements) -> str:
@@ -88,10 +134,13 @@ def one_query(sql: Statements) -> str:
     return sql["list_executions"].format(source=sql["history"], where=where, limit=1)
 
 
-def _source(sql: Statements, where: ExecutionFilter) -> str:
+def _source(
+    sql: Statements, where: ExecutionFilter, terms: Terms, cursor: str | None, edge: str | None
+) -> str:
     """Live executions are few: they are gathered from the narrow tables first."""
     if where.states is None or not where.states <= LIVE:
         return sql["history"]
+    _span(terms, "live.id", cursor, edge)
     parts = []
     pending = sorted(STATE_CODE[state] for state in where.states if state is not State.RUNNING)
     if pending:

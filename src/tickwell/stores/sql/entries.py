@@ -34,14 +34,19 @@ def job_columns(job: Job, document: str) -> tuple[Any, ...]:
     return *names, job.auto_remove, job.version, document
 
 
-def page_of(cache: JobCache, rows: list[Any], where: JobFilter, limit: int) -> Page[Entry]:
-    """A page from rows of `list_jobs`, one more than asked for; what is unreadable is left out."""
+def page_of(
+    cache: JobCache, rows: list[Any], where: JobFilter, limit: int, edge: str | None = None
+) -> Page[Entry]:
+    """A page from rows of `list_jobs`, one more than asked for; what is unreadable is left out.
+
+    The edge is where looking ended, if it ended before the list did.
+    """
     items = []
     for row in rows[:limit]:
         with suppress(StoreCorrupt):
             items.append(own(entry_of(cache, row)))
     if len(rows) <= limit:
-        return Page(items=items)
+        return Page(items=items, cursor=edge)
     last = rows[limit - 1]
     return Page(items=items, cursor=_place_of(where, last[3], last[10], last[12], last[0]))
 

@@ -11,12 +11,13 @@ from tickwell.domain.document import document_of
 from tickwell.domain.job import Entry, Job
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.sql.codec import cursor_to_row
+from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import entry_of, job_columns, own, page_of
 from tickwell.stores.sql.taken import Taken
 from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.changing import Changes
-from tickwell.stores.sqlite.listing import jobs_query
+from tickwell.stores.sqlite.listing import jobs_edge, jobs_query
 from tickwell.stores.sqlite.session import Session
 
 
@@ -60,11 +61,19 @@ class SqliteCatalog(SqliteBase):
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
-        query, parameters = jobs_query(where, cursor)
-        rows = await self.reader.call(
-            lambda session: session.connection.execute(query, (*parameters, limit + 1)).fetchall()
-        )
-        return page_of(self.cache, [row[1:] for row in rows], where, limit)
+        reach = jobs_reach(where)
+
+        def work(session: Session) -> tuple[list[Any], str | None]:
+            edge = None
+            if reach is not None:
+                row = session.connection.execute(*jobs_edge(where, cursor, reach)).fetchone()
+                edge = "\0".join(row) if row else None
+            query, parameters = jobs_query(where, cursor, edge)
+            rows = session.connection.execute(query, (*parameters, limit + 1)).fetchall()
+            return [row[1:] for row in rows], edge
+
+        rows, edge = await self.reader.call(work)
+        return page_of(self.cache, rows, where, limit, edge)
 
 
 def _add(

@@ -6,15 +6,16 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
+from tickwell.domain.execution import LIVE, Execution, NewExecution, RangeSkip, State
 from tickwell.domain.job import rank
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.stores.sql.codec import DEAD, RUNNING, STATES, skip_of
+from tickwell.stores.sql.edges import executions_reach
 from tickwell.stores.sql.executions import execution_of, whole_execution
 from tickwell.stores.sqlite.adding import add
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.flow import Flow
-from tickwell.stores.sqlite.listing import executions_query
+from tickwell.stores.sqlite.listing import executions_edge, executions_query
 from tickwell.stores.sqlite.session import SQL, Session
 from tickwell.stores.sqlite.upkeep import drop_executions
 
@@ -46,12 +47,21 @@ class SqliteHistory(SqliteBase):
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
-        query, parameters = executions_query(where, cursor, limit + 1)
-        rows = await self.reader.call(
-            lambda session: session.connection.execute(query, parameters).fetchall()
-        )
+        # Live ones are gathered from narrow tables, which have no order to stop in.
+        live = where.states is not None and where.states <= LIVE
+        reach = None if live else executions_reach(where)
+
+        def work(session: Session) -> tuple[list[Any], str | None]:
+            edge = None
+            if reach is not None:
+                row = session.connection.execute(*executions_edge(where, cursor, reach)).fetchone()
+                edge = row[0] if row else None
+            query = executions_query(where, cursor, limit + 1, edge)
+            return session.connection.execute(*query).fetchall(), edge
+
+        rows, edge = await self.reader.call(work)
         items = [execution_of(row) for row in rows[:limit]]
-        return Page(items=items, cursor=items[-1].id if len(rows) > limit else None)
+        return Page(items=items, cursor=items[-1].id if len(rows) > limit else edge)
 
     async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
         rows = await self.reader.call(

@@ -12,9 +12,25 @@ from tickwell.stores.sql.terms import Query, Terms
 from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.session import SQL
 
+#: Ids below the first, which is a cursor, and from the second on, which is an edge.
+_Span = tuple[str | None, str | None]
 
-def jobs_query(where: JobFilter, cursor: str | None) -> Query:
-    """Jobs by project and name, or the soonest first; the parameters lack the limit."""
+
+def jobs_edge(where: JobFilter, cursor: str | None, reach: int) -> Query:
+    """The last job of those that may be looked at; none where fewer are left."""
+    asked = Terms()
+    if where.project is not None:
+        asked.add("job.project = ?", where.project)
+    if where.app is not None:
+        asked.add("job.app = ?", clean(where.app))
+    if cursor is not None:
+        _go_on(asked, where, cursor)
+    query = SQL["jobs_edge"].format(index=_job_index(where), where=asked)
+    return query, [*asked.values, reach - 1]
+
+
+def jobs_query(where: JobFilter, cursor: str | None, edge: str | None = None) -> Query:
+    """Jobs by project and name up to an edge, or the soonest first; the limit is not in it."""
     asked = Terms()
     add = asked.add
     add(f"cursor.state IN ({_codes(JOB_STATE_CODE[state] for state in where.states)})")
@@ -24,15 +40,18 @@ def jobs_query(where: JobFilter, cursor: str | None) -> Query:
         _soon(asked, where.fires_before, cursor)
         _pick(asked, where)
         return SQL["list_jobs_by_time"].format(where=asked), asked.values
-    index = "job_list"
-    if where.app is not None:
-        index = "job_app"
-    elif where.auto_remove:
-        index = "job_auto_remove"
     if cursor is not None:
         _go_on(asked, where, cursor)
+    if edge is not None:
+        _go_on(asked, where, edge, "<=")
     _pick(asked, where)
-    return SQL["list_jobs"].format(index=index, where=asked), asked.values
+    return SQL["list_jobs"].format(index=_job_index(where), where=asked), asked.values
+
+
+def _job_index(where: JobFilter) -> str:
+    if where.app is not None:
+        return "job_app"
+    return "job_auto_remove" if where.auto_remove else "job_list"
 
 
 def _soon(asked: Terms, instant: int, cursor: str | None) -> None:
@@ -59,28 +78,44 @@ def _pick(asked: Terms, where: JobFilter) -> None:
         add(f"job.auto_remove = {int(where.auto_remove)}")
 
 
-def _go_on(asked: Terms, where: JobFilter, cursor: str) -> None:
+def _go_on(asked: Terms, where: JobFilter, cursor: str, sign: str = ">") -> None:
     project, name, id = [*cursor.split("\0"), "", ""][:3]
     if where.project == project:
         # Without the project: next to the equality the planner would not seek the name.
-        asked.add("(job.name, job.id) > (?, ?)", name, id)
+        asked.add(f"(job.name, job.id) {sign} (?, ?)", name, id)
     else:
-        asked.add("(job.project, job.name, job.id) > (?, ?, ?)", project, name, id)
+        asked.add(f"(job.project, job.name, job.id) {sign} (?, ?, ?)", project, name, id)
 
 
-def executions_query(where: ExecutionFilter, cursor: str | None, limit: int) -> Query:
-    """So many executions, newest id first."""
+def executions_edge(where: ExecutionFilter, cursor: str | None, reach: int) -> Query:
+    """The last execution of those that may be looked at; none where fewer are left."""
     asked = Terms()
-    index, order = _walk(where, cursor, limit, asked)
+    if where.job_id is not None:
+        asked.add("job = (SELECT key FROM job WHERE id = ?)", where.job_id)
+    elif where.project is not None:
+        asked.add("project = ?", where.project)
+    if cursor is not None:
+        asked.add("id < ?", cursor)
+    query = SQL["executions_edge"].format(index=_execution_index(where), where=asked)
+    return query, [*asked.values, reach - 1]
+
+
+def executions_query(
+    where: ExecutionFilter, cursor: str | None, limit: int, edge: str | None = None
+) -> Query:
+    """So many executions, newest id first, down to an edge."""
+    asked = Terms()
+    index, order = _walk(where, (cursor, edge), limit, asked)
     if where.project is not None:
         asked.add("execution.project = ?", where.project)
-    _narrow(asked, where, cursor, "execution")
+    _narrow(asked, where, (cursor, edge), "execution")
     query = SQL["list_executions"].format(index=index, where=asked, order=order)
     return query, [*asked.values, limit]
 
 
-def _narrow(asked: Terms, where: ExecutionFilter, cursor: str | None, table: str) -> None:
+def _narrow(asked: Terms, where: ExecutionFilter, span: _Span, table: str) -> None:
     """What the execution table and the queue table can tell alike."""
+    below, edge = span
     terms = (
         ("job = (SELECT key FROM job WHERE id = ?)", where.job_id),
         ("kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
@@ -88,19 +123,20 @@ def _narrow(asked: Terms, where: ExecutionFilter, cursor: str | None, table: str
         ("fire_time >= ?", where.since),
         ("fire_time < ?", where.until),
         ("run_at < ?", where.due_before),
-        ("id < ?", cursor),
+        ("id < ?", below),
+        ("id >= ?", edge),
     )
     for term, value in terms:
         if value is not None:
             asked.add(f"{table}.{term}", value)
 
 
-def _walk(where: ExecutionFilter, cursor: str | None, limit: int, asked: Terms) -> tuple[str, str]:
+def _walk(where: ExecutionFilter, span: _Span, limit: int, asked: Terms) -> tuple[str, str]:
     """The index to walk and the order to ask for, with the terms about states."""
     states, add = where.states, asked.add
     if states is not None and states <= LIVE:
         # Few and narrow rows: gathered first, then sorted.
-        keys, parameters = _live_keys(where, cursor, limit)
+        keys, parameters = _live_keys(where, span, limit)
         add(f"execution.key IN ({keys})", *parameters)
         return "NOT INDEXED", "+execution.id"
     if states is not None:
@@ -114,14 +150,18 @@ def _walk(where: ExecutionFilter, cursor: str | None, limit: int, asked: Terms) 
                 return "INDEXED BY execution_ended", "execution.id"
         else:
             add(f"coalesce(execution.state, queue.state, {RUNNING}) IN ({codes})")
+    return _execution_index(where), "execution.id"
+
+
+def _execution_index(where: ExecutionFilter) -> str:
     if where.job_id is not None:
-        return "INDEXED BY execution_job", "execution.id"
+        return "INDEXED BY execution_job"
     if where.project is not None:
-        return "INDEXED BY execution_project", "execution.id"
-    return "INDEXED BY execution_id", "execution.id"
+        return "INDEXED BY execution_project"
+    return "INDEXED BY execution_id"
 
 
-def _live_keys(where: ExecutionFilter, cursor: str | None, limit: int) -> Query:
+def _live_keys(where: ExecutionFilter, span: _Span, limit: int) -> Query:
     """Where the live executions are found."""
     parts, values = [], []
     for code in sorted(STATE_CODE[state] for state in where.states or ()):
@@ -132,7 +172,7 @@ def _live_keys(where: ExecutionFilter, cursor: str | None, limit: int) -> Query:
             parts.append(SQL["running_keys"].format(where=asked))
         else:
             asked.add(f"state = {code}")
-            _narrow(asked, where, cursor, "queue")
+            _narrow(asked, where, span, "queue")
             # Which project they belong to is seen only after the join.
             order = f"ORDER BY id DESC LIMIT {limit}" if where.project is None else ""
             parts.append(SQL["pending_keys"].format(where=asked, order=order))

@@ -60,6 +60,11 @@ SELECT job.id, job.version, head.state, head.next_fire_time, head.after, head.ru
 FROM tickwell_job AS job {index} STRAIGHT_JOIN tickwell_cursor AS head ON head.job = job.id
 WHERE {where} ORDER BY job.project, job.name, job.id LIMIT {limit};
 
+-- name: jobs_edge
+-- How far a list of jobs is to look.
+SELECT job.project, job.name, job.id FROM tickwell_job AS job {index}
+WHERE {where} ORDER BY job.project, job.name, job.id LIMIT 1 OFFSET {reach};
+
 -- name: list_jobs_by_time
 -- Jobs that are to be looked at, the soonest first.
 SELECT job.id, job.version, head.state, head.next_fire_time, head.after, head.runs, head.failures,

@@ -16,6 +16,15 @@ LEFT JOIN tickwell_queue AS queue ON execution.state IS NULL AND queue.id = exec
 LEFT JOIN tickwell_running AS running ON execution.state IS NULL AND running.id = execution.id
 WHERE {where} ORDER BY execution.id DESC LIMIT {limit};
 
+-- name: executions_edge
+-- How far a list of executions is to look.
+SELECT execution.id FROM tickwell_execution AS execution {index}
+WHERE {where} ORDER BY execution.id DESC LIMIT 1 OFFSET {reach};
+
+-- name: pending_edge
+-- How far a list of live executions is to look; those that run are few.
+SELECT id FROM tickwell_queue WHERE {where} ORDER BY id DESC LIMIT 1 OFFSET {reach};
+
 -- name: attempts
 -- The attempts of an execution that another one followed.
 SELECT number, outcome, worker, started_at, ended_at, error FROM tickwell_attempt

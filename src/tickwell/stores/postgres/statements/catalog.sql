@@ -66,6 +66,11 @@ SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.af
 FROM tickwell.job JOIN tickwell.cursor ON cursor.job = job.id
 WHERE {where} ORDER BY job.project, job.name, job.id LIMIT {limit};
 
+-- name: jobs_edge
+-- How far a list of jobs is to look.
+SELECT job.project, job.name, job.id::text FROM tickwell.job
+WHERE {where} ORDER BY job.project, job.name, job.id OFFSET {reach} LIMIT 1;
+
 -- name: list_jobs_by_time
 -- Jobs that are to be looked at, the soonest first.
 SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.after, cursor.runs,

@@ -16,6 +16,15 @@ LEFT JOIN tickwell.queue ON execution.state IS NULL AND queue.id = execution.id
 LEFT JOIN tickwell.running ON execution.state IS NULL AND running.id = execution.id
 WHERE {where} ORDER BY execution.id DESC LIMIT {limit};
 
+-- name: executions_edge
+-- How far a list of executions is to look.
+SELECT execution.id::text FROM tickwell.execution
+WHERE {where} ORDER BY execution.id DESC OFFSET {reach} LIMIT 1;
+
+-- name: pending_edge
+-- How far a list of live executions is to look; those that run are few.
+SELECT id::text FROM tickwell.queue WHERE {where} ORDER BY id DESC OFFSET {reach} LIMIT 1;
+
 -- name: attempts
 -- The attempts of an execution that another one followed.
 SELECT number, outcome, worker, started_at, ended_at, error FROM tickwell.attempt

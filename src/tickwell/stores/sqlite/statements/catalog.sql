@@ -71,6 +71,11 @@ SELECT job.key, job.id, job.version, cursor.state, cursor.next_fire_time, cursor
 FROM job INDEXED BY {index} CROSS JOIN cursor ON cursor.job = job.key
 WHERE {where} ORDER BY job.project, job.name, job.id LIMIT ?;
 
+-- name: jobs_edge
+-- How far a list of jobs is to look.
+SELECT job.project, job.name, job.id FROM job INDEXED BY {index}
+WHERE {where} ORDER BY job.project, job.name, job.id LIMIT 1 OFFSET ?;
+
 -- name: list_jobs_by_time
 -- Jobs that are to be looked at, the soonest first.
 SELECT job.key, job.id, job.version, cursor.state, cursor.next_fire_time, cursor.after,

@@ -17,6 +17,10 @@ LEFT JOIN queue ON execution.state IS NULL AND queue.key = execution.key
 LEFT JOIN running ON execution.state IS NULL AND running.key = execution.key
 WHERE {where} ORDER BY {order} DESC LIMIT ?;
 
+-- name: executions_edge
+-- How far a list of executions is to look.
+SELECT id FROM execution {index} WHERE {where} ORDER BY id DESC LIMIT 1 OFFSET ?;
+
 -- name: pending_keys
 -- Where pending executions are found; {where} and {order} are filled in by what is asked for.
 SELECT key FROM (SELECT key FROM queue WHERE {where} {order});

@@ -199,6 +199,19 @@ class Listing(Topic):
         assert await _names(scene, search="a_b") == ["a_b"]
         assert await _names(scene, search="è") == ["è vero"]
 
+    async def test_a_list_that_looks_at_few_at_a_time_finds_all(self, scene: Scene) -> None:
+        for number in range(7):
+            await scene.job(f"job-{number}", tags=("odd",) if number % 2 else ())
+        await scene.job("job-1", project="other", tags=("odd",))
+        where = JobFilter(project="default", tag="odd", look=2)
+        found: list[Entry] = []
+        page = await scene.store.list_jobs(where, limit=2)
+        while page.cursor is not None:
+            found += page.items
+            page = await scene.store.list_jobs(where, page.cursor, limit=2)
+        names = [entry.job.name for entry in found + page.items]
+        assert names == ["job-1", "job-3", "job-5"]
+
     async def test_the_soonest_first(self, scene: Scene) -> None:
         for name, at in (("c", 3), ("a", 9), ("b", 3), ("d", 5), ("e", 7)):
             cursor = Cursor(next_fire_time=minute(at), after=T0)

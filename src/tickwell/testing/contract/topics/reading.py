@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tickwell.domain.execution import Execution, Kind, OutcomeKind, State
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import OnDemand
@@ -112,6 +114,25 @@ class Reading(Topic):
         execution = await scene.execution(id)
         assert (execution.payload, execution.result) == ([1], {"list": [1]})
         assert (execution.state, len(execution.attempts)) == (State.SUCCEEDED, 1)
+
+    @pytest.mark.parametrize("states", [None, {State.QUEUED}, {State.SUCCEEDED}])
+    async def test_looking_at_few_executions_at_a_time_finds_all(
+        self, scene: Scene, states: set[State] | None
+    ) -> None:
+        job = await scene.job(trigger=OnDemand(), queue="a")
+        other = await scene.job(trigger=OnDemand(), queue="b")
+        made = await scene.run(*(a_request((job, other)[n % 2], T0) for n in range(7)))
+        if states == {State.SUCCEEDED}:
+            await scene.succeed(await scene.claim(T0, queues=("a", "b")), T0)
+        chosen = None if states is None else frozenset(states)
+        where = ExecutionFilter(project="default", queue="b", states=chosen, look=2)
+        found: list[str] = []
+        page = await scene.store.list_executions(where, limit=2)
+        while page.cursor is not None:
+            found += (execution.id for execution in page.items)
+            page = await scene.store.list_executions(where, page.cursor, limit=2)
+        found += (execution.id for execution in page.items)
+        assert found == sorted(made[1::2], reverse=True)
 
     async def test_skips_that_touch_a_range_oldest_first(self, scene: Scene) -> None:
         job = await scene.job()
