@@ -16,9 +16,9 @@ from tickwell.services.insights.load import counted, hourly_load
 from tickwell.services.insights.rates import hourly
 
 #: Lanes that are drawn; executions that are read; fires of one job that are drawn one by one.
-LANES, READ, FIRES = 60, 1000, 400
+LANES, READ, FIRES = 60, 600, 300
 #: Executions of one job that are read where there are too many of all.
-EACH = 50
+EACH = 30
 
 
 @dataclass(slots=True, kw_only=True)
