@@ -35,6 +35,7 @@ async def test_an_application_without_access_is_shut(world):
     world.app.state.context = given
     assert (await world.http.get("/jobs")).status_code == 401
     assert (await world.http.post("/jobs", json={"name": "x"})).status_code == 401
+    assert (await world.http.get("/openapi.json")).status_code == 401
     assert (await world.http.get("http://test/health")).status_code == 200
     with pytest.raises(Unauthenticated):
         await given.visit(Request({"type": "http"}))

@@ -21,7 +21,7 @@ from tickwell.errors import TickwellError
 def create_app(context: Context) -> FastAPI:
     """The application over one context; its lifespan belongs to whoever runs the engine."""
     app = FastAPI(
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

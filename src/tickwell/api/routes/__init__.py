@@ -9,6 +9,7 @@ from tickwell.api.routes import (
     bulk,
     callbacks,
     dead_letters,
+    description,
     events,
     executions,
     health,
@@ -46,6 +47,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     callbacks.router,
     session.router,
     tokens.router,
+    description.router,
 )
 #: At the root.
 ROOT: tuple[APIRouter, ...] = (health.router,)

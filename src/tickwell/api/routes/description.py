@@ -1,0 +1,18 @@
+"""The description of the API, for those who may use it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI, Request, Response
+
+from tickwell.api.answers import answer
+from tickwell.api.security import allow
+from tickwell.services.access.permission import Permission
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/openapi.json", dependencies=[allow(Permission.READ)])
+async def description(request: Request) -> Response:
+    """OpenAPI 3.1."""
+    app: FastAPI = request.app
+    return answer(app.openapi())
