@@ -11,12 +11,13 @@ from joserfc.jwk import ECKey
 
 from tests.executors.http.conftest import LOCAL, Names
 from tests.executors.http.receiver import Receiver, answers
-from tickwell.errors import InvalidSetting, Unauthenticated
+from tickwell.errors import InvalidSetting, LimitReached, Unauthenticated
 from tickwell.executors.http.fetch import Fetcher
 from tickwell.executors.http.guard import Guard, Refused
 from tickwell.services.access.oidc import LIFE, read_provider
 from tickwell.services.access.permission import Role
 
+ADDRESS = "192.0.2.1"
 ISSUER = "https://id.example.com"
 KEY = ECKey.generate_key("P-256", {"kid": "k1"})
 CORP = read_provider(f"corp issuer={ISSUER} client_id=us", "hush")
@@ -66,10 +67,12 @@ async def ready(office, provider=CORP, **changes):
 
 
 async def come_back(service, issuer, kept=None):
-    address, state = await service.oidc.begin("https://us.example/login/oidc/back", "/jobs")
+    address, state = await service.oidc.begin(
+        "https://us.example/login/oidc/back", "/jobs", address=ADDRESS
+    )
     given = issuer.arrive(address)
     return await service.oidc.finish(
-        given, state if kept is None else kept, "code", address="192.0.2.1", old=None
+        given, state if kept is None else kept, "code", address=ADDRESS, old=None
     )
 
 
@@ -108,12 +111,12 @@ async def test_a_state_is_good_once_in_the_same_browser_for_a_while(office):
     service, issuer = await ready(office)
     with pytest.raises(Unauthenticated):
         await come_back(service, issuer, kept="of another browser")
-    address, state = await service.oidc.begin("https://us.example/back", "/")
+    address, state = await service.oidc.begin("https://us.example/back", "/", address=ADDRESS)
     issuer.arrive(address)
     assert await service.oidc.finish(state, state, "code", address="", old=None)
     with pytest.raises(Unauthenticated):
         await service.oidc.finish(state, state, "code", address="", old=None)
-    _, late = await service.oidc.begin("https://us.example/back", "/")
+    _, late = await service.oidc.begin("https://us.example/back", "/", address=ADDRESS)
     office.clock.instant += LIFE
     with pytest.raises(Unauthenticated):
         await service.oidc.finish(late, late, "code", address="", old=None)
@@ -153,3 +156,14 @@ async def test_what_goes_out_is_guarded_and_bounded():
     async with Receiver(answers(302, b"", ["Location: http://127.0.0.1/"])) as receiver:
         with pytest.raises(OSError, match="HTTP 302"):
             await fetch(receiver.url())
+
+
+async def test_a_stranger_leaves_few_records(office):
+    service, _ = await ready(office)
+    for _ in range(30):
+        await service.oidc.begin("https://us.example/back", "/", address=ADDRESS)
+    with pytest.raises(LimitReached):
+        await service.oidc.begin("https://us.example/back", "/", address=ADDRESS)
+    await service.oidc.begin("https://us.example/back", "/", address="192.0.2.2")
+    records = await office.store.list_records("oidc_state", "_platform", "", office.clock.now())
+    assert len(records) == 31

@@ -83,8 +83,9 @@ class Oidc:
         self._found: dict[str, Any] | None = None
         self._keys: RemoteKeys | None = None
 
-    async def begin(self, back: str, wanted: str) -> tuple[str, str]:
+    async def begin(self, back: str, wanted: str, *, address: str) -> tuple[str, str]:
         """Where to send the person, and the state that their browser keeps meanwhile."""
+        self._logins.throttle(address)  # each leaves a record, whoever asks
         found = await self._discover()
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         now = self._clock.now()

@@ -25,7 +25,7 @@ async def begin(request: Request, next: Annotated[str, Query(max_length=2000)] =
     """Off to the issuer."""
     back = str(request.url_for("oidc_back"))
     try:
-        address, state = await _oidc(request).begin(back, inside(next))
+        address, state = await _oidc(request).begin(back, inside(next), address=_client(request))
     except Unauthenticated as error:
         return form(request, "", next, str(error), HTTPStatus.UNAUTHORIZED)
     answer = RedirectResponse(address, HTTPStatus.SEE_OTHER)
@@ -53,7 +53,7 @@ async def finish(
             state,
             request.cookies.get(_STATE, ""),
             code,
-            address=request.client.host if request.client else "",
+            address=_client(request),
             old=session_of(request),
         )
     except Unauthenticated as error:
@@ -62,6 +62,10 @@ async def finish(
     set_session(request, answer, id)
     answer.delete_cookie(_STATE, path="/login/oidc")
     return answer
+
+
+def _client(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _oidc(request: Request) -> Oidc:
