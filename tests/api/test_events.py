@@ -10,6 +10,7 @@ import pytest
 
 from tickwell.api import stream as streams
 from tickwell.api.server import serve
+from tickwell.errors import LimitReached
 from tickwell.services import feed as feeds
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
@@ -112,7 +113,7 @@ async def test_a_slow_reader_is_cut_off(world, url, monkeypatch):
 
 async def test_a_listener_that_falls_behind_is_cut_off(world):
     feed = world.context.feed
-    subscription = feed.subscribe("default")
+    subscription = feed.subscribe("default", "ada")
     for _ in range(feeds.BEHIND):
         feed.tell("default", "tickwell.test", "x", None)
     assert not subscription.closed
@@ -120,3 +121,33 @@ async def test_a_listener_that_falls_behind_is_cut_off(world):
     assert subscription.closed
     feed.unsubscribe(subscription)
     assert feed.listeners == 0
+
+
+async def test_one_actor_does_not_take_all_streams(world):
+    feed = world.context.feed
+    own = [feed.subscribe("default", "ada") for _ in range(feeds.MOST_OF_ACTOR)]
+    with pytest.raises(LimitReached, match="you listen"):
+        feed.subscribe("default", "ada")
+    feed.subscribe("default", "bob")
+    feed.unsubscribe(own[0])
+    feed.subscribe("default", "ada")
+
+
+async def test_a_look_that_fails_is_told_and_followed_by_another(world, monkeypatch, caplog):
+    feed, looks, again = world.context.feed, [], asyncio.Event()
+
+    async def look(project, known):
+        looks.append(known)
+        if len(looks) == 2:
+            raise ZeroDivisionError
+        if len(looks) == 3:
+            again.set()
+        return {}
+
+    monkeypatch.setattr(feeds, "_SOON", 0)
+    monkeypatch.setattr(feeds, "_LOOK", 0)
+    monkeypatch.setattr(feed, "_look", look)
+    feed.subscribe("default", "ada")
+    await again.wait()
+    assert looks[:3] == [None, {}, None]
+    assert "a look failed" in caplog.text

@@ -8,6 +8,7 @@ falls behind, or comes back, reads again.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,8 +21,10 @@ from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import HistoryStore
 from tickwell.services.documents import execution_document
 
-#: Listeners in all, and in one project.
-MOST, MOST_OF_ONE = 200, 50
+_log = logging.getLogger("tickwell.events")
+
+#: Listeners in all, in one project, and of one actor there.
+MOST, MOST_OF_ONE, MOST_OF_ACTOR = 200, 50, 10
 #: Events that wait for one listener; one more, and it is cut off.
 BEHIND = 500
 #: The newest executions of a project, which are watched.
@@ -47,6 +50,7 @@ class Subscription:
     """One listener: what waits for it, and whether it is over."""
 
     project: str
+    actor: str
     waiting: deque[Told] = field(default_factory=deque)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     closed: bool = False
@@ -89,12 +93,17 @@ class Feed:
         """Whether what changes in a project from now on is told."""
         return project in self._looked
 
-    def subscribe(self, project: str) -> Subscription:
+    def subscribe(self, project: str, actor: str) -> Subscription:
         """Hear what happens in a project from now on."""
-        there = self._listeners.setdefault(project, [])
+        there = self._listeners.get(project, [])
         if len(there) >= MOST_OF_ONE or self.listeners >= MOST:
             raise LimitReached("too many listen to events already", retry_after=30)
-        subscription = Subscription(project)
+        if sum(each.actor == actor for each in there) >= MOST_OF_ACTOR:
+            raise LimitReached(
+                f"you listen to events {MOST_OF_ACTOR} times already", retry_after=30
+            )
+        self._listeners[project] = there
+        subscription = Subscription(project, actor)
         there.append(subscription)
         if project not in self._watches:
             self._watches[project] = asyncio.create_task(self._watch(project))
@@ -140,6 +149,9 @@ class Feed:
                 self._looked.add(project)
             except StoreError:
                 known = None  # it is away: look at all anew when it is back
+            except Exception:  # noqa: BLE001 - listeners must not wait for nothing
+                _log.exception("events of project %s: a look failed, the next one follows", project)
+                known = None
             await self.clock.wait(nobody, _SOON)
             await self.clock.wait(self._wake, _LOOK)
             self._wake.clear()

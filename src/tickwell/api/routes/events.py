@@ -26,4 +26,5 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
 async def events(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
     """What happens in the project from now on. After a break, read lists again."""
     context = context_of(request)
-    return EventStream(context.feed, context.feed.subscribe(actor.project), context.clock)
+    subscription = context.feed.subscribe(actor.project, actor.name)
+    return EventStream(context.feed, subscription, context.clock)
