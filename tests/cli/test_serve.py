@@ -8,6 +8,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -125,6 +126,14 @@ def test_the_first_start_gives_a_way_in_and_the_second_does_not(serve):
     text = said(serve("--port", "0"))
     assert "tw_" not in text
     assert "link=" not in text
+
+
+def test_worker_processes_know_which_port_was_free(serve):
+    process = serve("--port", "0", "--workers", "1", "--no-auth")
+    port = address(process).rpartition(":")[2]
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    arguments = Path(f"/proc/{child}/cmdline").read_text().split("\0")
+    assert arguments[arguments.index("--port") + 1] == port
 
 
 def test_what_is_opened_for_local_use_is_said(serve):

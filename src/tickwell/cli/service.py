@@ -77,8 +77,9 @@ class Service:
             loop.add_signal_handler(number, self._on_signal, number)
         sock = self._bind() if self.http else None
         # Webhooks may not go to our own listener: workers must know where it is.
-        port = sock.getsockname()[1] if sock else self.port
-        settings = replace(self.scheduler.settings, host=self.host, port=port)
+        self.port = sock.getsockname()[1] if sock else self.port
+        self.supervisor.command = self._command()
+        settings = replace(self.scheduler.settings, host=self.host, port=self.port)
         self.scheduler.settings = settings
         orphaned = asyncio.create_task(self._watch_parent()) if self.supervised else None
         await self.scheduler.start(self.roles - {"api"})

@@ -208,6 +208,7 @@ def test_our_own_places_are_the_listener_and_the_store():
         Place("b.test", 1234),
     )
     assert own_places(Settings(store="memory://")) == (Place("127.0.0.1", 8080),)
+    assert own_places(Settings(notify="redis://wake.test:1"))[1] == Place("wake.test", 1)
     assert own_places(Settings(store="postgresql:///db"))[1] == Place("localhost", 5432)
 
 
@@ -228,6 +229,15 @@ async def test_our_own_places_are_refused_even_where_private_is_allowed():
             await check_url(url, guard, names)
     for url in ("http://127.0.0.1:8081/", "http://10.0.0.5:8080/", "http://10.0.0.6:5432/"):
         await check_url(url, guard, names)
+
+
+async def test_a_name_of_our_own_that_was_not_found_is_looked_up_again():
+    names = Names()
+    guard = Guard(**LOCAL | {"allow_private": ["10.0.0.0/8"]}, own=Own([Place("store.test", 5432)]))
+    await check_url("http://10.0.0.5:5432/", guard, names)
+    names.known["store.test"] = ["10.0.0.5"]
+    with pytest.raises(InvalidJob, match="own"):
+        await check_url("http://10.0.0.5:5432/", guard, names)
 
 
 async def test_our_own_places_are_refused_at_dial(make_executor, receive):

@@ -25,8 +25,12 @@ class Place:
 
 
 def own_places(settings: Settings) -> tuple[Place, ...]:
-    """The listener, and where the store is if it is on a network."""
-    return (Place(settings.host, settings.port), *_store_places(settings.store))
+    """The listener, and where the store and what wakes us are if they are on a network."""
+    stores = (settings.store, settings.notify or "")
+    return (
+        Place(settings.host, settings.port),
+        *(place for url in stores for place in _store_places(url)),
+    )
 
 
 def _store_places(url: str) -> Iterable[Place]:
@@ -44,32 +48,33 @@ def _store_places(url: str) -> Iterable[Place]:
 
 
 class Own:
-    """Knows its own addresses; names are looked up once."""
+    """Knows its own addresses; names are looked up until they are found."""
 
     def __init__(self, places: Iterable[Place] = ()) -> None:
-        self._places = tuple(places)
-        self._ports = {place.port for place in self._places}
+        self._missing = tuple(places)
+        self._ports = {place.port for place in self._missing}
         self._known: set[tuple[Address, int]] = set()
         self._everywhere: set[int] = set()
-        self._looked_up = not self._places
 
     async def look_up(self, resolver: Resolver) -> None:
-        """Find the addresses of names; one that is not found cannot be reached by it either."""
-        if self._looked_up:
+        """Find the addresses of names; one that is not found now may be so later."""
+        if not self._missing:
             return
-        for place in self._places:
+        missing = []
+        for place in self._missing:
             try:
                 addresses = [str(ip_address(place.host))]
             except ValueError:
                 try:
                     addresses = list(await resolver.resolve(place.host))
                 except OSError:
+                    missing.append(place)
                     continue
             for address in map(read_address, addresses):
                 if address.is_unspecified or address.is_loopback:
                     self._everywhere.add(place.port)
                 self._known.add((address, place.port))
-        self._looked_up = True
+        self._missing = tuple(missing)
 
     def has(self, address: Address, port: int) -> bool:
         """Whether this is one of our own, under whatever address of this machine."""
