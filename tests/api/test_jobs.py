@@ -73,6 +73,20 @@ async def test_what_was_read_can_be_sent_back_changed(world, http):
     assert [each["version"] for each in versions] == [2, 1]
 
 
+async def test_of_several_tags_one_has_to_match(world, http):
+    await world.add()
+
+    async def edit(tags):
+        answer = await http.patch("/jobs/report", json={"priority": 7}, headers={"if-match": tags})
+        return answer.status_code
+
+    assert await edit('"7", "1"') == 200
+    assert await edit('"7" , "1"') == 412
+    assert await edit('"7", W/"2"') == 412
+    assert await edit('"x", "2"') == 200
+    assert await edit('"3", 4') == 412
+
+
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 async def test_an_edit_says_what_it_was_made_from(world, http, method):
     await world.add()

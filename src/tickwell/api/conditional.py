@@ -6,9 +6,13 @@ import re
 
 from fastapi import Request
 
+from tickwell.api.context import context_of
 from tickwell.api.problems import PreconditionFailed, PreconditionRequired
+from tickwell.services.access.actor import Actor
 
-_TAG = re.compile(r'"([0-9]{1,9})"')
+#: One tag or several; a weak one is read and never matches.
+_TAGS = re.compile(r'(?:W/)?"[^"]*"(?:\s*,\s*(?:W/)?"[^"]*")*')
+_TAG = re.compile(r'(?<!W/)"([0-9]{1,9})"')
 
 
 def etag(version: int) -> str:
@@ -16,8 +20,10 @@ def etag(version: int) -> str:
     return f'"{version}"'
 
 
-def expected_version(request: Request, *, required: bool = False) -> int | None:
-    """The version that `If-Match` names; None: any will do."""
+async def expected_version(
+    request: Request, actor: Actor, key: str, *, required: bool = False
+) -> int | None:
+    """The version of the job that `If-Match` names; None: any will do."""
     given = request.headers.get("if-match")
     if given is None:
         if required:
@@ -28,7 +34,10 @@ def expected_version(request: Request, *, required: bool = False) -> int | None:
         return None
     if given.strip() in {"*", '"*"'}:
         return None
-    found = _TAG.fullmatch(given.strip())
-    if found is None:
+    named = [int(version) for version in _TAG.findall(given)]
+    if not named or not _TAGS.fullmatch(given.strip()):
         raise PreconditionFailed(f"no version of a job has the tag {given[:64]}")
-    return int(found[1])
+    if len(named) == 1:
+        return named[0]
+    found = await context_of(request).operations.jobs.get(actor, key)
+    return found.job.version if found.job.version in named else named[0]

@@ -122,7 +122,7 @@ async def show(request: Request, key: str, actor: Actor = allow(Permission.READ)
 async def replace(request: Request, key: str, actor: Actor = allow(Permission.EDIT)) -> Response:
     """Put another definition in its place. What was read may be sent back, changed."""
     flat = takes_flat(request)
-    version = expected_version(request, required=not flat)
+    version = await expected_version(request, actor, key, required=not flat)
     document = await bodies.read_json(request)
     given, _ = definition(document, flat=flat, sent_back=True)
     jobs = context_of(request).operations.jobs
@@ -144,7 +144,7 @@ async def replace(request: Request, key: str, actor: Actor = allow(Permission.ED
 async def patch(request: Request, key: str, actor: Actor = allow(Permission.EDIT)) -> Response:
     """Change some fields by a JSON merge patch; null gives a field its default back."""
     flat = takes_flat(request)
-    version = expected_version(request, required=not flat)
+    version = await expected_version(request, actor, key, required=not flat)
     given = patch_of(await bodies.read_json(request), flat=flat)
     jobs = context_of(request).operations.jobs
     return changed_answer(await jobs.patch(actor, key, given, version))
@@ -153,7 +153,7 @@ async def patch(request: Request, key: str, actor: Actor = allow(Permission.EDIT
 @router.delete("/jobs/{key}", **described("delete_job", models.JobChanged, if_match=False))
 async def delete(request: Request, key: str, actor: Actor = allow(Permission.EDIT)) -> Response:
     """Take a job away; its history stays until retention ends."""
-    version = expected_version(request)
+    version = await expected_version(request, actor, key)
     jobs = context_of(request).operations.jobs
     return answer(changed_document(await jobs.delete(actor, key, version)))
 
