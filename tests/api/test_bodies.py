@@ -151,3 +151,24 @@ def test_the_quick_look_leaves_what_is_out_of_bounds_to_the_careful_one(body):
 )
 def test_both_looks_find_the_same(body):
     assert parsed(body) == json.loads(body)
+
+
+async def test_a_client_that_leaves_in_the_midst_is_no_mistake_of_ours(world, caplog):
+    messages = [
+        {"type": "http.request", "body": b"{", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent = []
+
+    async def receive():
+        return messages.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"host", b"test"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/api/v1/jobs", "headers": headers}
+    await world.app(
+        scope | {"query_string": b"", "scheme": "http", "server": ("test", 80)}, receive, send
+    )
+    assert (sent, caplog.records) == ([], [])

@@ -8,6 +8,7 @@ from itertools import count
 from secrets import token_hex
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tickwell.api.context import RateLimit
@@ -61,6 +62,8 @@ class Edge:
 
         try:
             await self.application(scope, _bounded(receive), dressed)
+        except ClientDisconnect:
+            return  # nobody is left to be answered
         except Exception:
             _log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
             if not started:
