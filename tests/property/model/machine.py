@@ -37,6 +37,7 @@ class StoreMachine(RuleBasedStateMachine):
     calls: Counter[str]
     states: Counter[State]
     outcomes: Counter[OutcomeKind]
+    job = staticmethod(draws.job)
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -68,7 +69,7 @@ class StoreMachine(RuleBasedStateMachine):
     )
     def begin(self, data, jobs, runs):
         self.runner.run(self.pair.open())
-        self.add([draws.job(self.next("job"), self.now, fields) for fields in jobs])
+        self.add([self.job(self.next("job"), self.now, fields) for fields in jobs])
         self.add_executions(data, runs)
 
     def teardown(self):
@@ -179,7 +180,7 @@ class StoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.jobs) < 6)
     @rule(data=st.data(), fields=draws.jobs)
     def add_jobs(self, data, fields):
-        one = draws.job(self.next("job"), self.now, fields)
+        one = self.job(self.next("job"), self.now, fields)
         known = [self.entry(data).job] if self.jobs else []
         twins = [replace(one, id=self.next("job"), name=job.name) for job in known]
         also = data.draw(st.lists(st.sampled_from([*known, *twins]), max_size=1)) if known else []
@@ -196,7 +197,7 @@ class StoreMachine(RuleBasedStateMachine):
     def edit(self, data, fields):
         entry = self.entry(data)
         names = st.sampled_from([entry.job.name, entry.job.name, "renamed"])
-        new = draws.job(entry.job.id, self.now, fields | {"name": data.draw(names, label="name")})
+        new = self.job(entry.job.id, self.now, fields | {"name": data.draw(names, label="name")})
         expected = data.draw(st.sampled_from([None, entry.job.version, 99]), label="expected")
         self.change(entry, edit(new, expected))
 
