@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import redis_keys, schemas
+from tests.servers import schemas
 from tickwell.cli import store_verify
 from tickwell.errors import InvalidInput
 from tickwell.testing.verify import run as verification
@@ -111,15 +111,6 @@ def test_postgresql():
         )
     )
     assert left == []
-
-
-def test_redis():
-    redis_keys.empty("mine")
-    verdict, _ = verified(redis_keys.url("mine"))
-    check_counts(verdict)
-    assert results(verdict) == [(*each, "ok") for each in TRIED]
-    with redis_keys.client() as keys:
-        assert [*keys.scan_iter("{tickwell_verify*"), *keys.scan_iter("{mine}*")] == []
 
 
 def test_memory_is_held_to_the_contract_alone():
