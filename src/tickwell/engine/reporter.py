@@ -17,7 +17,7 @@ from tickwell.settings import Settings
 
 #: With so many attempts in hand the next report is near: writes are so many seconds apart, and
 #: each has more of them. Webhooks on PostgreSQL were written ten at a time, and what is the same
-#: for every write took a fifth of the worker's time.
+#: for every write took a sixth of the worker's time.
 MANY, APART = 20, 0.02
 #: Rests until woken: there is nothing to do before the next report.
 UNTIL_WOKEN = 3600.0
