@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ GATHER = 0.005
 APART = 0.05
 
 
-class Bell:
+class Bell(ABC):
     """Rings at a bounded rate; a store says how one ring is sent."""
 
     #: What sending may raise: a ring is a hint, and who needs it polls.
@@ -21,9 +22,9 @@ class Bell:
         self._task: asyncio.Task[None] | None = None
         self._rung = False
 
+    @abstractmethod
     async def send(self) -> None:
         """Tell the others once."""
-        raise NotImplementedError
 
     def ring(self) -> None:
         """Tell soon; ringing again before that is the same ring."""
