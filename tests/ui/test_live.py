@@ -6,6 +6,9 @@ import pytest
 from playwright.async_api import expect
 
 from tests.ui.site import Site, lively
+from tickwell.domain.event import Events
+from tickwell.errors import LimitReached
+from tickwell.ui.live import MOST_OF_ONE, Hub
 
 HIDE = """hidden => {
     Object.defineProperty(document, 'hidden', {get: () => hidden, configurable: true});
@@ -70,3 +73,13 @@ async def test_a_page_says_since_when_it_is_stale_and_recovers(window, house):
     await expect(page.locator("[data-live]")).to_be_hidden()
     house.run("works")
     await expect(page.locator("tbody tr")).not_to_have_count(0)
+
+
+def test_one_visitor_does_not_take_all_streams():
+    hub = Hub(Events())
+    own = [hub.join("user:ada") for _ in range(MOST_OF_ONE)]
+    with pytest.raises(LimitReached, match="pages of yours"):
+        hub.join("user:ada")
+    hub.join("user:bob")
+    hub.streams.pop(own[0])
+    hub.join("user:ada")

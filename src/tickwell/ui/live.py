@@ -13,8 +13,8 @@ from tickwell.errors import LimitReached
 from tickwell.services.access.permission import Permission
 from tickwell.ui.visitor import Visitor, visit
 
-#: Pages that one process serves a stream to.
-MOST = 200
+#: Pages that one process serves a stream to, and those of one visitor.
+MOST, MOST_OF_ONE = 200, 20
 #: Seconds between two messages to one page.
 PAUSE = 1.0
 #: Other processes write without a word to this one: pages look by themselves this often, seconds.
@@ -30,19 +30,22 @@ class Hub:
     """
 
     def __init__(self, events: Events) -> None:
-        self.streams: set[asyncio.Event] = set()
+        #: With each, whose it is.
+        self.streams: dict[asyncio.Event, str] = {}
         events.subscribe(self._on_event)
 
     def _on_event(self, event: Event) -> None:
         for stream in self.streams:
             stream.set()
 
-    def join(self) -> asyncio.Event:
-        """A new stream; leave it by `streams.discard`."""
+    def join(self, visitor: str) -> asyncio.Event:
+        """A new stream; leave it by `streams.pop`."""
         if len(self.streams) >= MOST:
             raise LimitReached(f"{MOST} pages are open already", retry_after=30)
+        if [*self.streams.values()].count(visitor) >= MOST_OF_ONE:
+            raise LimitReached(f"{MOST_OF_ONE} pages of yours are open already", retry_after=30)
         stream = asyncio.Event()
-        self.streams.add(stream)
+        self.streams[stream] = visitor
         return stream
 
 
@@ -50,7 +53,7 @@ class Hub:
 async def live(request: Request, visitor: Visitor = visit(Permission.READ)) -> StreamingResponse:
     """Hints without content: what a page may see, it asks for itself."""
     hub: Hub = request.app.state.hub
-    stream = hub.join()
+    stream = hub.join(visitor.actor.name)
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(
         _messages(hub, stream, visitor), media_type="text/event-stream", headers=headers
@@ -67,4 +70,4 @@ async def _messages(hub: Hub, stream: asyncio.Event, visitor: Visitor) -> AsyncI
             yield "event: changed\ndata:\n\n"
             await clock.wait(never, PAUSE)
     finally:
-        hub.streams.discard(stream)
+        hub.streams.pop(stream, None)
