@@ -244,24 +244,6 @@ async def test_the_first_start_makes_a_way_in_and_the_second_does_not(office, se
     assert len(csrf_token(id)) == 64
 
 
-async def test_the_last_platform_admin_stays(office, service):
-    await add(office, service, platform=True)
-    owner, name = office.owner(), "ada@example.com"
-    for change in (
-        service.users.change(owner, name, platform=False),
-        service.users.change(owner, name, disabled=True),
-        service.users.remove(owner, name),
-    ):
-        with pytest.raises(Conflict, match="only platform admin"):
-            await change
-    await add(office, service, "bob@example.com", platform=True)
-    await service.users.change(owner, "bob@example.com", disabled=True)
-    with pytest.raises(Conflict, match="only platform admin"):
-        await service.users.remove(owner, name)
-    await service.users.change(owner, "bob@example.com", disabled=False)
-    await service.users.remove(owner, name)
-
-
 async def test_a_login_that_is_refused_is_on_record(office, service):
     await add(office, service)
     for name in ("ada@example.com", "my password, by mistake"):
@@ -288,15 +270,3 @@ async def test_the_current_password_is_guessed_slowly_too(office, service):
         await service.users.set_password(ada, "ada@example.com", GOOD, "another one!!")
     entries = (await service.audit.list_platform(office.owner())).items
     assert [each.action for each in entries].count("user.password_refused") == 10
-
-
-async def test_the_only_admin_of_a_project_stays_one(office, service):
-    await service.projects.create(office.owner(), "acme", admin="ada")
-    members, admin = service.members, office.actor()
-    for change in (members.set(admin, "Ada", Role.VIEWER), members.remove(admin, "ada")):
-        with pytest.raises(Conflict, match="only admin"):
-            await change
-    await members.set(admin, "ada", Role.ADMIN)
-    await members.set(admin, "bob", Role.ADMIN)
-    await members.set(admin, "ada", Role.VIEWER)
-    assert await members.list(admin) == [("ada", Role.VIEWER), ("bob", Role.ADMIN)]
