@@ -3,7 +3,8 @@
 import pytest
 
 from tests.plans.test_postgres import (  # noqa: F401 - the tests are these
-    full,
+    test_a_filter_that_no_execution_matches_looks_as_far_as_it_may,
+    test_a_filter_that_no_job_matches_looks_as_far_as_it_may,
     test_a_hot_statement_looks_at_twice_its_limit_at_most,
     test_a_page_of_executions_looks_at_a_page,
     test_a_page_of_jobs_looks_at_a_page,

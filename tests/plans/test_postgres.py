@@ -5,163 +5,39 @@ made as a pooled connection makes it after five calls: without knowing the param
 `long_postgres.py`, has 5,000,000 in history.
 """
 
-import json
-from uuid import UUID
-
-import asyncpg
 import pytest
-import pytest_asyncio
 
-from tests.servers.postgres import server
+from tests.plans.postgres_full import (
+    NOW,
+    QUEUED,
+    RUNNING,
+    WAITING,
+    examined,
+    jobs,
+    plan_of,
+    plan_of_text,
+    runs,
+    scanned,
+)
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Kind, State
 from tickwell.domain.job import JobState
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.stores.postgres import PostgresStore
-from tickwell.stores.postgres.listing import executions_query, jobs_query
+from tickwell.stores.postgres.listing import (
+    executions_edge,
+    executions_query,
+    jobs_edge,
+    jobs_query,
+)
 
 # The first test waits until all that is there: half a minute, more on a busy machine.
 pytestmark = pytest.mark.timeout(600)
 
-JOBS, ENDED, WAITING, QUEUED, RUNNING = 1_000_000, 300_000, 100_000, 50_000, 2_000
-NOW = 1_800_000_000_000
+#: Executions in history.
+ENDED = 300_000
 LIMIT = 500
-SCHEMA = "plans"
-
-# An id of the n-th job or execution; executions are in the order of their instants.
-JOB = "('00000000-0000-7000-8000-' || lpad(to_hex({0}), 12, '0'))::uuid"
-RUN = "('01a318{1}-0000-7000-8000-' || lpad(to_hex({0}), 12, '0'))::uuid"
-FILL = f"""
-INSERT INTO plans.job (id, project, name, folded, queue, tags, auto_remove, version, document)
-SELECT {JOB.format("n")}, 'p' || n % 100, 'job-' || n, 'job-' || n, 'default', '{{{{}}}}', false, 1,
-       '{{{{}}}}'
-FROM generate_series(1, {JOBS}) AS n;
-INSERT INTO plans.cursor (job, version, state, next_fire_time, after, runs, failures, nudged, hard,
-                          keep, made, prune_at)
-SELECT {JOB.format("n")}, 1, 0, {NOW} - 1000 + n, {NOW}, 0, 0, false, 60000, 1000, 1, {NOW} * 2
-FROM generate_series(1, {JOBS}) AS n;
-INSERT INTO plans.execution (id, project, job, job_version, kind, fire_time, run_at, queue, ability,
-                             created_at, overlap, gate_limit, state, rare, ended_at)
-SELECT {RUN.format("n", "00")}, 'p' || n % 100, {JOB.format(f"n % {JOBS}")}, 1, 0, n, n, 'default',
-       'call:work', 0, 0, 0, CASE WHEN n % 50 = 0 THEN 6 ELSE 5 END,
-       CASE WHEN n % 50 = 0 THEN 6 END, n
-FROM generate_series(1, {{ended}}) AS n;
-INSERT INTO plans.execution (id, project, job, job_version, kind, fire_time, run_at, queue, ability,
-                             created_at, overlap, gate_limit)
-SELECT {RUN.format("n", "01")}, 'p1', {JOB.format("n")}, 1, 0, n, n, 'default', 'call:work', 0, 4, 0
-FROM generate_series(1, {WAITING + QUEUED + RUNNING}) AS n;
-INSERT INTO plans.queue (id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
-                         expires_at, overlap)
-SELECT {RUN.format("n", "01")}, {JOB.format("n")}, CASE WHEN n <= {WAITING} THEN 0 ELSE 2 END,
-       CASE WHEN n % 2 = 0 THEN 'default' ELSE 'slow' END,
-       CASE WHEN n % 3 = 0 THEN 'call:work' ELSE 'call:other' END, 0, n, {NOW} - 1000 + n,
-       n, {NOW} - 1000 + n, {NOW} - 1000 + n, 4
-FROM generate_series(1, {WAITING + QUEUED}) AS n;
-INSERT INTO plans.running (id, job, attempt, charged, lost, returned, run_at, rank, worker,
-                           claim_id, deadline, holds_job)
-SELECT {RUN.format("n", "01")}, {JOB.format("n")}, 1, 1, 0, 0, n, n, 'w' || n % 4, 'c' || n,
-       {NOW} + n, false
-FROM generate_series({WAITING + QUEUED + 1}, {WAITING + QUEUED + RUNNING}) AS n;
-INSERT INTO plans.record (kind, project, key, document, version)
-SELECT CASE WHEN n <= {WAITING} THEN 'secret' ELSE 'uncounted_request' END, 'p1', 'key-' || n,
-       '{{{{}}}}', 1
-FROM generate_series(1, {WAITING + QUEUED}) AS n;
-INSERT INTO plans.worker VALUES ('w0', 1, 1, true, ''), ('w1', 1, 1, false, ''),
-                                ('w2', 1, 1, false, ''), ('w3', 1, 1, false, '');
-"""
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def full(request):
-    """Filled once; what a test does is taken back."""
-    connection = await asyncpg.connect(server().url, command_timeout=1500, statement_cache_size=0)
-    await connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
-    store = PostgresStore.from_url(f"{server().url}?schema={SCHEMA}")
-    await store.open()
-    await store.close()
-    indexes = await connection.fetch(
-        "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = $1"
-        " AND indexdef NOT LIKE '%UNIQUE%'",
-        SCHEMA,
-    )
-    # Filled without them and made afterwards: in half the time.
-    for name, _ in indexes:
-        await connection.execute(f"DROP INDEX {SCHEMA}.{name}")
-    await connection.execute(
-        f"SET synchronous_commit = off; {FILL.format(ended=request.module.ENDED)}"
-    )
-    for _, definition in indexes:
-        await connection.execute(definition)
-    await connection.execute(f"ANALYZE {', '.join(f'{SCHEMA}.{name}' for name in TABLES)}")
-    yield connection, store.database
-    await connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
-    await connection.close()
-
-
-TABLES = ("job", "cursor", "execution", "queue", "running", "worker", "record")
-
-
-def runs(part, *numbers):
-    return [str(UUID(f"01a318{part}-0000-7000-8000-{number:012x}")) for number in numbers]
-
-
-def jobs(*numbers):
-    return [str(UUID(f"00000000-0000-7000-8000-{number:012x}")) for number in numbers]
-
-
-def literal(value):
-    """As text, which is taken for whatever type the statement has there."""
-    if isinstance(value, list):
-        inside = ",".join("NULL" if one is None else f'"{one}"' for one in value)
-        return f"'{{{inside}}}'"
-    return "NULL" if value is None else f"'{value}'"
-
-
-async def plan_of(full, name, *parameters):
-    """The plan of a statement that was carried out and taken back."""
-    return await plan_of_text(full, full[1].sql[name], parameters)
-
-
-async def plan_of_text(full, text, parameters):
-    connection, database = full
-    given = f"({', '.join(map(literal, parameters))})" if parameters else ""
-    settings = database._settings() | {"plan_cache_mode": "force_generic_plan"}
-    taken_back = connection.transaction()
-    await taken_back.start()
-    try:
-        for setting, value in settings.items():
-            await connection.execute(f"SET LOCAL {setting} = {value}")
-        await connection.execute(f"PREPARE asked AS {text}")
-        question = f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked{given}"
-        answer = await connection.fetchval(question)
-    finally:
-        await taken_back.rollback()
-        await connection.execute("DEALLOCATE ALL")
-    return json.loads(answer)[0]["Plan"]
-
-
-def nodes(plan):
-    yield plan
-    for part in plan.get("Plans", ()):
-        yield from nodes(part)
-
-
-def examined(plan):
-    """The most rows that a scan of one of our tables looked at, those that it dropped included."""
-    return max(
-        (
-            (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
-            for node in nodes(plan)
-            if "Relation Name" in node and "Scan" in node["Node Type"]
-        ),
-        default=0,
-    )
-
-
-def scanned(plan):
-    """Tables that are walked from end to end, by whatever means."""
-    return {node["Relation Name"] for node in nodes(plan) if node["Node Type"] == "Seq Scan"}
-
+#: How many a filter may pass over that do not match.
+FEW = 100
 
 SOME = range(1, LIMIT + 1)
 RAN = range(WAITING + QUEUED + 1, WAITING + QUEUED + LIMIT + 1)
@@ -264,6 +140,22 @@ RUN_LISTS = (
 )
 
 
+#: What nothing matches.
+JOB_SEARCHES = (
+    JobFilter(project="p1", look=FEW, tag="none"),
+    JobFilter(project="p1", look=FEW, queue="none"),
+    JobFilter(project="p1", look=FEW, search="none"),
+    JobFilter(project="p1", look=FEW, states=frozenset({JobState.PAUSED})),
+)
+RUN_SEARCHES = (
+    ExecutionFilter(project="p1", look=FEW, queue="none"),
+    ExecutionFilter(project="p1", look=FEW, kind=Kind.REQUEST),
+    ExecutionFilter(project="p1", look=FEW, until=-1),
+    ExecutionFilter(project="p0", look=FEW, states=frozenset({State.CANCELLED, State.SKIPPED})),
+    ExecutionFilter(project="p1", look=FEW, job_id=jobs(101)[0], states=frozenset({State.DEAD})),
+)
+
+
 @pytest.mark.parametrize("where", JOB_LISTS, ids=range(len(JOB_LISTS)))
 @pytest.mark.parametrize("cursor", [None, f"p1\0job-500001\0{jobs(500_001)[0]}"])
 @pytest.mark.asyncio(loop_scope="module")
@@ -280,3 +172,35 @@ async def test_a_page_of_executions_looks_at_a_page(full, where, cursor):
     plan = await plan_of_text(full, *executions_query(full[1].sql, where, cursor, LIMIT))
     assert scanned(plan) == set()
     assert examined(plan) <= 2 * LIMIT
+
+
+@pytest.mark.parametrize("where", JOB_SEARCHES, ids=range(len(JOB_SEARCHES)))
+@pytest.mark.parametrize("cursor", [None, f"p1\0job-500001\0{jobs(500_001)[0]}"])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_filter_that_no_job_matches_looks_as_far_as_it_may(full, where, cursor):
+    sql = full[1].sql
+    walk = jobs_edge(sql, where, cursor, FEW)
+    plan = await plan_of_text(full, *walk)
+    assert examined(plan) <= FEW
+    edge = "\0".join(await full[0].fetchrow(*_spread(walk)))
+    plan = await plan_of_text(full, *jobs_query(sql, where, cursor, LIMIT, edge))
+    assert scanned(plan) == set()
+    assert examined(plan) <= FEW
+
+
+@pytest.mark.parametrize("where", RUN_SEARCHES, ids=range(len(RUN_SEARCHES)))
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_filter_that_no_execution_matches_looks_as_far_as_it_may(full, where):
+    sql = full[1].sql
+    walk = executions_edge(sql, where, None, FEW)
+    plan = await plan_of_text(full, *walk)
+    assert examined(plan) <= FEW
+    edge = await full[0].fetchval(*_spread(walk))
+    plan = await plan_of_text(full, *executions_query(sql, where, None, LIMIT, edge))
+    assert scanned(plan) <= {"running"}  # which are few
+    assert examined(plan) <= RUNNING + FEW
+
+
+def _spread(query):
+    text, parameters = query
+    return text, *parameters

@@ -23,7 +23,7 @@ WHERE {where} ORDER BY execution.id DESC OFFSET {reach} LIMIT 1;
 
 -- name: pending_edge
 -- How far a list of live executions is to look; those that run are few.
-SELECT id::text FROM tickwell.queue WHERE {where} ORDER BY id DESC OFFSET {reach} LIMIT 1;
+SELECT queue.id::text FROM tickwell.queue WHERE {where} ORDER BY queue.id DESC OFFSET {reach} LIMIT 1;
 
 -- name: attempts
 -- The attempts of an execution that another one followed.

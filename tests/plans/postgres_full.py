@@ -1,0 +1,148 @@
+"""A PostgreSQL store filled by the server itself, and the plans of statements on it."""
+
+import json
+from uuid import UUID
+
+import asyncpg
+import pytest_asyncio
+
+from tests.servers.postgres import server
+from tickwell.stores.postgres import PostgresStore
+
+JOBS, WAITING, QUEUED, RUNNING = 1_000_000, 100_000, 50_000, 2_000
+NOW = 1_800_000_000_000
+SCHEMA = "plans"
+
+# An id of the n-th job or execution; executions are in the order of their instants.
+JOB = "('00000000-0000-7000-8000-' || lpad(to_hex({0}), 12, '0'))::uuid"
+RUN = "('01a318{1}-0000-7000-8000-' || lpad(to_hex({0}), 12, '0'))::uuid"
+FILL = f"""
+INSERT INTO plans.job (id, project, name, folded, queue, tags, auto_remove, version, document)
+SELECT {JOB.format("n")}, 'p' || n % 100, 'job-' || n, 'job-' || n, 'default', '{{{{}}}}', false, 1,
+       '{{{{}}}}'
+FROM generate_series(1, {JOBS}) AS n;
+INSERT INTO plans.cursor (job, version, state, next_fire_time, after, runs, failures, nudged, hard,
+                          keep, made, prune_at)
+SELECT {JOB.format("n")}, 1, 0, {NOW} - 1000 + n, {NOW}, 0, 0, false, 60000, 1000, 1, {NOW} * 2
+FROM generate_series(1, {JOBS}) AS n;
+INSERT INTO plans.execution (id, project, job, job_version, kind, fire_time, run_at, queue, ability,
+                             created_at, overlap, gate_limit, state, rare, ended_at)
+SELECT {RUN.format("n", "00")}, 'p' || n % 100, {JOB.format(f"n % {JOBS}")}, 1, 0, n, n, 'default',
+       'call:work', 0, 0, 0, CASE WHEN n % 50 = 0 THEN 6 ELSE 5 END,
+       CASE WHEN n % 50 = 0 THEN 6 END, n
+FROM generate_series(1, {{ended}}) AS n;
+INSERT INTO plans.execution (id, project, job, job_version, kind, fire_time, run_at, queue, ability,
+                             created_at, overlap, gate_limit)
+SELECT {RUN.format("n", "01")}, 'p1', {JOB.format("n")}, 1, 0, n, n, 'default', 'call:work', 0, 4, 0
+FROM generate_series(1, {WAITING + QUEUED + RUNNING}) AS n;
+INSERT INTO plans.queue (id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
+                         expires_at, overlap)
+SELECT {RUN.format("n", "01")}, {JOB.format("n")}, CASE WHEN n <= {WAITING} THEN 0 ELSE 2 END,
+       CASE WHEN n % 2 = 0 THEN 'default' ELSE 'slow' END,
+       CASE WHEN n % 3 = 0 THEN 'call:work' ELSE 'call:other' END, 0, n, {NOW} - 1000 + n,
+       n, {NOW} - 1000 + n, {NOW} - 1000 + n, 4
+FROM generate_series(1, {WAITING + QUEUED}) AS n;
+INSERT INTO plans.running (id, job, attempt, charged, lost, returned, run_at, rank, worker,
+                           claim_id, deadline, holds_job)
+SELECT {RUN.format("n", "01")}, {JOB.format("n")}, 1, 1, 0, 0, n, n, 'w' || n % 4, 'c' || n,
+       {NOW} + n, false
+FROM generate_series({WAITING + QUEUED + 1}, {WAITING + QUEUED + RUNNING}) AS n;
+INSERT INTO plans.record (kind, project, key, document, version)
+SELECT CASE WHEN n <= {WAITING} THEN 'secret' ELSE 'uncounted_request' END, 'p1', 'key-' || n,
+       '{{{{}}}}', 1
+FROM generate_series(1, {WAITING + QUEUED}) AS n;
+INSERT INTO plans.worker VALUES ('w0', 1, 1, true, ''), ('w1', 1, 1, false, ''),
+                                ('w2', 1, 1, false, ''), ('w3', 1, 1, false, '');
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def full(request):
+    """Filled once; what a test does is taken back."""
+    connection = await asyncpg.connect(server().url, command_timeout=1500, statement_cache_size=0)
+    await connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+    store = PostgresStore.from_url(f"{server().url}?schema={SCHEMA}")
+    await store.open()
+    await store.close()
+    indexes = await connection.fetch(
+        "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = $1"
+        " AND indexdef NOT LIKE '%UNIQUE%'",
+        SCHEMA,
+    )
+    # Filled without them and made afterwards: in half the time.
+    for name, _ in indexes:
+        await connection.execute(f"DROP INDEX {SCHEMA}.{name}")
+    await connection.execute(
+        f"SET synchronous_commit = off; {FILL.format(ended=request.module.ENDED)}"
+    )
+    for _, definition in indexes:
+        await connection.execute(definition)
+    await connection.execute(f"ANALYZE {', '.join(f'{SCHEMA}.{name}' for name in TABLES)}")
+    yield connection, store.database
+    await connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
+    await connection.close()
+
+
+TABLES = ("job", "cursor", "execution", "queue", "running", "worker", "record")
+
+
+def runs(part, *numbers):
+    return [str(UUID(f"01a318{part}-0000-7000-8000-{number:012x}")) for number in numbers]
+
+
+def jobs(*numbers):
+    return [str(UUID(f"00000000-0000-7000-8000-{number:012x}")) for number in numbers]
+
+
+def literal(value):
+    """As text, which is taken for whatever type the statement has there."""
+    if isinstance(value, list):
+        inside = ",".join("NULL" if one is None else f'"{one}"' for one in value)
+        return f"'{{{inside}}}'"
+    return "NULL" if value is None else f"'{value}'"
+
+
+async def plan_of(full, name, *parameters):
+    """The plan of a statement that was carried out and taken back."""
+    return await plan_of_text(full, full[1].sql[name], parameters)
+
+
+async def plan_of_text(full, text, parameters):
+    connection, database = full
+    given = f"({', '.join(map(literal, parameters))})" if parameters else ""
+    settings = database._settings() | {"plan_cache_mode": "force_generic_plan"}
+    taken_back = connection.transaction()
+    await taken_back.start()
+    try:
+        for setting, value in settings.items():
+            await connection.execute(f"SET LOCAL {setting} = {value}")
+        await connection.execute(f"PREPARE asked AS {text}")
+        question = f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked{given}"
+        answer = await connection.fetchval(question)
+    finally:
+        await taken_back.rollback()
+        await connection.execute("DEALLOCATE ALL")
+    return json.loads(answer)[0]["Plan"]
+
+
+def nodes(plan):
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from nodes(part)
+
+
+def examined(plan):
+    """The most rows that a scan of one of our tables looked at, those that it dropped included."""
+    return max(
+        (
+            (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+            for node in nodes(plan)
+            if "Relation Name" in node and "Scan" in node["Node Type"]
+        ),
+        default=0,
+    )
+
+
+def scanned(plan):
+    """Tables that are walked from end to end, by whatever means."""
+    return {node["Relation Name"] for node in nodes(plan) if node["Node Type"] == "Seq Scan"}
