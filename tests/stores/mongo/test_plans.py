@@ -13,6 +13,7 @@ from tests.servers.mongo import empty, server
 from tickwell.domain.change import pause
 from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import State
+from tickwell.domain.job import JobState
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import Every, OnDemand
@@ -28,6 +29,8 @@ JOBS = 100_000
 #: Executions in each of four states.
 EACH = 25_000
 LIMIT = 100
+#: What every reaper looks for.
+REMOVABLE = JobFilter(states=frozenset({JobState.FINISHED}), auto_remove=True)
 PLAIN = {"find", "update", "delete", "distinct", "aggregate", "findAndModify"}
 SHOWN = PLAIN | {"filter", "sort", "updates", "deletes", "pipeline"}
 #: Collections with a document for each process, key or batch at work.
@@ -152,6 +155,8 @@ async def work(scene, job):
     first = await store.list_jobs(JobFilter(project="default"), None, LIMIT)
     await store.list_jobs(JobFilter(project="default"), first.cursor, LIMIT)
     await store.list_jobs(JobFilter(fires_before=minute(11)), None, LIMIT)
+    await store.list_jobs(JobFilter(project="default", app="shop"), None, LIMIT)
+    await store.list_jobs(REMOVABLE, None, LIMIT)
     await store.list_executions(ExecutionFilter(job_id=job.id), None, LIMIT)
     await store.list_executions(ExecutionFilter(project="default"), None, LIMIT)
     await store.list_executions(ExecutionFilter(states=frozenset({State.PARKED})), None, LIMIT)

@@ -28,6 +28,7 @@ def _partial(**where: Any) -> dict[str, Any]:
 
 
 _THERE = {"$exists": True}
+_LISTED = (("project", 1), ("name", 1), ("_id", 1))
 
 INDEXES = (
     # Jobs. The planner's look at what is due; unique names and keys; lists; what is left to do.
@@ -44,7 +45,9 @@ INDEXES = (
         (("project", 1), ("dedupe", 1)),
         {"unique": True, **_partial(dedupe=_THERE)},
     ),
-    Index("jobs", "list", (("project", 1), ("name", 1), ("_id", 1))),
+    Index("jobs", "list", _LISTED),
+    Index("jobs", "app", (("app", 1), *_LISTED), _partial(app=_THERE)),
+    Index("jobs", "removable", _LISTED, _partial(auto_remove=True)),
     Index("jobs", "outbox", (("outbox.op", 1),), _partial(outbox=_THERE)),
     Index("jobs", "batch", (("batch", 1),), _partial(batch=_THERE)),
     Index("jobs", "prune", (("prune_at", 1), ("_id", 1)), _partial(prune_at=_THERE)),
