@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.processes.site import Site
-from tests.prove import mysql, redis
+from tests.prove import mongo, mysql, redis
 from tests.prove.crew import Crew
 from tests.prove.load import add_load
 from tests.prove.postgres import terminate
@@ -128,7 +128,8 @@ def crashes(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
 
 def _server(site: Site) -> Any:
     """The module of the server that a site is on."""
-    return mysql if site.store.startswith("mysql:") else redis
+    modules = {"mysql": mysql, "mongodb": mongo, "redis": redis}
+    return modules[site.store.partition(":")[0]]
 
 
 def soak(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
@@ -167,13 +168,14 @@ PROOFS = {
     "busy-storm": Plan(busy_storm, 0.1),
     **{
         f"{name}-{store}": replace(plan, store=store)
-        for store in ("postgresql", "mysql", "redis")
+        for store in ("postgresql", "mysql", "mongodb", "redis")
         for name, plan in ANYWHERE.items()
     },
     # Who is cut off long enough by bad luck is declared lost.
     "terminations-postgresql": Plan(terminations, 0.1, loses=True, store="postgresql"),
     "cuts-mysql": Plan(cuts, 0.1, loses=True, store="mysql"),
     "cuts-redis": Plan(cuts, 0.1, loses=True, store="redis"),
+    "crashes-mongodb": Plan(crashes, 0.1, loses=True, store="mongodb"),
     "crashes-mysql": Plan(crashes, 0.1, loses=True, store="mysql"),
     "crashes-redis": Plan(crashes, 0.1, loses=True, store="redis"),
 }
