@@ -1,11 +1,18 @@
 """`Idempotency-Key`: done once, answered as often as asked."""
 
 import asyncio
+import random
 from collections import Counter
 
 import pytest
 
 from tests.api.conftest import CALL
+from tickwell.domain.execution import NewExecution
+from tickwell.errors import StoreUnavailable
+from tickwell.services.audit.audit import Audit
+from tickwell.services.keyring import Keyring, ServerKey
+from tickwell.services.limits.limits import Limits
+from tickwell.services.limits.quota import Quota
 
 JOB = {"name": "report", "trigger": {"on_demand": True}, "target": CALL}
 
@@ -68,3 +75,62 @@ async def test_keys_of_others_are_others(world, http):
 async def test_keys_have_bounds(http, key):
     answer = await http.post("/jobs", json=JOB, headers={"idempotency-key": key})
     assert answer.status_code == 422
+
+
+async def test_a_run_s_key_belongs_to_one_payload_whoever_sends_it(world, http):
+    await world.add(payload={"from": "the job"})
+    headers, runs = {"idempotency-key": "k"}, "/jobs/report/trigger"
+    first = await http.post(runs, json={"payload": 1}, headers=headers)
+    world.as_actor("operate", "read", name="somebody else")
+    other = await http.post(runs, json={"payload": 2}, headers=headers)
+    assert (other.status_code, other.json()["errors"][0]["pointer"]) == (422, "/key")
+    same = await http.post(runs, json={"payload": 1}, headers=headers)
+    assert (same.status_code, same.json()["id"]) == (202, first.json()["id"])
+    headers = {"idempotency-key": "none given"}
+    first = await http.post(runs, headers=headers)
+    world.as_actor("operate", "read", name="a third one")
+    assert (await http.post(runs, headers=headers)).json()["id"] == first.json()["id"]
+
+
+async def test_a_bulk_trigger_that_broke_off_goes_on(world, http, monkeypatch):
+    for number in range(4):
+        await world.add(f"job-{number}")
+    add, added = world.store.add_executions, list[NewExecution]()
+
+    async def breaks_off(new, *arguments):
+        if len(added) == 2:
+            raise StoreUnavailable("gone")
+        added.extend(new)
+        return await add(new, *arguments)
+
+    async def ask():
+        headers = {"idempotency-key": "k"}
+        return await http.post("/bulk/trigger", json={"filter": {}}, headers=headers)
+
+    monkeypatch.setattr(world.store, "add_executions", breaks_off)
+    assert (await ask()).status_code == 503
+    monkeypatch.setattr(world.store, "add_executions", add)
+    done = await ask()
+    assert (done.status_code, done.json()["changed"]) == (200, 4)
+    runs = (await http.get("/executions")).json()["items"]
+    assert len({run["job_id"] for run in runs}) == len(runs) == 4
+    actions = [action for _, action, _ in world.journal.entries]
+    assert actions.count("bulk.trigger") == 1
+
+
+async def test_a_bulk_trigger_is_within_the_limit_or_does_nothing(world, http):
+    for number in range(6):
+        await world.add(f"job-{number}", tags=["half"] if number < 3 else [])
+    audit = Audit(world.store, world.clock, random.Random(1), Keyring([ServerKey(b"k" * 32)]))
+    quota = Quota(runs_per_minute=3)
+    world.tools.limiter = Limits(world.store, world.clock, audit, quota)
+    for headers in ({}, {"idempotency-key": "k"}):
+        refused = await http.post("/bulk/trigger", json={"filter": {}}, headers=headers)
+        assert refused.status_code == 429
+        assert "retry-after" not in refused.headers  # six are never allowed
+    assert (await http.get("/executions")).json()["items"] == []
+    half = await http.post("/bulk/trigger", json={"filter": {"tag": "half"}})
+    assert (half.status_code, half.json()["changed"]) == (200, 3)
+    later = await http.post("/bulk/trigger", json={"filter": {"tag": "half"}})
+    assert later.status_code == 429
+    assert "retry-after" in later.headers

@@ -11,6 +11,7 @@ from tickwell.api.answers import answer
 from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.filters import job_filter
+from tickwell.api.idempotency import key_of
 from tickwell.api.models import other as models
 from tickwell.api.security import allow
 from tickwell.errors import InvalidInput
@@ -75,7 +76,7 @@ async def trigger(request: Request, actor: Actor = allow(Permission.OPERATE)) ->
     async def act() -> Response:
         given, where, dry_run = _read(body, "payload")
         done = await context.operations.bulk.trigger(
-            actor, where, dry_run=dry_run, payload=given.get("payload")
+            actor, where, dry_run=dry_run, payload=given.get("payload"), key=key_of(request)
         )
         return _answer(done)
 

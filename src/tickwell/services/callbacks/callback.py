@@ -8,6 +8,7 @@ from typing import Any
 
 from tickwell.clock import to_datetime
 from tickwell.domain.execution import Execution, OutcomeKind, State
+from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
 from tickwell.domain.trigger.moment import to_text
 
@@ -46,7 +47,16 @@ class Callback:
     @property
     def sender(self) -> str:
         """The name of the job that sends it, and of the secret that signs it."""
-        return f"callback-{self.id}"
+        return _sender(self.id)
+
+
+def is_sender(job: Job) -> bool:
+    """Whether a job sends a callback, and so is the admins' as the callback is."""
+    return job.name == _sender(job.id)
+
+
+def _sender(id: str) -> str:
+    return f"callback-{id}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of asking for one."""
+    """What came of asking."""
 
     allowed: bool
     remaining: int
-    #: Seconds until the bucket is full again, or, when refused, until there is one.
+    #: Seconds until the bucket is full again, or, when refused, until there are enough.
     reset: int
 
 
@@ -36,19 +36,18 @@ class Buckets:
         #: Tokens, and as of when.
         self._levels: dict[Hashable, tuple[float, int]] = {}
 
-    def take(self, key: Hashable, now: int) -> Taken:
-        """Take one, if there is one."""
+    def take(self, key: Hashable, now: int, count: int = 1) -> Taken:
+        """Take so many, if there are as many; none otherwise."""
         limit, window = self.rate.limit, self.rate.window
         level = self.level(key, now)
-        if level < 1:
-            return Taken(
-                allowed=False, remaining=0, reset=ceil((1 - level) * window / limit / 1000)
-            )
+        if level < count:
+            reset = ceil((count - level) * window / limit / 1000)
+            return Taken(allowed=False, remaining=int(level), reset=reset)
         if key not in self._levels and len(self._levels) >= MOST:
             self._forget(now)
-        self._levels[key] = (level - 1, now)
-        reset = ceil((limit - level + 1) * window / limit / 1000)
-        return Taken(allowed=True, remaining=int(level - 1), reset=reset)
+        self._levels[key] = (level - count, now)
+        reset = ceil((limit - level + count) * window / limit / 1000)
+        return Taken(allowed=True, remaining=int(level - count), reset=reset)
 
     def level(self, key: Hashable, now: int) -> float:
         """How many are left."""

@@ -96,12 +96,12 @@ class Limits:
         if not limit:
             return
         buckets = self._runs.setdefault(limit, Buckets(Rate(limit, 60_000)))
-        for _ in range(min(count, limit + 1)):
-            taken = buckets.take(actor.project, self._clock.now())
-            if not taken.allowed:
-                raise LimitReached(
-                    f"{limit:,} runs may be requested in a minute", retry_after=taken.reset
-                )
+        taken = buckets.take(actor.project, self._clock.now(), count)
+        if not taken.allowed:
+            raise LimitReached(
+                f"{limit:,} runs may be requested in a minute; {count:,} were asked for",
+                retry_after=taken.reset if count <= limit else None,
+            )
 
     async def _quota(self, project: str) -> Quota:
         return await self._quotas.get(project, lambda: self._read(project))

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickwell.domain.job import Entry, JobState
-from tickwell.errors import Conflict, NotFound
+from tickwell.errors import Conflict, HandlerError, InvalidInput, NotFound
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.callbacks.callback import is_sender
+from tickwell.services.operations.executions import require_same
 from tickwell.services.operations.tools import Tools
 
 #: Jobs that one call works on.
@@ -80,22 +82,37 @@ class BulkOperations:
 
     @needs(Permission.OPERATE)
     async def trigger(
-        self, actor: Actor, where: Chosen, *, dry_run: bool, payload: Any = None
+        self,
+        actor: Actor,
+        where: Chosen,
+        *,
+        dry_run: bool,
+        payload: Any = None,
+        key: str | None = None,
     ) -> Bulk:
-        """Run each of them once, now."""
+        """Run each of them once, now; what a call with the same key began, another goes on with."""
 
         async def act(ids: Sequence[str]) -> Any:
-            await self.tools.limiter.check_runs(actor, len(ids), payload)
             for id in ids:
-                await self.tools.executions.trigger(actor.project, id, payload=payload)
+                found = await self.tools.executions.trigger(
+                    actor.project, id, payload=payload, key=key
+                )
+                require_same(found, payload)
 
-        return await self._run(actor, "trigger", where, _ALL, act, dry_run=dry_run, size=1)
+        async def check(count: int) -> None:
+            await self.tools.limiter.check_runs(actor, count, payload)
+
+        return await self._run(
+            actor, "trigger", where, _ALL, act, dry_run=dry_run, size=1, check=check
+        )
 
     @needs(Permission.EDIT)
     async def delete(self, actor: Actor, where: Chosen, *, dry_run: bool) -> Bulk:
         """Take them away; their history stays until retention ends."""
 
         async def act(ids: Sequence[str]) -> Any:
+            if Permission.ADMINISTER not in actor.permissions:
+                _refuse_senders(await self.tools.store.get_jobs(actor.project, ids))
             return await self.tools.jobs.delete(actor.project, ids)
 
         return await self._run(actor, "delete", where, _ALL, act, dry_run=dry_run)
@@ -110,11 +127,14 @@ class BulkOperations:
         *,
         dry_run: bool,
         size: int = _BATCH,
+        check: Callable[[int], Awaitable[None]] | None = None,
     ) -> Bulk:
         entries, more = await self._matching(actor.project, where, states)
         done = Bulk(dry_run=dry_run, matched=[entry.job.name for entry in entries], more=more)
         if dry_run:
             return done
+        if check is not None:
+            await check(len(entries))
         for start in range(0, len(entries), size):
             await _apply(entries[start : start + size], act, done)
         after = {"matched": len(entries), "changed": done.changed}
@@ -139,11 +159,17 @@ class BulkOperations:
         return entries, cursor is not None
 
 
+def _refuse_senders(entries: Sequence[Entry]) -> None:
+    for entry in entries:
+        if is_sender(entry.job):
+            raise Conflict(f"{entry.job.name} sends a callback, which an admin deletes")
+
+
 async def _apply(entries: Sequence[Entry], act: Act, done: Bulk) -> None:
     """All at once; one by one where somebody else came in between."""
     try:
         await act([entry.job.id for entry in entries])
-    except (Conflict, NotFound) as error:
+    except (Conflict, NotFound, InvalidInput, HandlerError) as error:
         if len(entries) == 1:
             done.refused[entries[0].job.name] = str(error)
             return

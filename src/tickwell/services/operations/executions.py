@@ -9,7 +9,7 @@ from typing import Any
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Entry
 from tickwell.domain.note import Output, Progress
-from tickwell.errors import NotFound
+from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
@@ -38,6 +38,7 @@ class ExecutionOperations:
         execution = await self.tools.executions.trigger(
             actor.project, job_key, payload=payload, run_at=run_at, key=key
         )
+        require_same(execution, payload)
         await self._note(actor, "job.trigger", f"job/{execution.job_id}", execution.id)
         return execution
 
@@ -113,3 +114,13 @@ class ExecutionOperations:
 
     async def _note(self, actor: Actor, action: str, subject: str, id: str) -> None:
         await self.tools.auditor.record(actor, action, subject, None, {"execution": id})
+
+
+def require_same(execution: Execution, payload: Any) -> None:
+    """Refuse a key by which somebody asked for something else before."""
+    if execution.payload != payload:
+        raise InvalidInput(
+            "belongs to a run with another payload",
+            field="key",
+            hint="Use a new one for each run",
+        )

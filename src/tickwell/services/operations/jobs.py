@@ -14,6 +14,7 @@ from tickwell.ids import new_id
 from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.callbacks.callback import is_sender
 from tickwell.services.operations.merge import merged
 from tickwell.services.operations.tools import LOOK, Tools
 
@@ -78,7 +79,7 @@ class JobOperations:
         self, actor: Actor, key: str, job: Job, expected_version: int | None = None
     ) -> Changed:
         """Put another definition in its place; what code declared of it stays."""
-        before = await self.tools.jobs.get(actor.project, key)
+        before = await self._own(actor, key)
         return await self._edit(actor, "job.replace", before, job, expected_version)
 
     @needs(Permission.EDIT)
@@ -86,7 +87,7 @@ class JobOperations:
         self, actor: Actor, key: str, patch: Any, expected_version: int | None = None
     ) -> Changed:
         """Change some fields by a JSON merge patch: null gives a field its default back."""
-        before = await self.tools.jobs.get(actor.project, key)
+        before = await self._own(actor, key)
         job = job_from_document(merged(job_to_document(before.job), patch))
         # The patch was laid over what was read just now: nobody may come in between.
         _expect(before, expected_version)
@@ -95,7 +96,7 @@ class JobOperations:
     @needs(Permission.EDIT)
     async def delete(self, actor: Actor, key: str, expected_version: int | None = None) -> Changed:
         """Take a job away; its history stays until retention ends."""
-        before = await self.tools.jobs.get(actor.project, key)
+        before = await self._own(actor, key)
         _expect(before, expected_version)
         (changed,) = await self.tools.jobs.delete(actor.project, [before.job.id])
         await self._note(actor, "job.delete", before.job.id, before, None)
@@ -120,6 +121,13 @@ class JobOperations:
         (changed,) = await self.tools.jobs.resume(actor.project, [before.job.id])
         await self._note(actor, "job.resume", before.job.id, before, changed.entry)
         return changed
+
+    async def _own(self, actor: Actor, key: str) -> Entry:
+        """The job, if the actor may change what it is."""
+        found = await self.tools.jobs.get(actor.project, key)
+        if is_sender(found.job):
+            actor.require(Permission.ADMINISTER)
+        return found
 
     async def _add(
         self, actor: Actor, jobs: Sequence[Job], *, paused: bool = False
