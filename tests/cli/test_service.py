@@ -77,6 +77,10 @@ def test_a_copy_is_whole_and_replaces_nothing(tickwell, folder):
     assert copied["bytes"] == (folder / "copy.db").stat().st_size
     listed = tickwell("jobs", "list", "--store", "sqlite:///copy.db")
     assert [row[0] for row in listed.rows] == ["tick"]
+    (folder / "tickwell.db.key").touch()
+    told = tickwell("store", "backup", "second.db").err
+    assert "tickwell.db.key has them" in told
+    assert told.endswith("looks for them in second.db.key\n")
     again = tickwell("store", "backup", "copy.db")
     assert again.code == 2
     assert "copy.db exists already" in again.err

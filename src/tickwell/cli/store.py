@@ -46,9 +46,11 @@ def backup(
     """Copy a SQLite store to a file while it is used; the copy is whole, or not there."""
     from tickwell.cli.configuration import configure
     from tickwell.cli.store_file import check_there
+    from tickwell.services.keyring.source import key_file, key_path
     from tickwell.wiring import backup_store
 
-    url = configure(store).settings.store
+    settings = configure(store).settings
+    url = settings.store
     check_there(url)
     screen, done = Screen(), 0
     with progress(screen, "Copying", 100) as update:
@@ -62,8 +64,14 @@ def backup(
         size = backup_store(url, target, on_step)
     if as_json:
         screen.json({"file": str(target), "bytes": size})
-    else:
-        screen.say(f"Copied {size:,} bytes to {target}. Use it: --store sqlite:///{target}")
+        return
+    screen.say(f"Copied {size:,} bytes to {target}. Use it: --store sqlite:///{target}")
+    keys = key_path(settings)
+    if keys is not None and keys.exists():
+        screen.say(
+            f"The server keys are not in it: {keys} has them, keep a copy of it elsewhere."
+            f" A service on the copy looks for them in {key_file(f'sqlite:///{target}')}"
+        )
 
 
 app.command()(verify)

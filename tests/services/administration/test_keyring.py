@@ -8,8 +8,9 @@ import pytest
 from tests.services.administration.conftest import TEN
 from tickwell.errors import InvalidSetting
 from tickwell.services.keyring import Keyring, ServerKey
-from tickwell.services.keyring.proof import require_keys
+from tickwell.services.keyring.proof import find_keys, require_keys
 from tickwell.services.keyring.source import add_key, key_file, load_keyring
+from tickwell.settings import Settings
 
 GOOD = base64.b64encode(bytes(range(32))).decode()
 OTHER = base64.b64encode(bytes(range(32, 64))).decode()
@@ -97,3 +98,17 @@ async def test_a_process_with_other_keys_does_not_start(office):
 
 def test_a_key_is_not_in_its_text():
     assert "x00" not in repr(ServerKey(bytes(range(32))))
+
+
+async def test_no_key_is_made_for_a_store_that_has_one_already(office, tmp_path):
+    path = tmp_path / "jobs.db.key"
+    settings = Settings(secret_key_file=str(path))
+    made = await find_keys(office.store, settings, TEN)
+    await require_keys(office.store, made, TEN)
+    path.rename(tmp_path / "elsewhere.key")
+    with pytest.raises(InvalidSetting, match=f"made to {path}, or set TICKWELL_SECRET_KEYS"):
+        await find_keys(office.store, settings, TEN)
+    assert not path.exists()
+    (tmp_path / "elsewhere.key").rename(path)
+    again = await find_keys(office.store, settings, TEN)
+    assert again.ids == made.ids

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import cast
+
 from tickwell.errors import InvalidSetting
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.keyring.keyring import Keyring
+from tickwell.services.keyring.source import key_path, load_keys
 from tickwell.services.platform import PLATFORM
+from tickwell.settings import Settings
 
 KIND = "server_key"
+
+
+async def find_keys(store: RecordStore, settings: Settings, now: int) -> Keyring:
+    """The keys of a store; made where it has none yet, never for one that was written with others.
+
+    A key that was made in vain would stand where the right one is to be copied to.
+    """
+    known = load_keys(settings, make=False)
+    if known is None:
+        path = key_path(settings)
+        _require(await _used(store, now), (), "" if path is None else f" to {path}")
+        known = cast("Keyring", load_keys(settings, make=True))
+    return known
 
 
 async def require_keys(store: RecordStore, keyring: Keyring, now: int) -> None:
@@ -16,14 +34,8 @@ async def require_keys(store: RecordStore, keyring: Keyring, now: int) -> None:
 
     Else a second machine would make keys of its own, and neither could read what the other wrote.
     """
-    used = {record.key for record in await store.list_records(KIND, PLATFORM, "", now)}
-    missing = used - set(keyring.ids)
-    if missing:
-        raise InvalidSetting(
-            f"the store was written with the server key {min(missing)}, which is not known here",
-            field="secret_keys",
-            hint="Copy the key file from where it was made, or set TICKWELL_SECRET_KEYS",
-        )
+    used = await _used(store, now)
+    _require(used, keyring.ids)
     current = keyring.current.id
     if current not in used:
         record = Record(kind=KIND, project=PLATFORM, key=current, document={"since": now})
@@ -33,3 +45,17 @@ async def require_keys(store: RecordStore, keyring: Keyring, now: int) -> None:
 async def retire_key(store: RecordStore, id: str) -> None:
     """Nothing is sealed with it any more: it may be taken out of the file."""
     await store.delete_record(KIND, PLATFORM, id)
+
+
+async def _used(store: RecordStore, now: int) -> set[str]:
+    return {record.key for record in await store.list_records(KIND, PLATFORM, "", now)}
+
+
+def _require(used: set[str], known: Collection[str], where: str = "") -> None:
+    missing = used - set(known)
+    if missing:
+        raise InvalidSetting(
+            f"the store was written with the server key {min(missing)}, which is not known here",
+            field="secret_keys",
+            hint=f"Copy the key file from where it was made{where}, or set TICKWELL_SECRET_KEYS",
+        )

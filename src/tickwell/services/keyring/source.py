@@ -51,9 +51,14 @@ def load_keyring(
     return _read(path)
 
 
+def key_path(settings: Settings) -> Path | None:
+    """Where the keys are, unless the environment has them; None: in memory."""
+    return Path(settings.secret_key_file) if settings.secret_key_file else key_file(settings.store)
+
+
 def load_keys(settings: Settings, *, make: bool) -> Keyring | None:
     """The keys of the store that the settings name."""
-    path = Path(settings.secret_key_file) if settings.secret_key_file else key_file(settings.store)
+    path = key_path(settings)
     if path is not None:
         return load_keyring(os.environ, path, make=make)
     # What is kept in memory is kept by this process: who seals and who opens have the same key.
