@@ -124,18 +124,22 @@ def test_what_is_revived_runs(past):
 
 def test_backfill(tickwell, either):
     tickwell("jobs", "add", "hourly", "--every", "1h", "--call", "x")
-    done = tickwell("backfill", "hourly", "--since", "24h", "--json").json
+    refused = tickwell("backfill", "hourly", "--since", "24h")
+    assert (refused.code, refused.out) == (2, "")
+    assert "Run the fire times that have not run of hourly from 20" in refused.err
+    assert tickwell("executions", "list", "--json").json["items"] == []
+    done = tickwell("backfill", "hourly", "--since", "24h", "--json", "--yes").json
     assert (len(done["ids"]), done["left_alone"]) == (24, 0)
-    again = tickwell("backfill", "hourly", "--since", "24h")
+    again = tickwell("backfill", "hourly", "--since", "24h", "--yes")
     assert again.out == ""
     assert again.err == "0 executions will run now; 24 ran before and are left alone.\n"
-    assert tickwell("backfill", "hourly", "--since", "+1h").code == 2
+    assert tickwell("backfill", "hourly", "--since", "+1h", "--yes").code == 2
     assert tickwell("backfill", "hourly", "--since", "1h", "--force").code == 2
     assert tickwell("backfill", "nothing", "--since", "1h").code == 3
 
 
 def test_a_long_backfill_goes_on_where_it_was_cut(tickwell, either):
     tickwell("jobs", "add", "often", "--every", "1s", "--call", "x")
-    done = tickwell("backfill", "often", "--since", "3h", "--json").json
+    done = tickwell("backfill", "often", "--since", "3h", "--json", "--yes").json
     assert len(done["ids"]) == 3 * 3600
     assert len(set(done["ids"])) == 3 * 3600

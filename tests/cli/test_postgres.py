@@ -21,7 +21,7 @@ def test_a_life_of_a_job(server, folder):
     assert server("jobs", "edit", "tick", "--every", "2h").code == 0
     assert server("jobs", "pause", "tick", "--why", "moving").code == 0
     assert server("jobs", "resume", "tick").code == 0
-    assert len(server("backfill", "tick", "--since", "24h", "--json").json["ids"]) == 24
+    assert len(server("backfill", "tick", "--since", "24h", "--yes", "--json").json["ids"]) == 24
     first = server("executions", "list", "--limit", 10)
     assert len(first.rows) == 10
     rest = server("executions", "list", "--cursor", first.err.split()[-1])

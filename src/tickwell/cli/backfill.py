@@ -11,7 +11,7 @@ from tickwell.cli.command import Session, command
 from tickwell.cli.jobs import Name
 from tickwell.cli.pages import Yes, say_count
 from tickwell.cli.progress import progress
-from tickwell.cli.times import read_time
+from tickwell.cli.times import read_time, say_time
 
 
 def register(app: typer.Typer) -> None:
@@ -30,12 +30,18 @@ async def backfill(
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Run the fire times of a past range that have not run."""
+    """Run the fire times of a past range that have not run, also from before the job existed."""
+    from tickwell.services.documents import instant_text
+
     now = await session.backend.now()
     first, end = read_time(since, "since", now), read_time(until, "until", now)
     document = await session.backend.jobs_get(job)
-    if force:
-        session.confirm(f"Run again what {document['name']} ran already?", yes=yes)
+    what = "every fire time" if force else "the fire times that have not run"
+    session.confirm(
+        f"Run {what} of {document['name']} from {say_time(instant_text(first))}"
+        f" until {say_time(instant_text(end))}, all of them now?",
+        yes=yes,
+    )
     ids: list[str] = []
     left_alone = 0
     with progress(session.screen, "Backfilling", max(end - first, 1)) as update:
