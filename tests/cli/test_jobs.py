@@ -78,8 +78,16 @@ def test_show(jobs):
 
 
 def test_projects_are_apart(stored):
+    misspelt = stored("jobs", "add", "x", "--every", "5m", "--call", "x", "--project", "other")
+    assert (misspelt.code, misspelt.err) == (3, "tickwell: no project 'other'\n")
+    assert stored("jobs", "list", "--project", "other").code == 3
+    assert stored("projects", "add", "other").code == 0
     assert stored("jobs", "list", "--project", "other", "--json").json["items"] == []
     assert stored("jobs", "show", "report", "--project", "other").code == 3
+    stored("jobs", "add", "x", "--every", "5m", "--call", "x", "--project", "other")
+    listed = stored("jobs", "list", "--project", "other", "--json").json["items"]
+    assert [job["name"] for job in listed] == ["x"]
+    assert stored("jobs", "show", "x").code == 3
 
 
 def test_pause_and_resume(jobs):

@@ -13,11 +13,16 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
-from tickwell.api.context import context_of
+from tickwell.api.context import administration_of, context_of
 from tickwell.api.problems import Misdirected
 from tickwell.api.same_origin import READS, require_own_site
+from tickwell.errors import NotFound
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.services.platform import DEFAULT
+
+#: Names the project of a request that could be in several.
+HEADER = "x-tickwell-project"
 
 
 async def local_admin(request: Request) -> Actor:
@@ -32,7 +37,7 @@ async def local_admin(request: Request) -> Actor:
         require_own_site(request)
     return Actor(
         name="local",
-        project="default",
+        project=await _project(request),
         permissions=frozenset(Permission),
         address=request.client.host if request.client else "",
         request_id=request.state.request_id,
@@ -42,6 +47,14 @@ async def local_admin(request: Request) -> Actor:
 async def local_visit(request: Request) -> tuple[Actor, str]:
     """Whoever looks may do everything."""
     return await local_admin(request), ""
+
+
+async def _project(request: Request) -> str:
+    """The project that the request names, if there is such a one."""
+    named = request.headers.get(HEADER, DEFAULT)
+    if named != DEFAULT and not await administration_of(request).projects.is_known(named):
+        raise NotFound("project", named)
+    return named
 
 
 @lru_cache(maxsize=256)

@@ -134,6 +134,14 @@ class Backend(Protocol):
         """Let workers take from it again; answers as `queues_list`."""
         ...
 
+    async def users_link(self, name: str) -> Document:
+        """A link that logs a user in, once: {"link": an address}."""
+        ...
+
+    async def projects_add(self, name: str, *, title: str) -> Document:
+        """Make a project; answers its name and title."""
+        ...
+
     async def checkup(self, *, fix: bool) -> Document:
         """What is wrong: {"items": [`finding_document`]}; `fix` repairs what can be."""
         ...

@@ -14,9 +14,11 @@ from tickwell.cli import (
     executions,
     jobs,
     jobs_edit,
+    projects,
     queues,
     service_commands,
     store,
+    users,
 )
 from tickwell.cli.command import SERVICE
 from tickwell.cli.completion import completion
@@ -43,6 +45,8 @@ app.add_typer(cron.app)
 app.command(rich_help_panel=SERVICE)(serve)
 service_commands.register(app)
 app.add_typer(queues.app, rich_help_panel=SERVICE)
+app.add_typer(projects.app, rich_help_panel=SERVICE)
+app.add_typer(users.app, rich_help_panel=SERVICE)
 app.add_typer(config.app, rich_help_panel=SERVICE)
 app.add_typer(store.app, rich_help_panel=SERVICE)
 app.command(rich_help_panel=THIS)(init)

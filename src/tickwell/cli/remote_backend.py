@@ -31,6 +31,7 @@ class RemoteBackend:
     """Each method is an operation of the client; the key says who asks, and for which project."""
 
     def __init__(self, server: str, key: str, project: str | None) -> None:
+        self.server = server.rstrip("/")
         self.project = project
         self.client = AsyncClient(server, key=key, project=project)
         self.clock = StoreClock()
@@ -189,6 +190,14 @@ class RemoteBackend:
 
     async def queues_resume(self, name: str) -> Document:
         return _document(await self.client.resume_queue(name))
+
+    async def users_link(self, name: str) -> Document:
+        token = (await self.client.make_login_link(name))["link"]
+        return {"link": f"{self.server}/login?link={token}"}
+
+    async def projects_add(self, name: str, *, title: str) -> Document:
+        made = await self.client.create_project(name, title=title)
+        return {"name": made["name"], "title": made["title"]}
 
     async def checkup(self, *, fix: bool) -> Document:
         if fix:

@@ -139,10 +139,12 @@ class Service:
         if "api" not in self.roles:
             return HealthApp(self.health, self.scheduler.store_url)
         from tickwell.api.access import first_start
+        from tickwell.services.keyring.proof import find_keys
         from tickwell.wiring import make_api
 
         scheduler = self.scheduler
         tools = scheduler.tools()
+        await find_keys(tools.store, scheduler.settings, scheduler.clock.now())
         app = make_api(
             tools,
             health=self.health,
@@ -196,6 +198,8 @@ class Service:
             self._tell("  Shown this once, because this is the first start:")
             self._tell(f"    log in, within an hour: {url}/login?link={self.first.link_token}")
             self._tell(f"    API key, admin of the project default: {self.first.key}")
+        if settings.auth:
+            self._tell("  No password? On this machine: tickwell users link NAME, as local")
         if not settings.auth:
             self._tell("  Nobody is asked who they are: auth is off")
         if settings.allow_http or settings.allow_private:

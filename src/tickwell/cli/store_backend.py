@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from random import SystemRandom
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tickwell.api.paging import opened, sealed
 from tickwell.cli.backend import Document
@@ -17,7 +17,7 @@ from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.document import job_from_document
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Job
-from tickwell.errors import InvalidJob, StoreError
+from tickwell.errors import InvalidJob, NotFound, StoreError
 from tickwell.executors.http.guard import Guard, check_target
 from tickwell.executors.http.resolver import SystemResolver
 from tickwell.ports.records import ExecutionFilter, JobFilter
@@ -32,8 +32,13 @@ from tickwell.services.keyring.source import load_keys
 from tickwell.services.operations.bundle import Operations
 from tickwell.services.operations.tools import Tools
 from tickwell.services.payload import checked
+from tickwell.services.platform import DEFAULT
+from tickwell.services.projects import is_known
 from tickwell.settings import Settings
 from tickwell.wiring import make_store
+
+if TYPE_CHECKING:
+    from tickwell.services.administration import Administration
 
 #: Seconds between two looks at how far a revival is.
 _LOOK = 0.1
@@ -60,12 +65,14 @@ class StoreBackend:
     async def open(self, *, make: bool = False) -> Operations:
         """Connect, and take over the store's time."""
         if not self._opened:
-            if not make:
+            if not make or self.actor.project != DEFAULT:
                 check_there(self.settings.store)
             await self.store.open()
             self._opened = True
             sent = self.clock.monotonic()
             self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
+            if not await is_known(self.store, self.actor.project, self.clock.now()):
+                raise NotFound("project", self.actor.project)
             self._write_down()
         return self.operations
 
@@ -224,6 +231,23 @@ class StoreBackend:
     async def queues_list(self) -> Document:
         do = await self.open()
         return {"items": [to.queue_document(each) for each in await do.queues.list(self.actor)]}
+
+    async def users_link(self, name: str) -> Document:
+        from tickwell.cli.store_administration import address
+
+        token = await (await self._administration()).users.link(self.actor, name)
+        return {"link": f"{address(self.settings)}/login?link={token}"}
+
+    async def projects_add(self, name: str, *, title: str) -> Document:
+        projects = (await self._administration()).projects
+        made = await projects.create(self.actor, name, title=title)
+        return {"name": made.name, "title": made.title}
+
+    async def _administration(self) -> Administration:
+        from tickwell.cli.store_administration import administer
+
+        await self.open()
+        return await administer(self._tools, self.settings)
 
     async def checkup(self, *, fix: bool) -> Document:
         await self.open()

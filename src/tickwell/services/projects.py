@@ -17,7 +17,7 @@ from tickwell.services.access.members import give_role, without
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.audit.audit import Audit
 from tickwell.services.jobs import Jobs
-from tickwell.services.platform import PLATFORM, check_project_name
+from tickwell.services.platform import DEFAULT, PLATFORM, check_project_name
 from tickwell.services.secrets import secrets
 from tickwell.services.secrets.place import KIND as SECRET
 from tickwell.services.time import Time
@@ -92,6 +92,10 @@ class Projects:
     async def get(self, actor: Actor, name: str) -> Project:
         """One project."""
         return await self._existing(name)
+
+    async def is_known(self, name: str) -> bool:
+        """Whether there is such a project, for those who may be in all of them."""
+        return await is_known(self._store, name, self._clock.now())
 
     @needs(Permission.PLATFORM)
     async def appoint(self, actor: Actor, name: str, user: str) -> None:
@@ -174,6 +178,16 @@ class Projects:
 
     async def _note(self, actor: Actor, action: str, name: str, before: Any, after: Any) -> None:
         await self._audit.record(actor, action, f"project/{name}", before, after, project=PLATFORM)
+
+
+async def is_known(store: ProjectStore, name: str, now: int) -> bool:
+    """Whether somebody made the project, or an application put jobs into it."""
+    if name == DEFAULT:
+        return True
+    record = await store.get_record(KIND, PLATFORM, name, now)
+    if record is not None:
+        return _project(record).deleted_at is None
+    return bool((await store.list_jobs(JobFilter(project=name), limit=1)).items)
 
 
 def _project(record: Record) -> Project:

@@ -1,0 +1,26 @@
+"""`tickwell projects`: the tenants that jobs belong to."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tickwell.cli.command import Session, command, group
+
+app = group("projects", "Make projects.")
+
+
+@command(app, "add")
+async def add(
+    session: Session,
+    *,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of a-z, 0-9 and -.")],
+    title: Annotated[str, typer.Option(metavar="TEXT", help="For people.")] = "",
+) -> None:
+    """Make a project; platform admins may."""
+    made = await session.backend.projects_add(name, title=title)
+    if session.as_json:
+        session.screen.json(made)
+    else:
+        session.screen.say(f"Made {name}. Use it: --project {name}")
