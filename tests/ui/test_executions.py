@@ -61,7 +61,7 @@ async def test_a_group_of_dead_letters_is_revived_with_progress(page, site):
     site.add("sick", target={"call": {"handler": "breaks"}}, retry={"max_attempts": 1})
     ids = [site.run("sick", payload={"what": "a sick thing"}).id for _ in range(4)]
     await page.goto(f"{site.url}/dead")
-    await page.get_by_label("Error holds").press_sequentially("sick thing")
+    await page.get_by_label("Search in errors").press_sequentially("sick thing")
     row = page.locator("tbody tr")
     await expect(row).to_have_count(1)
     await expect(row).to_contain_text("ConnectionError: a sick thing")

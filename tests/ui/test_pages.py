@@ -29,7 +29,7 @@ PAGES = {
     "/executions/{stumbled}": "Error of attempt 3",
     "/executions/{dead}": "With another payload",
     "/executions/{held}": "Cancel",
-    "/dead": "out of attempts",
+    "/dead": "not tried again",
     "/workers": "Workers and queues",
 }
 

@@ -27,6 +27,8 @@ _BATCH = 500
 _OVERLAPS = ("export-to-warehouse", 25)
 #: Milliseconds after which a webhook without an answer is given up.
 _DEADLINE = 30_000
+#: Of a hundred retries outside of an outage, those that fail as well.
+_AGAIN = 55
 #: Requested runs of each job on demand.
 _REQUESTS = 6
 
@@ -125,12 +127,19 @@ class _Week:
         outage = mood.until < self.now - started < mood.since
         took = max(int(random.lognormvariate(0, 0.35) * mood.takes), 1)
         ended = min(started + took, self.now)
-        if outage or random.random() * 100 < mood.often:
-            final = mood.error.startswith("HTTP 401") or (not outage and random.random() < 0.3)
+        often = mood.often if claim.attempt == 1 else _AGAIN * (mood.often > 0)
+        if outage or random.random() * 100 < often:
+            final = mood.error.startswith("HTTP 401")
             slow = "Timeout" in mood.error
             kind = OutcomeKind.TIMED_OUT if slow else OutcomeKind.FAILED
             ended = started + _DEADLINE if slow else ended
-            outcome = Outcome(kind=kind, started_at=started, error=mood.error, retry=not final)
+            outcome = Outcome(
+                kind=kind,
+                started_at=started,
+                error=mood.error,
+                result=_answer(mood.error),
+                retry=not final,
+            )
         else:
             result = {"status": 200} if claim.payload else {"done": True}
             outcome = Outcome(kind=OutcomeKind.SUCCEEDED, started_at=started, result=result)
@@ -150,6 +159,15 @@ class _Week:
         tally.dead += report.state is State.DEAD
         tally.retried += report.state is State.WAITING
         tally.millis += report.ended_at - (report.started_at or report.ended_at)
+
+
+def _answer(error: str) -> dict[str, object] | None:
+    """What a webhook was answered that failed with "HTTP 503: …"; None where nothing answered."""
+    head, _, body = error.partition(": ")
+    status = head.removeprefix("HTTP ")
+    if not status.isdecimal():
+        return None
+    return {"status": int(status), "bytes": len(body), "body": body}
 
 
 def _new(job: Job, kind: Kind, id: str, at: int) -> NewExecution:
