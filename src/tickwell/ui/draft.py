@@ -26,15 +26,24 @@ PLACES = {
     "once": ("trigger", "once"),
     "url": ("target", "http", "url"),
     "method": ("target", "http", "method"),
+    "timeout": ("target", "http", "timeout"),
     "handler": ("target", "call", "handler"),
     "overlap": ("overlap",),
     "misfire": ("misfire", "policy"),
     "max_attempts": ("retry", "max_attempts"),
     "delay": ("retry", "delay"),
 }
+#: Fields that are more than one value, and where each has its place.
+FOLDED = {
+    "tags": ("tags",),
+    "payload": ("payload",),
+    "headers": ("target", "http", "headers"),
+    "sign_with": ("target", "http", "sign_with"),
+    "bearer": ("target", "http", "auth", "bearer", "token"),
+}
 #: Which fields of the trigger and of the target go with which kind.
 TRIGGERS = {"cron": ("cron", "tz"), "every": ("every",), "once": ("once",), "on_demand": ()}
-TARGETS = {"http": ("url", "method"), "call": ("handler",)}
+TARGETS = {"http": ("url", "method", "timeout"), "call": ("handler",)}
 #: What the document does not say because it is the default.
 DEFAULTS = {"queue": "default", "method": "POST", "overlap": "skip", "misfire": "latest"}
 #: What a kind begins with when somebody chooses it.
@@ -64,9 +73,12 @@ class Draft:
             found[name] = found[name] or value
         found["trigger"] = _kind(self.document.get("trigger"), TRIGGERS, "on_demand")
         found["target"] = _kind(self.document.get("target"), TARGETS, "http")
-        tags = self.document.get("tags")
-        found["tags"] = ", ".join(map(str, tags)) if isinstance(tags, list) else ""
-        headers = _get(self.document, ("target", "http", "headers"))
+        for name in ("tags", "sign_with"):
+            several = _get(self.document, FOLDED[name]) or []
+            several = several if isinstance(several, list) else [several]
+            found[name] = ", ".join(map(str, several))
+        found["bearer"] = str(_get(self.document, FOLDED["bearer"]) or "")
+        headers = _get(self.document, FOLDED["headers"])
         found["headers"] = (
             "\n".join(f"{k}: {v}" for k, v in headers.items()) if isinstance(headers, dict) else ""
         )
@@ -76,11 +88,10 @@ class Draft:
 
     def error(self, name: str) -> str:
         """What is wrong with a field."""
-        place = {"tags": "tags", "payload": "payload", "headers": "target.http.headers"}.get(name)
-        path = place or ".".join(PLACES.get(name, (name,)))
+        places = {field: ".".join(place) for field, place in (PLACES | FOLDED).items()}
+        path = places.get(name, name)
         if name in {"trigger", "target"}:
-            fields = (TRIGGERS if name == "trigger" else TARGETS).values()
-            shown = [".".join(PLACES[each]) for some in fields for each in some]
+            shown = [place for place in places.values() if _within(place, name)]
             known = [
                 each
                 for each in self.errors
@@ -135,10 +146,10 @@ def from_fields(before: Draft, given: Mapping[str, str]) -> Draft:
             _put(document, place, _value(name, given[name].strip()))
     if trigger == "on_demand":
         document["trigger"] = {"on_demand": True}
-    tags = [tag.strip() for tag in given.get("tags", "").split(",") if tag.strip()]
-    _put(document, ("tags",), tags or None)
+    _put(document, FOLDED["tags"], _several(given.get("tags", "")) or None)
     if target == "http":
-        _put(document, ("target", "http", "headers"), _headers(given.get("headers", "")) or None)
+        _put(document, FOLDED["headers"], _headers(given.get("headers", "")) or None)
+        _put_proofs(document, given)
     try:
         _put(document, ("payload",), json_of(given.get("payload", ""), "payload"))
     except InvalidInput as error:
@@ -160,6 +171,21 @@ def _value(name: str, text: str) -> Any:
     if (not text and name not in NEEDED) or DEFAULTS.get(name) == text:
         return None
     return int(text) if name in _WHOLE and text.isdecimal() else text
+
+
+def _put_proofs(document: dict[str, Any], given: Mapping[str, str]) -> None:
+    """What a webhook shows who sends it by; another authorization than a token stays."""
+    if "sign_with" in given:
+        _put(document, FOLDED["sign_with"], _several(given["sign_with"]) or None)
+    *auth, _, _ = FOLDED["bearer"]
+    if given.get("bearer", "").strip():
+        _put(document, FOLDED["bearer"], given["bearer"].strip())
+    elif "bearer" in given and _get(document, (*auth, "bearer")) is not None:
+        _put(document, tuple(auth), None)
+
+
+def _several(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
 
 
 def _headers(text: str) -> dict[str, str]:

@@ -37,7 +37,7 @@ async def new(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> HT
     """A job that fires every morning, to begin with."""
     trigger = {"cron": "0 9 * * *", "tz": visitor.zone.key}
     document = {"name": "", "trigger": trigger, "target": {"http": {"url": "https://"}}}
-    return await _editor(request, visitor, Draft(document), None)
+    return await _editor(request, visitor, Draft(document), None, untouched=True)
 
 
 @router.get("/jobs/{id}/edit")
@@ -111,8 +111,11 @@ async def _editor(
     status: int = 200,
     trial: Trial | None = None,
     untried: str = "",
+    untouched: bool = False,
 ) -> HTMLResponse:
     shown = await _shown(visitor, draft, entry)
+    if untouched:  # nobody is wrong who has not begun
+        draft.errors.clear()
     fields = draft.fields()
     tz = fields["tz"] or ("UTC" if fields["trigger"] == "cron" else "")
     return page(
@@ -129,6 +132,7 @@ async def _editor(
         zones=sorted(available_timezones()),
         methods=METHODS,
         handlers=await _handlers(visitor),
+        secrets=await _secrets(visitor),
         trial=trial,
         untried=untried,
     )
@@ -155,6 +159,14 @@ async def _handlers(visitor: Visitor) -> list[str]:
     workers = await visitor.operations.workers.list(visitor.actor)
     known = {able for each in workers if not each.lost for able in each.worker.abilities}
     return sorted(able.removeprefix("call:") for able in known if able.startswith("call:"))
+
+
+async def _secrets(visitor: Visitor) -> list[str]:
+    """The names to choose from, for those who may list them."""
+    if visitor.context.administration is None or not visitor.may(Permission.ADMINISTER):
+        return []
+    found = await visitor.administration.secrets.list(visitor.actor)
+    return [each.name for each in found]
 
 
 def _changes(before: Job, after: Job) -> list[str]:
