@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import shlex
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -81,12 +82,14 @@ def span(millis: float | None) -> str:
 
 
 def ago(instant: int | None, now: int) -> str:
-    """3 min ago, in 2 h, now."""
+    """3 min ago, in 1 h 28 min, now: to what comes in two units, since people plan by it."""
     if instant is None:
         return ""
     distance = abs(instant - now)
     if distance < _SECOND:
         return "now"
+    if instant > now and distance >= _HOUR:
+        return f"in {span(distance)}"
     for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s")):
         if distance >= unit:
             text = f"{distance // unit:,} {name}"
@@ -148,6 +151,11 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def word(text: str) -> str:
+    """One word of a command, quoted where a shell would take it apart."""
+    return shlex.quote(text)
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "day_and_time": day_and_time,
@@ -163,5 +171,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "next_fire": next_fire,
     "what": what,
     "sentence": sentence,
+    "word": word,
     "changes": changes,
 }

@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from tickwell.api.context import Context, administration_in, context_of
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.services.access.user import User
 from tickwell.services.administration import Administration
 from tickwell.services.operations import Operations
 
@@ -30,6 +31,8 @@ class Visitor:
     zone: ZoneInfo
     #: What they may choose from; empty where nobody is asked who they are.
     projects: tuple[str, ...] = ()
+    #: Whether they came by a link, and have nothing to log in with the next time.
+    lacks_password: bool = False
 
     @cached_property
     def now(self) -> int:
@@ -52,6 +55,16 @@ class Visitor:
         kind, _, name = self.actor.name.partition(":")
         return name if kind == "user" else None
 
+    async def called(self, actor: str) -> str:
+        """Whoever did something, as people know them: a key by its name."""
+        kind, _, name = actor.partition(":")
+        if kind == "user":
+            return name
+        if kind != "key" or self.context.administration is None:
+            return actor
+        known = await self.context.administration.keys.name_of(self.actor, name)
+        return actor if known is None else f"the key {known!r}"
+
     def may(self, permission: str) -> bool:
         """Whether a button makes sense; the operation asks again."""
         return Permission(permission) in self.actor.permissions
@@ -64,25 +77,26 @@ def visit(permission: Permission) -> Any:
         context = context_of(request)
         actor, token = await context.visit(request)
         actor.require(permission)
+        user = await _user(context, actor)
         return Visitor(
             actor=actor,
             context=context,
             token=token,
             theme=_theme(request.cookies.get("theme", "")),
             zone=_zone(request.cookies.get("zone", "")),
-            projects=await _projects(context, actor),
+            projects=tuple(sorted(user.roles)) if user else (),
+            lacks_password=user is not None and user.password is None and ":" not in user.name,
         )
 
     admitted.permission = permission.value  # type: ignore[attr-defined]
     return Depends(admitted, use_cache=False)
 
 
-async def _projects(context: Context, actor: Actor) -> tuple[str, ...]:
+async def _user(context: Context, actor: Actor) -> User | None:
     kind, _, name = actor.name.partition(":")
     if context.administration is None or kind != "user":
-        return ()
-    user = await context.administration.directory.find(name)
-    return tuple(sorted(user.roles)) if user else ()
+        return None
+    return await context.administration.directory.find(name)
 
 
 def _theme(given: str) -> str:

@@ -106,6 +106,12 @@ class Keys:
         keys = [key_from_document(actor.project, record.document) for record in records]
         return [(key, last.get(key.id)) for key in keys]
 
+    @needs(Permission.READ)
+    async def name_of(self, actor: Actor, id: str) -> str | None:
+        """What a key of the project is called; None when it is gone."""
+        record = await self._store.get_record(KIND, actor.project, id, self._clock.now())
+        return None if record is None else str(record.document["name"])
+
     def _make(
         self,
         actor: Actor,

@@ -76,7 +76,14 @@ async def _attention(store: Store, project: str, stats: dict[State, int]) -> lis
         names = await _names(store, project, {same[0].job_id for same in alike})
         notes += [_note(same, names.get(same[0].job_id, "a job"), title) for same in alike]
     paused = JobFilter(project=project, states=frozenset({JobState.PAUSED}))
-    return notes + [_paused(entry) for entry in (await store.list_jobs(paused, limit=NOTES)).items]
+    entries = (await store.list_jobs(paused, limit=READ)).items
+    return notes + [_paused(each) for each in entries if not _on_purpose(each)][:NOTES]
+
+
+def _on_purpose(entry: Entry) -> bool:
+    """Whether a person paused it, who knows: neither the policy nor an app that lost its job."""
+    pause = entry.cursor.pause
+    return pause is not None and pause.by != "policy" and not pause.by.startswith("app ")
 
 
 def _alike(executions: Sequence[Execution]) -> list[list[Execution]]:

@@ -32,6 +32,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
     entry = await operations.executions.job_of(actor, id)
     history = await operations.insights.job_history(actor, entry.job.id)
     alive = entry.cursor.state.value != "deleted"
+    paused = entry.cursor.pause
     fires = await operations.slots.next_fires(actor, entry.job.id, FIRES) if alive else []
     return page(
         request,
@@ -40,6 +41,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         entry=entry,
         job=entry.job,
         alive=alive,
+        paused_by=await visitor.called(paused.by) if paused else "",
         history=history,
         strip=history_strip(history.executions, LATEST),
         fires=fires,

@@ -1,15 +1,19 @@
-// "3 min ago" and "in 20 s" move on without asking the server.
+// "3 min ago" and "in 1 h 28 min" move on without asking the server.
 const UNITS = [[86400000, "d"], [3600000, "h"], [60000, "min"], [1000, "s"]];
 
 export function distance(instant, now) {
   const away = Math.abs(instant - now);
-  for (const [unit, name] of UNITS) {
-    if (away >= unit) {
-      const text = `${Math.floor(away / unit).toLocaleString("en")} ${name}`;
-      return instant > now ? `in ${text}` : `${text} ago`;
-    }
-  }
-  return "now";
+  const first = UNITS.findIndex(([unit]) => away >= unit);
+  if (first < 0) return "now";
+  const [unit, name] = UNITS[first];
+  const text = `${Math.floor(away / unit).toLocaleString("en")} ${name}`;
+  return instant > now ? `in ${text}${rest(away % unit, first)}` : `${text} ago`;
+}
+
+// People plan by what comes: hours with their minutes, days with their hours.
+function rest(away, first) {
+  const [unit, name] = UNITS[first + 1] ?? [];
+  return first < 2 && away >= unit ? ` ${Math.floor(away / unit)} ${name}` : "";
 }
 
 export function keepDistances() {
