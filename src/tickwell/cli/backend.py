@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from tickwell.cli.administration import Administration
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.dead import DeadFilter
 
@@ -134,12 +135,8 @@ class Backend(Protocol):
         """Let workers take from it again; answers as `queues_list`."""
         ...
 
-    async def users_link(self, name: str) -> Document:
-        """A link that logs a user in, once: {"link": an address}."""
-        ...
-
-    async def projects_add(self, name: str, *, title: str) -> Document:
-        """Make a project; answers its name and title."""
+    async def administration(self) -> Administration:
+        """Users, projects, keys and secrets."""
         ...
 
     async def checkup(self, *, fix: bool) -> Document:

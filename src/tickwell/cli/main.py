@@ -14,8 +14,10 @@ from tickwell.cli import (
     executions,
     jobs,
     jobs_edit,
+    keys,
     projects,
     queues,
+    secrets,
     service_commands,
     store,
     users,
@@ -47,6 +49,8 @@ service_commands.register(app)
 app.add_typer(queues.app, rich_help_panel=SERVICE)
 app.add_typer(projects.app, rich_help_panel=SERVICE)
 app.add_typer(users.app, rich_help_panel=SERVICE)
+app.add_typer(keys.app, rich_help_panel=SERVICE)
+app.add_typer(secrets.app, rich_help_panel=SERVICE)
 app.add_typer(config.app, rich_help_panel=SERVICE)
 app.add_typer(store.app, rich_help_panel=SERVICE)
 app.command(rich_help_panel=THIS)(init)

@@ -19,7 +19,7 @@ async def add(
     title: Annotated[str, typer.Option(metavar="TEXT", help="For people.")] = "",
 ) -> None:
     """Make a project; platform admins may."""
-    made = await session.backend.projects_add(name, title=title)
+    made = await (await session.backend.administration()).projects_add(name, title=title)
     if session.as_json:
         session.screen.json(made)
     else:

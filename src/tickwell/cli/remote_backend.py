@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tickwell.cli.backend import Document
 from tickwell.client.asynchronous import AsyncClient
@@ -15,6 +15,9 @@ from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.checkup import Finding, Level
 from tickwell.services.dead import DeadFilter
 from tickwell.services.documents import finding_document, instant_text
+
+if TYPE_CHECKING:
+    from tickwell.cli.administration import Administration
 
 #: Seconds between two looks at how far a revival is.
 _LOOK = 0.25
@@ -191,13 +194,10 @@ class RemoteBackend:
     async def queues_resume(self, name: str) -> Document:
         return _document(await self.client.resume_queue(name))
 
-    async def users_link(self, name: str) -> Document:
-        token = (await self.client.make_login_link(name))["link"]
-        return {"link": f"{self.server}/login?link={token}"}
+    async def administration(self) -> Administration:
+        from tickwell.cli.remote_administration import RemoteAdministration
 
-    async def projects_add(self, name: str, *, title: str) -> Document:
-        made = await self.client.create_project(name, title=title)
-        return {"name": made["name"], "title": made["title"]}
+        return RemoteAdministration(self.client, self.server)
 
     async def checkup(self, *, fix: bool) -> Document:
         if fix:

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
+from tickwell.cli.administration import Document
+from tickwell.errors import InvalidInput
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Role
+from tickwell.services.administered import key_document, secret_document
 from tickwell.services.administration import Administration
 from tickwell.services.assembly import make_administration
 from tickwell.services.keyring.proof import find_keys, require_keys
@@ -9,23 +17,65 @@ from tickwell.services.operations.tools import Tools
 from tickwell.settings import Settings
 
 
-async def administer(tools: Tools, settings: Settings) -> Administration:
-    """All that is administered, over an opened store, with the keys of its service."""
-    now = tools.clock.now()
-    keyring = await find_keys(tools.store, settings, now)
-    await require_keys(tools.store, keyring, now)
-    return make_administration(
-        tools.store,
-        tools.clock,
-        tools.random,
-        jobs=tools.jobs,
-        settings=settings,
-        keyring=keyring,
-    )
+@dataclass(frozen=True, slots=True)
+class StoreAdministration:
+    """`tickwell.cli.administration.Administration`, with the keys of the store's service."""
+
+    service: Administration
+    actor: Actor
+    #: Where the service listens, as far as this command knows.
+    address: str
+
+    @classmethod
+    async def over(cls, tools: Tools, settings: Settings, actor: Actor) -> Self:
+        """On an opened store."""
+        now = tools.clock.now()
+        keyring = await find_keys(tools.store, settings, now)
+        await require_keys(tools.store, keyring, now)
+        service = make_administration(
+            tools.store,
+            tools.clock,
+            tools.random,
+            jobs=tools.jobs,
+            settings=settings,
+            keyring=keyring,
+        )
+        return cls(service, actor, _address(settings))
+
+    async def users_link(self, name: str) -> Document:
+        token = await self.service.users.link(self.actor, name)
+        return {"link": f"{self.address}/login?link={token}"}
+
+    async def projects_add(self, name: str, *, title: str) -> Document:
+        made = await self.service.projects.create(self.actor, name, title=title)
+        return {"name": made.name, "title": made.title}
+
+    async def secrets_list(self) -> Document:
+        found = await self.service.secrets.list(self.actor)
+        return {"items": [secret_document(each) for each in found]}
+
+    async def secrets_set(self, name: str, value: str) -> Document:
+        return secret_document(await self.service.secrets.set(self.actor, name, value))
+
+    async def secrets_delete(self, name: str) -> None:
+        await self.service.secrets.delete(self.actor, name)
+
+    async def keys_list(self) -> Document:
+        found = await self.service.keys.list(self.actor)
+        return {"items": [key_document(key, used) for key, used in found]}
+
+    async def keys_add(self, name: str, role: str) -> Document:
+        if role not in set(Role):
+            known = ", ".join(Role)
+            raise InvalidInput(f"{role!r} is no role", field="role", hint=f"Use one of {known}")
+        made = await self.service.keys.create(self.actor, name, Role(role))
+        return key_document(made.key, None) | {"key": made.token}
+
+    async def keys_revoke(self, id: str) -> None:
+        await self.service.keys.revoke(self.actor, id)
 
 
-def address(settings: Settings) -> str:
-    """Where the service on this machine listens, if it is configured as this command is."""
+def _address(settings: Settings) -> str:
     scheme = "https" if settings.tls_cert else "http"
     host = "localhost" if settings.host in {"0.0.0.0", "::"} else settings.host  # noqa: S104
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{settings.port}"

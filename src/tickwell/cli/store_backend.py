@@ -38,7 +38,7 @@ from tickwell.settings import Settings
 from tickwell.wiring import make_store
 
 if TYPE_CHECKING:
-    from tickwell.services.administration import Administration
+    from tickwell.cli.administration import Administration
 
 #: Seconds between two looks at how far a revival is.
 _LOOK = 0.1
@@ -232,22 +232,11 @@ class StoreBackend:
         do = await self.open()
         return {"items": [to.queue_document(each) for each in await do.queues.list(self.actor)]}
 
-    async def users_link(self, name: str) -> Document:
-        from tickwell.cli.store_administration import address
-
-        token = await (await self._administration()).users.link(self.actor, name)
-        return {"link": f"{address(self.settings)}/login?link={token}"}
-
-    async def projects_add(self, name: str, *, title: str) -> Document:
-        projects = (await self._administration()).projects
-        made = await projects.create(self.actor, name, title=title)
-        return {"name": made.name, "title": made.title}
-
-    async def _administration(self) -> Administration:
-        from tickwell.cli.store_administration import administer
+    async def administration(self) -> Administration:
+        from tickwell.cli.store_administration import StoreAdministration
 
         await self.open()
-        return await administer(self._tools, self.settings)
+        return await StoreAdministration.over(self._tools, self.settings, self.actor)
 
     async def checkup(self, *, fix: bool) -> Document:
         await self.open()

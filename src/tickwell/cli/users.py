@@ -18,7 +18,7 @@ async def link(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The user; the first one is local.")],
 ) -> None:
     """Make a link that logs a user in, once and within 15 minutes."""
-    made = await session.backend.users_link(name)
+    made = await (await session.backend.administration()).users_link(name)
     if session.as_json:
         session.screen.json(made)
         return

@@ -15,10 +15,9 @@ from tickwell.api.once import require_no_key
 from tickwell.api.security import allow
 from tickwell.domain.trigger import parse_duration
 from tickwell.services.access.actor import Actor
-from tickwell.services.access.key import ApiKey
 from tickwell.services.access.keys import OVERLAP
 from tickwell.services.access.permission import Permission, Role
-from tickwell.services.documents import instant_text
+from tickwell.services.administered import key_document
 
 router = APIRouter(tags=["keys"])
 
@@ -27,7 +26,7 @@ router = APIRouter(tags=["keys"])
 async def list_keys(request: Request, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
     """The keys of the project, without their secrets."""
     found = await administration_of(request).keys.list(actor)
-    return answer({"items": [_document(key, used) for key, used in found]})
+    return answer({"items": [key_document(key, used) for key, used in found]})
 
 
 @router.post(
@@ -54,7 +53,7 @@ async def create(request: Request, actor: Actor = allow(Permission.ADMINISTER)) 
         permissions=_permissions(given.get("permissions")),
         expires_at=values.instant(given.get("expires_at"), "expires_at"),
     )
-    return answer(_document(made.key, None) | {"key": made.token}, 201)
+    return answer(key_document(made.key, None) | {"key": made.token}, 201)
 
 
 @router.post(
@@ -69,7 +68,7 @@ async def rotate(
     overlap = (await bodies.read_object(request, "overlap")).get("overlap")
     life = OVERLAP if overlap is None else parse_duration(overlap, field="overlap")
     made = await administration_of(request).keys.rotate(actor, id, life)
-    return answer(_document(made.key, None) | {"key": made.token}, 201)
+    return answer(key_document(made.key, None) | {"key": made.token}, 201)
 
 
 @router.delete("/keys/{id}", **described("revoke_key", models.Done))
@@ -85,17 +84,3 @@ def _permissions(given: Any) -> frozenset[Permission] | None:
     if given is None:
         return None
     return frozenset(values.choices(given, "permissions", Permission))
-
-
-def _document(key: ApiKey, used: int | None) -> dict[str, Any]:
-    return {
-        "id": key.id,
-        "name": key.name,
-        "role": key.role.value,
-        "permissions": sorted(key.permissions),
-        "created_at": instant_text(key.created_at),
-        "created_by": key.created_by,
-        "expires_at": None if key.expires_at is None else instant_text(key.expires_at),
-        "replaces": key.replaces,
-        "last_used_at": None if used is None else instant_text(used),
-    }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
 
 from tickwell.api import bodies
@@ -15,8 +13,7 @@ from tickwell.api.security import allow
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.documents import instant_text
-from tickwell.services.secrets.secrets import SecretInfo
+from tickwell.services.administered import secret_document
 
 router = APIRouter(tags=["secrets"])
 
@@ -25,7 +22,7 @@ router = APIRouter(tags=["secrets"])
 async def list_secrets(request: Request, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
     """Names and versions, by name."""
     found = await administration_of(request).secrets.list(actor)
-    return answer({"items": [_document(info) for info in found]})
+    return answer({"items": [secret_document(info) for info in found]})
 
 
 @router.put(
@@ -43,7 +40,7 @@ async def put(request: Request, name: str, actor: Actor = allow(Permission.ADMIN
     value = (await bodies.read_object(request, "value")).get("value")
     if not isinstance(value, str):
         raise InvalidInput("a text is needed", field="value")
-    return answer(_document(await administration_of(request).secrets.set(actor, name, value)))
+    return answer(secret_document(await administration_of(request).secrets.set(actor, name, value)))
 
 
 @router.delete("/secrets/{name}", **described("delete_secret", models.Done))
@@ -53,12 +50,3 @@ async def delete(
     """Take a secret away; attempts that name it fail from now on."""
     await administration_of(request).secrets.delete(actor, name)
     return answer({"done": True})
-
-
-def _document(info: SecretInfo) -> dict[str, Any]:
-    return {
-        "name": info.name,
-        "version": info.version,
-        "saved_at": instant_text(info.saved_at),
-        "by": info.by,
-    }

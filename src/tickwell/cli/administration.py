@@ -1,0 +1,43 @@
+"""What commands administer, whoever answers; documents are those of the API."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+Document = dict[str, Any]
+
+
+class Administration(Protocol):
+    """The part of a backend that few commands need; keys and secrets are those of its project."""
+
+    async def users_link(self, name: str) -> Document:
+        """A link that logs a user in, once: {"link": an address}."""
+        ...
+
+    async def projects_add(self, name: str, *, title: str) -> Document:
+        """Make a project; answers its name and title."""
+        ...
+
+    async def secrets_list(self) -> Document:
+        """Names and versions: {"items": […]}."""
+        ...
+
+    async def secrets_set(self, name: str, value: str) -> Document:
+        """Add a secret, or give it another value; answers its name and version."""
+        ...
+
+    async def secrets_delete(self, name: str) -> None:
+        """Take a secret away."""
+        ...
+
+    async def keys_list(self) -> Document:
+        """Keys without their secrets: {"items": […]}."""
+        ...
+
+    async def keys_add(self, name: str, role: str) -> Document:
+        """Make a key; `key` is its secret, which is shown this once."""
+        ...
+
+    async def keys_revoke(self, id: str) -> None:
+        """Take a key away."""
+        ...

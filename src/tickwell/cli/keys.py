@@ -1,0 +1,59 @@
+"""`tickwell keys`: what programs show to a server."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tickwell.cli.command import Session, command, group
+
+app = group("keys", "Make, list and revoke the API keys of a project.")
+
+
+@command(app, "list")
+async def list_keys(session: Session) -> None:
+    """List keys, without their secrets."""
+    page = await (await session.backend.administration()).keys_list()
+    if session.as_json:
+        session.screen.json(page)
+        return
+    rows = [
+        (each["id"], each["name"], each["role"], each["last_used_at"] or "never")
+        for each in page["items"]
+    ]
+    session.screen.table(("ID", "NAME", "ROLE", "LAST USED"), rows, soft=("NAME",))
+    if not rows:
+        session.screen.say("No keys. Make one: tickwell keys add NAME --role operator")
+
+
+@command(app, "add")
+async def add(
+    session: Session,
+    *,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is, for people.")],
+    role: Annotated[
+        str, typer.Option(metavar="ROLE", help="viewer, operator, editor or admin.")
+    ] = "viewer",
+) -> None:
+    """Make a key; it is shown this once."""
+    made = await (await session.backend.administration()).keys_add(name, role)
+    if session.as_json:
+        session.screen.json(made)
+        return
+    session.screen.say(f"Made {made['id']}, {role}. The key is shown this once:")
+    session.screen.data(made["key"])
+
+
+@command(app, "revoke")
+async def revoke(
+    session: Session,
+    *,
+    id: Annotated[str, typer.Argument(metavar="ID", help="As tickwell keys list has it.")],
+) -> None:
+    """Take a key away; it is refused within seconds, everywhere."""
+    await (await session.backend.administration()).keys_revoke(id)
+    if session.as_json:
+        session.screen.json({"done": True})
+    else:
+        session.screen.say(f"Revoked {id}.")

@@ -1,0 +1,52 @@
+"""`tickwell secrets`: values that webhooks name and nobody reads back."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tickwell.cli.command import Session, command, group
+
+app = group("secrets", "Set, list and delete the secrets of a project.")
+Name = Annotated[str, typer.Argument(metavar="NAME", help="As in {{secret.NAME}}.")]
+
+
+@command(app, "list")
+async def list_secrets(session: Session) -> None:
+    """List secrets by name, without their values."""
+    page = await (await session.backend.administration()).secrets_list()
+    if session.as_json:
+        session.screen.json(page)
+        return
+    rows = [(each["name"], str(each["version"]), each["saved_at"]) for each in page["items"]]
+    session.screen.table(("NAME", "VERSION", "SAVED"), rows, soft=("NAME",))
+    if not rows:
+        session.screen.say("No secrets. Set one: tickwell secrets set NAME")
+
+
+@command(app, "set")
+async def set_secret(session: Session, *, name: Name) -> None:
+    """Add a secret, or give it another value: asked for, or the line on standard input."""
+    value = _asked(name) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+    made = await (await session.backend.administration()).secrets_set(name, value)
+    if session.as_json:
+        session.screen.json(made)
+    else:
+        session.screen.say(f"Set {name}, version {made['version']}. Use it: {{{{secret.{name}}}}}")
+
+
+@command(app, "rm")
+async def delete(session: Session, *, name: Name) -> None:
+    """Delete a secret; attempts that name it fail from now on."""
+    await (await session.backend.administration()).secrets_delete(name)
+    if session.as_json:
+        session.screen.json({"done": True})
+    else:
+        session.screen.say(f"Deleted {name}.")
+
+
+def _asked(name: str) -> str:
+    """Not an option: others would see it in the list of processes."""
+    return str(typer.prompt(f"Value of {name}", hide_input=True, err=True))

@@ -1,0 +1,34 @@
+"""What is administered, as documents of the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tickwell.services.access.key import ApiKey
+from tickwell.services.documents import instant_text
+from tickwell.services.secrets.secrets import SecretInfo
+
+
+def key_document(key: ApiKey, used: int | None) -> dict[str, Any]:
+    """A key without its secret, and when it was last used."""
+    return {
+        "id": key.id,
+        "name": key.name,
+        "role": key.role.value,
+        "permissions": sorted(key.permissions),
+        "created_at": instant_text(key.created_at),
+        "created_by": key.created_by,
+        "expires_at": None if key.expires_at is None else instant_text(key.expires_at),
+        "replaces": key.replaces,
+        "last_used_at": None if used is None else instant_text(used),
+    }
+
+
+def secret_document(info: SecretInfo) -> dict[str, Any]:
+    """What may be known of a secret."""
+    return {
+        "name": info.name,
+        "version": info.version,
+        "saved_at": instant_text(info.saved_at),
+        "by": info.by,
+    }
