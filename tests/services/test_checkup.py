@@ -6,6 +6,7 @@ from tests.services.conftest import TEN, WORKER
 from tickwell import Every, OnDemand
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.services.checkup import LATE, Checkup, Level
+from tickwell.services.declarations import GONE
 from tickwell.stores.memory import MemoryStore
 
 MINUTE = 60_000
@@ -98,3 +99,13 @@ async def test_a_clock_that_is_off_is_named_and_fixing_prunes(world):
     assert found["store"].level is Level.WARNING
     assert "1m off" in found["store"].text
     assert found["history"].text == "0 old records were pruned"
+
+
+async def test_jobs_that_another_program_may_have_paused_are_named(world):
+    await world.jobs.add(world.job(Every("1m")))
+    assert "declared jobs" not in await look(world)
+    entry = await world.jobs.get("default", "report")
+    await world.jobs.pause("default", [entry.job.id], by="app default", why=GONE)
+    found = (await look(world))["declared jobs"]
+    assert (found.level, found.text) == (Level.WARNING, "1 paused as gone from code: report")
+    assert "Scheduler(app=" in found.remedy

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from tickwell.domain.job import Cursor, Entry, Job, JobState
 from tickwell.errors import Conflict, JobExists, NotFound, VersionConflict, WrongState
 from tickwell.ports.records import JobFilter
+from tickwell.services.declarations import GONE
 from tickwell.services.jobs import Jobs
-
-#: Why a job is paused that code declared before and declares no more.
-GONE = "gone from code"
 
 
 @dataclass(slots=True, kw_only=True)

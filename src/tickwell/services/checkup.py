@@ -8,10 +8,12 @@ from enum import StrEnum
 from typing import Protocol
 
 from tickwell.domain.execution import State
+from tickwell.domain.job import JobState
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.worker import Liveness
-from tickwell.ports.records import ExecutionFilter, Wakeup
-from tickwell.ports.store import HistoryStore, QueueStore, Upkeep
+from tickwell.ports.records import ExecutionFilter, JobFilter, Wakeup
+from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, Upkeep
+from tickwell.services.declarations import GONE
 
 #: Milliseconds after which what is due and has not moved is worth a word.
 LATE = 60_000
@@ -21,6 +23,7 @@ SILENT = 60_000
 SKEWED = 5_000
 _PRUNED = 10_000
 _SOME = 100
+_NAMED = 5
 
 
 class Level(StrEnum):
@@ -43,7 +46,7 @@ class Finding:
     remedy: str = ""
 
 
-class CheckedStore(QueueStore, HistoryStore, Upkeep, Protocol):
+class CheckedStore(QueueStore, CatalogStore, HistoryStore, Upkeep, Protocol):
     """What a checkup looks at."""
 
 
@@ -65,6 +68,7 @@ class Checkup:
         found += _planner(wakeup, now)
         found += await self._stuck(alive, now)
         found += await self._orphans(now)
+        found += await self._taken_away()
         found += _left_over(stats)
         if fix:
             pruned = await self.store.prune(now, _PRUNED)
@@ -93,6 +97,18 @@ class Checkup:
             text = "executions have been waiting for a worker for a minute or more"
             return [Finding("queues", Level.WARNING, text, "Start more workers: tickwell serve")]
         return []
+
+    async def _taken_away(self) -> list[Finding]:
+        """What a start paused since its code has it no more: two programs may share an app."""
+        where = JobFilter(project=self.project, states=frozenset({JobState.PAUSED}))
+        page = await self.store.list_jobs(where, limit=_SOME)
+        pauses = [(entry.job.name, entry.cursor.pause) for entry in page.items]
+        names = [name for name, pause in pauses if pause is not None and pause.why == GONE]
+        if not names:
+            return []
+        text = f"{len(names)} paused as {GONE}: {', '.join(names[:_NAMED])}"
+        remedy = "If another program declares them, give each its own name: Scheduler(app='…')"
+        return [Finding("declared jobs", Level.WARNING, text, remedy)]
 
     async def _orphans(self, now: int) -> list[Finding]:
         count = len(await self.store.orphans(now, _SOME))

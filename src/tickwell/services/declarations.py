@@ -9,6 +9,9 @@ from dataclasses import replace
 from tickwell.domain.document import job_to_document
 from tickwell.domain.job import Job
 
+#: Why a job is paused that code declared before and declares no more.
+GONE = "gone from code"
+
 
 def stamped(job: Job) -> Job:
     """The job with a hash of its definition, to recognise it at the next start."""
