@@ -180,3 +180,20 @@ def test_a_known_dedupe_key_adds_nothing_and_says_so(tickwell, either):
         "x has this dedupe key already; nothing was added. Change it: tickwell jobs edit x\n"
     )
     assert len(tickwell("jobs", "list").rows) == 1
+
+
+def test_all_that_the_guard_refuses_is_said_at_once(tickwell, store):
+    local = ("x", "--every", "5m", "--url", "http://127.0.0.1:18101/x")
+    ended = tickwell("jobs", "add", *local)
+    assert (ended.code, ended.out, store.exists()) == (2, "", False)
+    assert ended.err == (
+        "tickwell: target.http.url: plain http is not allowed here, port 18101 is not allowed here,"
+        " 127.0.0.1 is not a public address. Use https, or set allow_http. Add it to allow_ports."
+        " Add its network to allow_private if meant\n"
+    )
+    assert tickwell("jobs", "add", *local, "--allow-local").code == 0
+
+
+def test_a_server_decides_itself_where_webhooks_go(tickwell, either):
+    ended = tickwell("jobs", "add", "x", *CALL, "--allow-local")
+    assert ended.code == (0 if either == "store" else 2)

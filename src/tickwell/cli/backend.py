@@ -35,6 +35,10 @@ class Backend(Protocol):
         """Rest until something may have changed, or for so long."""
         ...
 
+    def allow_local(self) -> None:
+        """Let webhooks of jobs that are saved go to this machine, as `serve --allow-local` does."""
+        ...
+
     async def jobs_add(self, document: Document) -> tuple[Document, bool]:
         """Add a job; answers its `entry_document`, and whether it is new."""
         ...

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tickwell.cli.allowing import AllowLocal
 from tickwell.cli.command import Session, command
 from tickwell.cli.follow import follow
 from tickwell.cli.given import PARAMETERS
@@ -37,12 +38,15 @@ async def add(
     *,
     name: Annotated[str | None, typer.Argument(help="Unique in the project.")] = None,
     file: File = None,
+    allow_local: AllowLocal = False,
     **given: Any,
 ) -> None:
     """Add a job, by options or from a file; options win over the file."""
     from tickwell.cli.definition import changed, read_file
     from tickwell.services.documents import definition_of
 
+    if allow_local:
+        session.backend.allow_local()
     document = definition_of(read_file(file)) if file else {}
     if name is not None:
         document["name"] = name
@@ -74,6 +78,7 @@ async def edit(
     version: Annotated[
         int | None, typer.Option(metavar="N", help="Refuse if it was edited since this version.")
     ] = None,
+    allow_local: AllowLocal = False,
     **given: Any,
 ) -> None:
     """Change a job by options or a file; without either your $EDITOR opens."""
@@ -81,6 +86,8 @@ async def edit(
     from tickwell.errors import InvalidInput
     from tickwell.services.documents import definition_of
 
+    if allow_local:
+        session.backend.allow_local()
     before = await session.backend.jobs_get(job)
     options = {name: value for name, value in given.items() if is_given(value)}
     document = definition_of(read_file(file) if file else before)

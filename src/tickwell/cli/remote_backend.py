@@ -48,6 +48,13 @@ class RemoteBackend:
     async def wait(self, seconds: float) -> None:
         await self.clock.wait(asyncio.Event(), seconds)
 
+    def allow_local(self) -> None:
+        raise InvalidInput(
+            "where webhooks may go is a setting of the server",
+            field="allow_local",
+            hint="Start it so: tickwell serve --allow-local",
+        )
+
     async def jobs_add(self, document: Document) -> tuple[Document, bool]:
         await self._check_project(document)
         answer = await self.client.answer(create_job(_definition(document)))

@@ -8,21 +8,16 @@ import logging
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from tickwell.cli.allowing import LOCAL
 from tickwell.errors import InvalidSetting
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
 _DEFAULTS = Settings()
-#: What `--allow-local` opens: webhooks to programs on this machine.
-LOCAL: dict[str, Any] = {
-    "allow_http": True,
-    "allow_private": ("127.0.0.0/8", "::1/128"),
-    "allow_ports": ("1-65535",),
-}
 
 
 def serve(

@@ -11,6 +11,7 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, Any
 
 from tickwell.api.paging import opened, sealed
+from tickwell.cli.allowing import LOCAL
 from tickwell.cli.backend import Document
 from tickwell.cli.store_file import check_there, file_findings
 from tickwell.clock import StoreClock, wall_millis
@@ -92,6 +93,10 @@ class StoreBackend:
 
     async def wait(self, seconds: float) -> None:
         await self.store.changed(seconds)
+
+    def allow_local(self) -> None:
+        self.settings = replace(self.settings, **LOCAL)
+        self._tools.jobs.admit = admission(self.clock, self.settings)
 
     async def jobs_add(self, document: Document) -> tuple[Document, bool]:
         job = await self._read(document)

@@ -98,8 +98,8 @@ async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) 
 
 
 def _scheduler(url: str, folder: Path, random: Random) -> Scheduler:
+    from tickwell.cli.allowing import LOCAL
     from tickwell.cli.demo.shop import HANDLERS, QUEUES
-    from tickwell.cli.serve import LOCAL
     from tickwell.executors.handlers import Handler
     from tickwell.scheduler import Scheduler
     from tickwell.settings import Settings

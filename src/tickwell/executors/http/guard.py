@@ -64,12 +64,19 @@ class Guard:
 
     def check_url(self, url: Url) -> None:
         """What can be judged without asking for a name: scheme, port, a literal address."""
+        found = []
         if url.scheme not in self._schemes:
-            raise Refused("plain http is not allowed here", "Use https, or set allow_http")
+            found.append(Refused("plain http is not allowed here", "Use https, or set allow_http"))
         if not any(low <= url.port <= high for low, high in self._ports):
-            raise Refused(f"port {url.port} is not allowed here", "Add it to allow_ports")
+            found.append(Refused(f"port {url.port} is not allowed here", "Add it to allow_ports"))
         if url.address is not None:
-            self.check_address(str(url.address), url.port)
+            try:
+                self.check_address(str(url.address), url.port)
+            except Refused as refused:
+                found.append(refused)
+        if found:  # all at once: who mends one does not come back for the next
+            hints = ". ".join(each.hint for each in found if each.hint)
+            raise Refused(", ".join(each.reason for each in found), hints)
 
     def check_address(self, text: str, port: int) -> None:
         """The very address that is about to be dialled."""
