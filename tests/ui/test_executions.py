@@ -75,6 +75,24 @@ async def test_a_group_of_dead_letters_is_revived_with_progress(page, site):
         assert site.until(id, {"dead"}).attempt == 2
 
 
+async def test_a_group_is_revived_by_its_row_after_a_question(page, site):
+    site.add("ill", target={"call": {"handler": "breaks"}}, retry={"max_attempts": 1})
+    ids = [site.run("ill", payload={"what": "an ill thing"}).id for _ in range(2)]
+    await page.goto(f"{site.url}/dead?q=an+ill+thing")
+    asked = []
+
+    async def agree(dialog):
+        asked.append(dialog.message)
+        await dialog.accept()
+
+    page.once("dialog", agree)
+    async with page.expect_navigation(url=re.compile("revival=")):
+        await page.get_by_role("button", name="Revive 2…").click()
+    assert asked == ["Revive 2, 10 a second?"]
+    await expect(page.locator("#revival [role=status]")).to_contain_text("Revived 2 of 2")
+    assert [site.until(id, {"dead"}).attempt for id in ids] == [2, 2]
+
+
 async def test_a_queue_is_paused_and_resumed(page, site):
     site.post("/queues/later-on/pause")
     await page.goto(f"{site.url}/workers")
