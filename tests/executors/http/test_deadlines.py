@@ -74,5 +74,7 @@ async def test_a_request_to_stop_counts_more_than_a_deadline_at_the_same_time(de
 
 async def test_a_task_goes_on_after_a_deadline_it_missed(deadlines):
     assert await wait(deadlines, 0.0, asyncio.Event()) == "missed"
-    assert asyncio.current_task().cancelling() == 0
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
     await asyncio.sleep(0)

@@ -43,7 +43,7 @@ async def test_our_own_writes_do_not_wake_us(scene, store):
 
 
 async def test_many_writes_ring_few_times(scene, store, owner, other):
-    heard = asyncio.Queue()
+    heard: asyncio.Queue = asyncio.Queue()
     await owner.add_listener(store.bell.channel, lambda *args: heard.put_nowait(args))
     job = await scene.job(trigger=OnDemand())
     for _ in range(100):

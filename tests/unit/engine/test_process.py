@@ -8,8 +8,8 @@ SAY = "from tickwell.engine.process import own_process; print(own_process(), flu
 
 
 def child():
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, "-c", SAY], text=True, **pipes)
+    command = [sys.executable, "-c", SAY]
+    return subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def test_a_process_knows_itself_and_is_there():

@@ -48,9 +48,10 @@ async def test_what_is_later_than_the_lead_is_left_to_whoever_comes_first():
     assert rest == 2 - 0.375  # three quarters of the lead before its instant
 
 
-async def test_what_is_held_is_prepared_before_its_instant():
-    rig, prepared = Rig(lead=0.5), []
-    rig.executor.prepare = prepared.append
+async def test_what_is_held_is_prepared_before_its_instant(monkeypatch):
+    rig = Rig(lead=0.5)
+    prepared: list = []
+    monkeypatch.setattr(rig.executor, "prepare", prepared.append)
     job = await rig.add()
     held = await rig.request(job, in_seconds=0.4)
     await rig.request(job)
