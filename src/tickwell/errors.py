@@ -127,7 +127,10 @@ class Forbidden(TickwellError):
 
     def __init__(self, permission: str, actor: str) -> None:
         self.permission = permission
-        super().__init__(f"{actor} lacks the permission '{permission}'; ask an admin for a role")
+        remedy = "ask an admin for a role"
+        if permission == "platform":
+            remedy = "only platform admins have it, when they are logged in: no key does"
+        super().__init__(f"{actor} lacks the permission '{permission}'; {remedy}")
 
 
 class LimitReached(TickwellError):

@@ -20,8 +20,10 @@ from tickwell.services.administration import Administration
 from tickwell.services.limits.requests import Allowance, RequestLimits
 from tickwell.services.platform import DEFAULT, PLATFORM
 
-#: The same, whatever was wrong.
-REFUSED = "nobody that can be believed asks; send an API key as Authorization: Bearer tw_…"
+#: Where nothing was shown.
+NOBODY = "no API key was sent; send one as Authorization: Bearer tw_…"
+#: The same, whatever was wrong with what was shown.
+REFUSED = "this API key or token is not valid; send another one as Authorization: Bearer tw_…"
 _HEADER = "x-tickwell-project"
 #: The project that a browser chose last.
 PROJECT_COOKIE = "project"
@@ -74,7 +76,7 @@ class Authentication:
     async def _by_session(self, request: Request) -> Actor:
         if session_of(request) is None:
             self._count_stranger(request)
-            raise Unauthenticated(REFUSED)
+            raise Unauthenticated(NOBODY)
         try:
             return (await self.visit(request))[0]
         except Unauthenticated:

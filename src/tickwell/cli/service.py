@@ -171,7 +171,7 @@ class Service:
         return replace(health, ok=False, problems=[*health.problems, "no worker process runs"])
 
     def _say(self, sock: socket.socket | None) -> None:
-        does = " and ".join(sorted(self.roles))
+        does = " and ".join(sorted(self.roles if sock else self.roles - {"api"}))
         self._tell(f"tickwell runs: {does}, store {self.scheduler.store_url}")
         self._tell(f"  {self.scheduler.promises}")
         if self.workers:

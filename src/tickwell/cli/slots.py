@@ -31,9 +31,15 @@ def show_slots(screen: Screen, page: dict[str, Any]) -> None:
         screen.say(f"There is more: repeat this with --since {page['next']}")
 
 
+#: An execution may still be waiting, or have died: its state says so.
+_WORDS = {"executed": "with an execution"}
+
+
 def _sum(slots: list[dict[str, Any]]) -> str:
     if not slots:
         return "No fire time in this range. Choose another: --since 7d --until +1d"
     answers = Counter(slot["answer"] for slot in slots)
-    said = ", ".join(f"{count} {answer}" for answer, count in answers.most_common())
+    said = ", ".join(
+        f"{count} {_WORDS.get(answer, answer)}" for answer, count in answers.most_common()
+    )
     return f"{say_count(len(slots), 'fire time')}: {said}."

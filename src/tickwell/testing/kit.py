@@ -140,10 +140,10 @@ class Kit:
     async def assert_ran(self, name: str, times: int | None = None) -> None:
         """Fail unless the job ran, so many times if a number is given."""
         fires = await self.fires(name)
-        wanted = "at all" if times is None else f"{times} times"
+        wanted = "at all" if times is None else _times(times)
         if (times is None and not fires) or (times is not None and len(fires) != times):
             when = ", ".join(say(fire) for fire in fires[:10])
-            raise AssertionError(f"{name!r} ran {len(fires)} times, not {wanted}: {when}")
+            raise AssertionError(f"{name!r} ran {_times(len(fires))}, not {wanted}: {when}")
 
     async def assert_ran_at(self, name: str, *moments: datetime) -> None:
         """Fail unless the job ran for exactly these fire times."""
@@ -176,6 +176,10 @@ class Kit:
             await self.clock.advance(1.0)
             await asyncio.wait([stopping], timeout=0.01)
         await stopping
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _unhurried(settings: Settings) -> Settings:

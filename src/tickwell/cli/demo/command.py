@@ -56,10 +56,13 @@ def demo(
 
 
 async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) -> None:
+    from tickwell.api.server import require_server
     from tickwell.cli.demo.history import fill
     from tickwell.cli.demo.receiver import DemoReceiver
     from tickwell.cli.service import Service
 
+    if serving:
+        require_server()  # before a week is invented that nobody could look at
     random = Random(seed)
     scheduler = _scheduler(url, folder, random)
     receiver = DemoReceiver(scheduler.clock, random)
