@@ -158,7 +158,7 @@ def test_bad_input_is_one_sentence_and_writes_nothing(tickwell, folder, store, a
 def test_a_moment_that_is_past_is_refused(tickwell, either):
     ended = tickwell("jobs", "add", "x", "--at", "2020-01-01T00:00:00Z", "--call", "x")
     assert ended.code == 2
-    assert "is past" in ended.err
+    assert "is past, by more than the misfire grace of 10s. Choose a later moment" in ended.err
     assert tickwell("jobs", "list", "--json").json["items"] == []
 
 

@@ -37,6 +37,11 @@ def test_the_first_one_wins(tmp_path):
     [
         ("stroe = 'x'", {}, "tickwell.toml: 'stroe' is no setting. Is it store?"),
         ("nonsense = 1", {}, "'nonsense' is no setting. tickwell config show lists them all"),
+        (
+            "",
+            {"TICKWELL_SLOTTS": "3"},
+            "TICKWELL_SLOTTS in the environment: it is no setting. Is it TICKWELL_SLOTS?",
+        ),
         ("slots = ", {}, "tickwell.toml: cannot be read"),
         ("slots = '5'", {}, "slots in tickwell.toml: '5' is not a whole number"),
         ("allow_http = 1", {}, "allow_http in tickwell.toml: 1 is not true or false"),
@@ -135,3 +140,13 @@ def test_a_url_that_is_refused_keeps_its_password(tickwell, monkeypatch):
     assert ended.code == 2
     assert "'oracle://…' names no store that Tickwell knows" in ended.err
     assert "secret" not in ended.err
+
+
+def test_what_is_somebody_elses_may_begin_like_ours(tmp_path):
+    environ = {
+        "TICKWELL_TEST_REDIS": "x",
+        "TICKWELL_SECRET_KEY": "x",
+        "TICKWELL_TEAM": "x",
+        "TICKWELL_LOST": "x",
+    }
+    assert configure(None, environ, tmp_path).origins == {}

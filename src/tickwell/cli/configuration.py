@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,6 +25,12 @@ CUSTOMARY = {
 }
 #: What a command needs to ask a server, which is no setting of a process that runs jobs.
 REMOTE = ("server", "key")
+#: Variables of ours that are no settings.
+OTHERS = (
+    *("TICKWELL_PROJECT", "TICKWELL_SECRET_KEY", "TICKWELL_SECRET_KEYS"),
+    *("TICKWELL_OIDC_SECRET", "TICKWELL_COMPLETE"),
+)
+_NEAR = 0.78
 _LINE = re.compile(r"\s*(?:export\s+)?(\w+)\s*=\s*(.*?)\s*")
 Found = Iterator[tuple[str, Any, str]]
 
@@ -115,12 +121,25 @@ def _from_toml(path: Path) -> Found:
 
 def _from_texts(texts: Mapping[str, str], where: str) -> Found:
     ours = {f"{PREFIX}{name.upper()}": name for name in KINDS}
+    _refuse_misspelt(texts, [*ours, *OTHERS], where)
     for variable, name in {**CUSTOMARY, **ours}.items():
         text = texts.get(variable)
         if text is not None:
             origin = f"{variable} {where}"
             value = read(name, text, origin)
             yield name, _without_driver(value) if variable == "DATABASE_URL" else value, origin
+
+
+def _refuse_misspelt(texts: Mapping[str, str], known: Sequence[str], where: str) -> None:
+    """A variable that is nearly one of ours; others may begin like ours and be somebody else's."""
+    names = [each.removeprefix(PREFIX) for each in known]
+    for variable in texts:
+        if not variable.startswith(PREFIX) or variable in known:
+            continue
+        near = get_close_matches(variable.removeprefix(PREFIX), names, n=1, cutoff=_NEAR)
+        if near:
+            origin = f"{variable} {where}"
+            raise InvalidSetting("it is no setting", field=origin, hint=f"Is it {PREFIX}{near[0]}?")
 
 
 def _without_driver(url: str) -> str:

@@ -13,6 +13,7 @@ from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.job import Cursor, Entry, Job, JobState, copied
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.trigger import Once, OnDemand
+from tickwell.domain.trigger.duration import format_duration
 from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import JobFilter, Page
@@ -195,7 +196,7 @@ def _require_fires(job: Job, cursor: Cursor) -> None:
     if isinstance(job.trigger, Once):
         raise InvalidTrigger(
             f"{job.trigger.at:%Y-%m-%d %H:%M:%S} UTC is past, by more than the misfire grace of"
-            f" {job.misfire.grace} ms",
+            f" {format_duration(job.misfire.grace)}",
             field="trigger.once",
             hint="Choose a later moment, or trigger an on-demand job now",
         )

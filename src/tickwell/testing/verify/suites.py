@@ -47,7 +47,7 @@ async def contract(site: Site) -> list[Finding]:
             if why is not None:
                 wrong.append(f"{topic}: {test}: {why}")
             if (count := passed.total() + len(wrong)) % 50 == 0:
-                site.tell(f"contract: {count} tests")
+                site.tell(f"contract: {count} tests so far")
         code = await process.wait()
     finally:
         await end(process)
