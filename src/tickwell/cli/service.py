@@ -199,7 +199,7 @@ class Service:
             self._tell(f"    log in, within an hour: {url}/login?link={self.first.link_token}")
             self._tell(f"    API key, admin of the project default: {self.first.key}")
         if settings.auth:
-            self._tell("  No password? On this machine: tickwell users link NAME, as local")
+            self._tell("  Another way in, from this machine: tickwell users link local")
         if not settings.auth:
             self._tell("  Nobody is asked who they are: auth is off")
         if settings.allow_http or settings.allow_private:
