@@ -65,8 +65,9 @@ class CallThread:
         try:
             await first.future
         except BaseException:
-            self._thread = None
-            self._calls.put(None)  # should the opener have gone before the connection was there
+            # An opener that was cancelled goes when the file is let go of: whoever removes it
+            # afterwards would see it made again.
+            await self.stop()
             raise
 
     async def stop(self) -> None:

@@ -11,7 +11,7 @@ from tickwell.testing.verify.places.place import DocumentPlace
 
 
 class SqlitePlace(DocumentPlace):
-    """One file, with the two that SQLite keeps beside it."""
+    """One file, with those that SQLite keeps beside it."""
 
     def __init__(self, url: str, tag: str) -> None:
         given = parse(url)
@@ -23,7 +23,7 @@ class SqlitePlace(DocumentPlace):
         await self.drop()
 
     async def drop(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("", "-wal", "-shm", "-journal"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
     async def swap(self, job: str, document: str) -> str:
