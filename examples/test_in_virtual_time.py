@@ -16,8 +16,6 @@ import pytest
 from tickwell import Cron, Every, Http, Retry, Run, Scheduler
 from tickwell.testing import Kit, Receiver
 
-pytest_plugins = ["tickwell.testing.plugin"]
-
 # The application under test, as it is in production.
 scheduler = Scheduler("sqlite:////var/lib/shop/jobs.db", app="shop")
 sent: list[datetime] = []

@@ -12,8 +12,6 @@ from tickwell.domain.job import JobState
 from tickwell.errors import InvalidInput, NotRunning
 from tickwell.testing.kit import Stuck
 
-pytest_plugins = ["tickwell.testing.plugin"]
-
 ROME = ZoneInfo("Europe/Rome")
 #: Declared as an application declares it, on a store that no test should touch.
 shop = Scheduler("sqlite:////nowhere/shop.db", app="shop")
