@@ -54,7 +54,7 @@ async def test_the_next_fire_of_a_pause_is_the_first_after_its_end(world):
     }
     assert document["job"]["next_fire_time"] == "2026-06-15T15:00:00.000Z"
     assert document["withdrawn"] == document["cancelling"] == 0
-    held = (await world.jobs.pause("default", ["report"], by="ann"))[0]
+    held = (await world.jobs.pause("default", ["report"], by="ann", why="still moving"))[0]
     assert changed_document(held)["job"]["next_fire_time"] is None
 
 

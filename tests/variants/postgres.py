@@ -29,14 +29,14 @@ def move_before_record(patches):
     """The cursor is moved by one transaction, and what it passed is recorded by another."""
     moved, recorded = Firing._moved, Recorder.quickly
 
-    async def quickly(self, batches, *, careful):
+    async def quickly(self, batches, **options):
         firing = getattr(self.flow, "firing", None)
         if firing is not None:
             rows = [moved(firing, *one) for one in firing.planned]
             await self.session.many("move_cursor", rows)
             await self.session.connection.execute("COMMIT")
             await self.session.connection.execute("BEGIN")
-        await recorded(self, batches, careful=careful)
+        await recorded(self, batches, **options)
 
     sound = Firing._plan
 
@@ -103,7 +103,7 @@ def overlap_ahead(patches):
         )
 
     patches.setattr(Flow, "admit", admit)
-    patches.setattr("tickwell.stores.sql.server.recording.place", lambda *_: None)
+    patches.setattr("tickwell.stores.sql.server.recording.place", lambda *_, **__: None)
 
 
 def forgets_who_asked(patches):
