@@ -21,11 +21,18 @@ READER_CACHE = 16 * 1024
 CHECKPOINT = 4_000
 #: Bytes that the log keeps on disk after a burst.
 LOG_LIMIT = 64 * 1024 * 1024
+#: Seconds that setting up waits for the lock: whoever closes a file last holds it for a moment.
+SET_UP = 10.0
 
 
 def connect(path: Path, synchronous: str, cache: int = READER_CACHE) -> sqlite3.Connection:
     """A connection in autocommit mode: transactions are begun and ended explicitly."""
     connection = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=256)
+    Patience(SET_UP, Random()).run(lambda: _set_up(connection, synchronous, cache))
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection, synchronous: str, cache: int) -> None:
     for name, value in (
         ("synchronous", synchronous),
         ("cache_size", -cache),
@@ -36,7 +43,6 @@ def connect(path: Path, synchronous: str, cache: int = READER_CACHE) -> sqlite3.
         ("secure_delete", "off"),
     ):
         connection.execute(f"PRAGMA {name} = {value}")
-    return connection
 
 
 def prepare(path: Path, synchronous: str, wait: float) -> sqlite3.Connection:
