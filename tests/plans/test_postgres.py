@@ -153,6 +153,7 @@ RUN_SEARCHES = (
     ExecutionFilter(project="p1", look=FEW, until=-1),
     ExecutionFilter(project="p0", look=FEW, states=frozenset({State.CANCELLED, State.SKIPPED})),
     ExecutionFilter(project="p1", look=FEW, job_id=jobs(101)[0], states=frozenset({State.DEAD})),
+    ExecutionFilter(project="p9", look=FEW, states=frozenset({State.WAITING, State.RUNNING})),
 )
 
 
