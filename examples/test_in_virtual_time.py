@@ -61,4 +61,6 @@ async def test_a_webhook(tickwell: Kit, tickwell_receiver: Receiver) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(pytest.main([__file__, "-q", "-p", "no:cacheprovider"]))
+    # `pytest test_in_virtual_time.py` needs none of this: here Tickwell is imported already.
+    quiet = ["-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    sys.exit(pytest.main([__file__, *quiet]))
