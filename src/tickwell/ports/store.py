@@ -96,6 +96,7 @@ class QueueStore(Protocol):
     ) -> list[str]:
         """Move executions that are in one of the pending `states`; answer which were moved.
 
+        Those that come into such a state by the moves of others of them stay.
         To cancelled, skipped or parked, or a parked one back to waiting. Consequences as in
         `finish`; a parked one keeps its place in its job's gate, its concurrency permit not.
         """

@@ -155,19 +155,18 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
     ) -> list[str]:
         # Only what is parked can be told to wait again: the rest would lose its place.
         allowed = {State.PARKED} if to is State.WAITING else PENDING - {to}
-        moved = []
-        for id in ids:
-            row = self.tables.rows.get(id)
-            if row is None or row.execution.state not in allowed.intersection(states):
-                continue
-            moved.append(id)
+        allowed = allowed.intersection(states)
+        rows = [self.tables.rows[id] for id in dict.fromkeys(ids) if id in self.tables.rows]
+        # Chosen before any moves: one that ends may let another of them into the queue.
+        chosen = [row for row in rows if row.execution.state in allowed]
+        for row in chosen:
             if to in PENDING:
                 row.execution.reason = reason if to is State.PARKED else None
                 self.tables.move(row, to)
                 self.flow.release_key(row)
             else:
                 self.flow.end(row, to, reason, now)
-        return moved
+        return [row.execution.id for row in chosen]
 
     async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
         left_out = self.unreadable.keys(now)

@@ -79,19 +79,17 @@ class SqliteQueue(SqliteLiveness):
 
         def work(session: Session) -> list[str]:
             flow = Flow(session, self.cache)
-            moved = []
-            for id in ids:
-                found = session.row("pending_by_id", id)
-                if found is None or found[3] not in codes:
-                    continue
-                moved.append(id)
-                row = Row(*found)
+            found = {id: session.row("pending_by_id", id) for id in ids}
+            # Chosen before any moves: one that ends may let another of them into the queue.
+            chosen = [id for id, row in found.items() if row is not None and row[3] in codes]
+            for id in chosen:
+                row = Row(*session.row("pending_by_id", id))
                 if to in PENDING:
                     session.run("set_reason", clean(reason) if target == PARKED else None, row.key)
                     flow.wait(row, target)
                 else:
                     flow.end(row, target, clean(reason), now)
             flow.close()
-            return moved
+            return chosen
 
         return await self.writer.call(work)

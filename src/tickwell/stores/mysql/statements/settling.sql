@@ -4,6 +4,10 @@
 -- The jobs of pending executions.
 SELECT DISTINCT job FROM tickwell_queue WHERE id IN $1[];
 
+-- name: lock_pending
+-- Which of these are pending, and their states; no claim gets them any more.
+SELECT id, state FROM tickwell_queue WHERE id IN $1[] ORDER BY id FOR UPDATE;
+
 -- name: set_reason
 -- Why an execution is parked.
 UPDATE tickwell_execution SET reason = $1 WHERE id = $2;

@@ -4,6 +4,10 @@
 -- The jobs of pending executions.
 SELECT DISTINCT job::text FROM tickwell.queue WHERE id = ANY ($1::uuid[]);
 
+-- name: lock_pending
+-- Which of these are pending, and their states; no claim gets them any more.
+SELECT id::text, state FROM tickwell.queue WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE;
+
 -- name: set_reason
 -- Why an execution is parked.
 UPDATE tickwell.execution SET reason = $1 WHERE id = $2;

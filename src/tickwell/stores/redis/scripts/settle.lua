@@ -7,17 +7,23 @@ for _, state in ipairs(cjson.decode(ARGV[4])) do
   states[state] = true
 end
 fetch(ids)
+-- Chosen before any moves: one that ends may let another of them into the queue.
+local chosen = {}
 for _, id in ipairs(ids) do
   local row = rows[id]
-  if row and states[row[STATE]] then
+  if row and states[row[STATE]] and not chosen[id] then
+    chosen[id] = true
     answers[#answers + 1] = id
-    if to <= PARKED then
-      row[REASON] = to == PARKED and reason
-      move(id, row, to)
-      release_key(id, row)
-    else
-      conclude(id, row, to, reason, now)
-    end
+  end
+end
+for _, id in ipairs(answers) do
+  local row = rows[id]
+  if to <= PARKED then
+    row[REASON] = to == PARKED and reason
+    move(id, row, to)
+    release_key(id, row)
+  else
+    conclude(id, row, to, reason, now)
   end
 end
 flush()

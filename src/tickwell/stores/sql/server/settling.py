@@ -31,10 +31,13 @@ class Settling:
         asked, target = ids_among(ids), STATE_CODE[to]
         jobs = await self.session.rows("jobs_of_pending", asked)
         await self.flow.locks.jobs_with_gates([job for (job,) in jobs])
+        # Chosen before any moves: one that ends may let another of them into the queue.
+        found = await self.session.rows("lock_pending", asked)
+        ready = {id for id, state in found if state in codes}
         moved = []
         for id in asked:
-            row = await self.flow.gates.load(id)
-            if row is None or row.state not in codes:
+            row = await self.flow.gates.load(id) if id in ready else None
+            if row is None:
                 continue
             moved.append(id)
             if to in PENDING:

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tickwell.domain.execution import State
-from tickwell.domain.gate import Overlap
+from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.trigger import OnDemand
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
@@ -35,6 +37,23 @@ class Settling(Topic):
         moved = await scene.settle(ids, State.CANCELLED, T0, states={State.WAITING})
         assert moved == [ids[1]]
         assert (await scene.execution(ids[0])).state is State.QUEUED
+
+    @pytest.mark.parametrize(
+        "gate",
+        [
+            {"overlap": Overlap.QUEUE_ALL},
+            {"overlap": Overlap.ALLOW, "concurrency": Concurrency("k", 1)},
+        ],
+    )
+    async def test_one_that_is_queued_by_the_move_of_another_stays(
+        self, scene: Scene, gate: dict[str, Any]
+    ) -> None:
+        job = await scene.job(trigger=OnDemand(), **gate)
+        runs = [a_request(job, T0 + n, overlap=job.overlap) for n in range(2)]
+        ids = await scene.run(*runs, now=T0 + 1)
+        moved = await scene.settle(ids, State.CANCELLED, T0 + 1, states={State.QUEUED})
+        assert moved == [ids[0]]
+        assert (await scene.execution(ids[1])).state is State.QUEUED
 
     async def test_what_runs_or_has_ended_is_not_moved(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())
