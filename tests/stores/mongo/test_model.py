@@ -2,28 +2,12 @@
 
 import pytest
 
-from tests.property.model import draws
 from tests.property.model.machine import BRIEF, StoreMachine, check_reach, thorough
 from tests.servers.mongo import empty, server
-from tickwell.domain.gate import Concurrency
 from tickwell.stores.mongo import MongoStore
 
 
-def job(id, now, fields):
-    """One limit for each key.
-
-    Where limits differ, and one that stands before the gate ends, who comes next is let in at once
-    here, and on the other stores when a holder ends.
-    """
-    given = fields["concurrency"]
-    if given is not None:
-        fields = fields | {"concurrency": Concurrency(given.key, 2)}
-    return draws.job(id, now, fields)
-
-
 class MongoMachine(StoreMachine):
-    job = staticmethod(job)
-
     def make_store(self):
         # What is durable after a power cut is another test's concern; waiting for disks is slow.
         url = server().url("model", journal="false")
@@ -31,7 +15,7 @@ class MongoMachine(StoreMachine):
         return MongoStore.from_url(url)
 
 
-TestMongo = pytest.mark.timeout(600)(thorough(MongoMachine, BRIEF))
+TestMongo = pytest.mark.timeout(600)(thorough(MongoMachine, 2 * BRIEF))
 
 
 def test_the_machine_got_everywhere():

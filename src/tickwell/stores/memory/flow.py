@@ -93,19 +93,26 @@ class Flow:
         execution = row.execution
         execution.reason, execution.ended_at = reason, now
         execution.cancel_requested = row.called_off = False
-        self.tables.move(row, state)
+        self.leave(row, state)
         self._go_on(execution, now)
-        self.release_key(row)
         self._release_job(row)
 
-    def release_key(self, row: Row) -> None:
-        """Give the concurrency permit back; the best of those before the gate get what is free."""
-        if not row.holds_key or row.gate is None:
-            return
+    def leave(self, row: Row, state: State) -> None:
+        """Move it out of its concurrency gate or the line before it; the next get their turn."""
+        was_there = row.holds_key or row.waits is Waits.KEY
+        self.tables.move(row, state)
+        if was_there and row.gate is not None:
+            self._give_way(row, row.gate)
+
+    def _give_way(self, row: Row, gate: str) -> None:
+        """Give the permit back, if it has one; the best of those before the gate get what is free.
+
+        Who stands first may be in the way of others without a permit: each brings its own limit.
+        """
         row.holds_key = False
-        self.tables.key_gate[row.gate].discard(row.execution.id)
-        self.let_in(row.gate)
-        self.tables.forget_gate(row.gate)
+        self.tables.key_gate.get(gate, set()).discard(row.execution.id)
+        self.let_in(gate)
+        self.tables.forget_gate(gate)
 
     def let_in(self, gate: str) -> None:
         """Let the best of those before a concurrency gate through, as many as there is room for.
@@ -125,8 +132,7 @@ class Flow:
         """Keep it waiting until its job is resumed; its place in the job's gate stays its own."""
         row.execution.run_at = row.look_at = NEVER
         row.execution.reason = None
-        self.tables.move(row, State.WAITING)
-        self.release_key(row)
+        self.leave(row, State.WAITING)
 
     def restamp(self, row: Row, job: Job) -> None:
         """Let the next attempt run by the definition in force; its gate stays the one it has."""

@@ -35,8 +35,8 @@ class PendingExecutions:
             self._keep(row, pending, now)
         for row in withdrawn:
             self.flow.withdraw(row, now)
-        for gate in sorted({row.gate for row in kept if row.gate is not None}):
-            self.flow.let_in(gate)  # an edit may have raised the limit
+        for gate in sorted({row.gate for row in affected if row.gate is not None}):
+            self.flow.let_in(gate)  # a limit may have been raised, or the first have been withdrawn
         return len(withdrawn), self._call_off(pending, now)
 
     def release(self, at: int) -> None:

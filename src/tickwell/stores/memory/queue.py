@@ -162,8 +162,7 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
         for row in chosen:
             if to in PENDING:
                 row.execution.reason = reason if to is State.PARKED else None
-                self.tables.move(row, to)
-                self.flow.release_key(row)
+                self.flow.leave(row, to)
             else:
                 self.flow.end(row, to, reason, now)
         return [row.execution.id for row in chosen]

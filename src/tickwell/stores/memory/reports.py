@@ -84,10 +84,9 @@ class MemoryReports:
         row.rank, row.called_off = rank, False
         if row.expires_at is not None:
             heapq.heappush(self.tables.expiring, (row.expires_at, execution.id))
-        self.tables.move(row, State.WAITING)
+        self.flow.leave(row, State.WAITING)
         if execution.job_version != entry.job.version:
             self.flow.restamp(row, entry.job)
-        self.flow.release_key(row)
         if entry.cursor.state is JobState.DELETED:
             self.flow.end(row, State.CANCELLED, "job deleted", now)
         elif entry.cursor.state is JobState.PAUSED:

@@ -34,7 +34,6 @@ FRESH = 10.0
 class MongoCommitting(MongoGates):
     """What writes to more than one document."""
 
-    #: Executions that the last commit let through a concurrency gate.
     async def commit(self, space: Workspace) -> tuple[set[str], set[str]]:
         """Write it; the jobs that moved meanwhile, and executions that passed a key's gate."""
         changes = space.changes()

@@ -34,12 +34,10 @@ class GateFlow(Flow):
         super().__init__(tables)
         self.events: list[Event] = []
 
-    def release_key(self, row: Row) -> None:
-        if not row.holds_key or row.gate is None:
-            return
+    def _give_way(self, row: Row, gate: str) -> None:
+        permit = row.permit if row.holds_key and isinstance(row, MongoRow) else None
         row.holds_key = False
-        permit = row.permit if isinstance(row, MongoRow) else None
-        self.events.append(Event(gate=row.gate, job=row.execution.job_id, permit=permit))
+        self.events.append(Event(gate=gate, job=row.execution.job_id, permit=permit))
 
     def let_in(self, gate: str) -> None:
         self.events.append(Event(gate=gate))

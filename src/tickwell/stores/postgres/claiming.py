@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tickwell.domain.execution import Claim
@@ -13,7 +15,7 @@ from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.text import ids_among
 
-#: How often a claim looks again when others took all that it had picked.
+#: How often a claim looks again when it can read nothing of what it took.
 LOOKS = 5
 
 
@@ -35,25 +37,46 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
 
 
 async def _take(session: Session, cache: JobCache, request: ClaimRequest) -> list[Any]:
-    head = request.worker, request.claim_id, request.now, request.limit
+    head = request.worker, request.claim_id, request.now
     rest = request.now + request.lead, cache.unreadable.keys(request.now)
     queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
     if request.ids is not None:
         ids = ids_among(request.ids)
-        return await session.rows("claim_ids", *head, ids, queues, abilities, *rest)
+        return await session.rows("claim_ids", *head, request.limit, ids, queues, abilities, *rest)
     if len(queues) == 1 and len(abilities) == 1:
-        return await session.rows("claim_lane", *head, queues[0], abilities[0], *rest)
-    # Several lanes are merged before any row is locked: a lock on more than is taken would hide
-    # rows from others, who would rest although there is work.
+        return await session.rows("claim_lanes", *head, queues, abilities, [request.limit], *rest)
+    return await _take_merged(session, request, queues, abilities, rest)
+
+
+async def _take_merged(
+    session: Session,
+    request: ClaimRequest,
+    queues: list[str],
+    abilities: list[str],
+    rest: tuple[int, list[Any]],
+) -> list[Any]:
+    """The best of several lanes, which are merged before any row is locked.
+
+    A lock on more than is taken would hide rows from others, who would rest although there is work.
+    """
     until, left_out = rest
-    for _ in range(LOOKS):
-        picked = await session.rows(
-            "claimable", queues, abilities, until, request.now, request.limit, left_out
+    taken: list[Any] = []
+    spent: set[tuple[str, str]] = set()
+    while room := request.limit - len(taken):
+        lanes = await session.rows(
+            "claimable", *(queues, abilities, until, request.now, room, left_out), *_columns(spent)
         )
-        ids = [id for (id,) in picked]
-        if not ids:
-            return []
-        rows = await session.rows("claim_ids", *head, ids, queues, abilities, *rest)
-        if rows:
-            return rows
-    return []
+        if not lanes:
+            break
+        head = request.worker, request.claim_id, request.now
+        rows = await session.rows("claim_lanes", *head, *_columns(lanes, 3), *rest)
+        taken += rows
+        if sum(many for _, _, many in lanes) < room:
+            break  # whatever else was there, others are taking it
+        got = Counter((row[12], row[13]) for row in rows)
+        spent |= {(queue, ability) for queue, ability, many in lanes if got[queue, ability] < many}
+    return taken
+
+
+def _columns(rows: Collection[Sequence[Any]], width: int = 2) -> list[list[Any]]:
+    return [[row[column] for row in rows] for column in range(width)]

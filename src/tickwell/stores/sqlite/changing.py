@@ -164,9 +164,11 @@ class PendingExecutions:
         for key in withdrawn:
             row = self.flow.gates.load(key)
             if row is not None:
+                gates.add(row.gate)
                 self.flow.withdraw(row, now)
         for gate in sorted(gate for gate in gates if gate is not None):
-            self.flow.gates.let_in(gate)  # an edit may have raised the limit
+            # A limit may have been raised, or the first have been withdrawn.
+            self.flow.gates.let_in(gate)
         return len(withdrawn), self._call_off(pending, now)
 
     def _keep(self, row: Row, pending: Pending, now: int) -> None:

@@ -7,6 +7,7 @@ change of the job is involved; everything else goes through here, in order.
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Reason
@@ -75,8 +76,7 @@ class Flow:
         self.session.run("end_pending", state, reason, now, prune_at(job, state, now), row.key)
         self.ended[job.project, state] += 1
         self.after_end(job, row.job, row.kind, state, now)
-        if row.holds_key and row.gate is not None:
-            self.gates.release_key(row.gate)
+        self.gates.leave_key(row)
         if row.holds_job:
             self.gates.release_job(row.job)
 
@@ -110,10 +110,9 @@ class Flow:
 
     def wait(self, row: Row, state: int = WAITING) -> None:
         """Take it out of the queue; its concurrency permit goes to the next."""
-        held, row.holds_key = row.holds_key, 0
+        before, row.holds_key = copy(row), 0
         self.gates.move(row, state)
-        if held and row.gate is not None:
-            self.gates.release_key(row.gate)
+        self.gates.leave_key(before)
 
     def restamp(self, row: Row, job: Job) -> None:
         """Let the next attempt run by the definition in force; its gate stays the one it has."""

@@ -79,6 +79,13 @@ class Gates:
             row.holds_key = 1
         self.move(row, QUEUED)
 
+    def leave_key(self, row: Row) -> None:
+        """Pass on what one had in its concurrency gate that is gone: its permit, or its turn."""
+        if row.gate is not None and row.holds_key:
+            self.release_key(row.gate)
+        elif row.gate is not None and row.waits == KEY_GATE:
+            self.let_in(row.gate)
+
     def release_key(self, gate: str) -> None:
         """Give a concurrency permit back; the best of those before the gate get what is free."""
         self._held[gate] = self._taken(gate) - 1

@@ -1,17 +1,23 @@
 -- Claims. A lane is what is queued for one ability in one queue: a worker looks only into lanes
 -- that it can serve, so what it cannot run never stands in its way.
 
--- name: claim_lane
--- Hand over the best of one lane: from the queue to running, in one statement. Rows that somebody
--- else is taking are passed over, never waited for.
+-- name: claim_lanes
+-- Hand over the best of some lanes, of each as many as are asked of it: from the queue to running,
+-- in one statement. Rows that somebody else is taking are passed over, never waited for; others of
+-- the lane take their place.
 WITH picked AS MATERIALIZED (
-    SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, expires_at,
-           own_payload, holds_job, holds_key, gate
-    FROM tickwell.queue
-    WHERE state = 2 AND queue = $5 AND ability = $6 AND run_at <= $7 AND job <> ALL ($8::uuid[])
-      AND (expires_at IS NULL OR expires_at > $3)
-      AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
-    ORDER BY rank, id LIMIT $4 FOR UPDATE SKIP LOCKED
+    SELECT best.*, lane.queue, lane.ability
+    FROM unnest($4::text[], $5::text[], $6::int[]) AS lane (queue, ability, many)
+    CROSS JOIN LATERAL (
+        SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, expires_at,
+               own_payload, holds_job, holds_key, gate
+        FROM tickwell.queue
+        WHERE state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
+          AND run_at <= $7 AND job <> ALL ($8::uuid[])
+          AND (expires_at IS NULL OR expires_at > $3)
+          AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
+        ORDER BY rank, id LIMIT lane.many FOR UPDATE SKIP LOCKED
+    ) AS best
 ),
 gone AS (
     -- An array keeps the planner on the key, however little it knows of the table.
@@ -28,13 +34,13 @@ started AS (
 )
 SELECT picked.id::text, picked.job::text, picked.kind, picked.attempt, picked.charged, picked.lost,
        picked.returned, picked.fire_time, picked.run_at, cursor.version, cursor.hard,
-       execution.payload
+       execution.payload, picked.queue, picked.ability
 FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
 LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
 ORDER BY picked.rank, picked.id;
 
 -- name: claim_ids
--- The same among given executions, whatever lane they are in.
+-- The same of given executions, whatever lane they are in.
 WITH picked AS MATERIALIZED (
     SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, expires_at,
            own_payload, holds_job, holds_key, gate
@@ -66,8 +72,8 @@ LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
 ORDER BY picked.rank, picked.id;
 
 -- name: claimable
--- The best of all lanes of these queues and abilities: lanes are found by one seek each, however
--- much they hold.
+-- How many each lane has of the best of these queues and abilities: lanes are found by one seek
+-- each, however much they hold. Lanes that are spent are left out.
 WITH RECURSIVE lane (queue, ability) AS (
     SELECT wanted.queue, (SELECT min(queue.ability) FROM tickwell.queue
                           WHERE queue.state = 2 AND queue.queue = wanted.queue)
@@ -77,16 +83,20 @@ WITH RECURSIVE lane (queue, ability) AS (
                         WHERE queue.state = 2 AND queue.queue = lane.queue
                           AND queue.ability > lane.ability)
     FROM lane WHERE lane.ability IS NOT NULL
+),
+best (queue, ability) AS (
+    SELECT lane.queue, lane.ability FROM lane CROSS JOIN LATERAL (
+        SELECT queue.id, queue.rank FROM tickwell.queue
+        WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
+          AND queue.run_at <= $3 AND (queue.expires_at IS NULL OR queue.expires_at > $4)
+          AND queue.job <> ALL ($6::uuid[])
+        ORDER BY queue.rank, queue.id LIMIT $5
+    ) AS one
+    WHERE lane.ability = ANY ($2::text[])
+      AND (lane.queue, lane.ability) NOT IN (SELECT * FROM unnest($7::text[], $8::text[]))
+    ORDER BY one.rank, one.id LIMIT $5
 )
-SELECT best.id::text FROM lane CROSS JOIN LATERAL (
-    SELECT queue.id, queue.rank FROM tickwell.queue
-    WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
-      AND queue.run_at <= $3 AND (queue.expires_at IS NULL OR queue.expires_at > $4)
-      AND queue.job <> ALL ($6::uuid[])
-    ORDER BY queue.rank, queue.id LIMIT $5
-) AS best
-WHERE lane.ability = ANY ($2::text[])
-ORDER BY best.rank, best.id LIMIT $5;
+SELECT queue, ability, count(*)::int FROM best GROUP BY queue, ability;
 
 -- name: take_back
 -- What a claim took just now goes back to where it was: nobody knows of these attempts yet.

@@ -58,12 +58,11 @@ local function try_again(id, row, run_at, rank, stamp)
   lift(id, row)
   row[WORKER], row[CLAIM], row[CANCEL], row[CALLED_OFF] = false, false, false, false
   row[RUN_AT], row[LOOK_AT], row[RANK] = run_at, run_at, rank
-  move(id, row, WAITING)
+  leave(id, row, WAITING)
   stirred = true
   if row[VERSION] ~= entry[J_VERSION] then
     restamp(id, row, entry, stamp and stamp[2])
   end
-  release_key(id, row)
   if entry[J_STATE] == DELETED then
     conclude(id, row, CANCELLED, 'job deleted', now)
   elseif entry[J_STATE] == PAUSED then

@@ -20,8 +20,7 @@ for _, id in ipairs(answers) do
   local row = rows[id]
   if to <= PARKED then
     row[REASON] = to == PARKED and reason
-    move(id, row, to)
-    release_key(id, row)
+    leave(id, row, to)
   else
     conclude(id, row, to, reason, now)
   end

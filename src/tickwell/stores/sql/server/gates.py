@@ -63,6 +63,13 @@ class Gates:
             row.holds_key = True
         await self.move(row, QUEUED)
 
+    async def leave_key(self, row: Row) -> None:
+        """Pass on what one had in its concurrency gate that is gone: its permit, or its turn."""
+        if row.gate is not None and row.holds_key:
+            await self.release_key(row.gate)
+        elif row.gate is not None and row.waits == KEY_GATE:
+            await self.let_in(row.gate)
+
     async def release_key(self, gate: str) -> None:
         """Give a concurrency permit back; the best of those before the gate get what is free."""
         await self.locks.gates([gate])

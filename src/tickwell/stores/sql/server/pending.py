@@ -41,9 +41,11 @@ class PendingExecutions:
         for id in withdrawn:
             row = await self.flow.gates.load(id)
             if row is not None:
+                gates.add(row.gate)
                 await self.flow.withdraw(row, now)
         for gate in sorted(gate for gate in gates if gate is not None):
-            await self.flow.gates.let_in(gate)  # an edit may have raised the limit
+            # A limit may have been raised, or the first have been withdrawn.
+            await self.flow.gates.let_in(gate)
         return len(withdrawn), await self._call_off(pending, now)
 
     async def _keep(self, row: Row, pending: Pending, now: int) -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tickwell.domain.change import edit, pause, resume
+from tickwell.domain.change import delete, edit, pause, resume
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Job
 from tickwell.domain.policy import MINUTE
-from tickwell.domain.trigger import OnDemand
+from tickwell.domain.trigger import Every, OnDemand
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
 from tickwell.testing.contract.topic import Topic
@@ -103,6 +103,43 @@ class Keys(Topic):
         await scene.succeed(await scene.claim_one(T0 + 3), T0 + 3)
         states = [(await scene.execution(id)).state for id in ids]
         assert states == [State.SUCCEEDED, State.CANCELLED, State.QUEUED]
+
+    async def test_whoever_leaves_the_line_makes_way_at_once(self, scene: Scene) -> None:
+        now = minute(1) + 2
+        for number, to in enumerate((State.CANCELLED, State.SKIPPED, State.PARKED)):
+            _, first, next_one = await self._line(scene, f"settle-{number}")
+            await scene.settle([first], to, now)
+            assert (await scene.execution(next_one)).state is State.QUEUED, to
+        for name, changer in (("pause", pause("ann", "wait")), ("delete", delete())):
+            for fires in (True, False):
+                job, _, next_one = await self._line(scene, f"{name}-{fires}", fires=fires)
+                await scene.change(job, changer, now)
+                assert (await scene.execution(next_one)).state is State.QUEUED, (name, fires)
+        _, first, next_one = await self._line(scene, "cancel")
+        await scene.store.request_cancel("default", [first], now)
+        assert (await scene.execution(next_one)).state is State.QUEUED
+        _, _, next_one = await self._line(scene, "expire", ttl=MINUTE)
+        await scene.promote(minute(2) + 2)
+        assert (await scene.execution(next_one)).state is State.QUEUED
+
+    async def _line(
+        self, scene: Scene, key: str, *, fires: bool = True, **fields: Any
+    ) -> tuple[Job, str, str]:
+        """A gate with one holder: the first before it wants it alone, the next would share it."""
+        wide = await self._job(scene, key=key, limit=2)
+        trigger = Every("1m") if fires else OnDemand()
+        narrow = await self._job(scene, key=key, trigger=trigger, **fields)
+        holders = await scene.run(*(a_request(wide, T0) for _ in range(2)))
+        if fires:
+            await scene.fire(minute(1))
+            first = (await scene.at(narrow, minute(1))).id
+        else:
+            [first] = await scene.run(a_request(narrow, minute(1)), now=minute(1))
+        [next_one] = await scene.run(a_request(wide, minute(1) + 1), now=minute(1) + 1)
+        await scene.settle([holders[0]], State.CANCELLED, minute(1) + 1)
+        states = [(await scene.execution(id)).state for id in (first, next_one)]
+        assert states == [State.BLOCKED, State.BLOCKED]
+        return narrow, first, next_one
 
     async def test_both_gates_are_passed_job_first(self, scene: Scene) -> None:
         limits = Concurrency("k", 1)

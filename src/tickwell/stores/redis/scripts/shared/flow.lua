@@ -79,8 +79,11 @@ local function let_in(gate)
   end
 end
 
-local function release_key(id, row)
-  if row[HOLDS_KEY] then
+-- Move it out of its concurrency gate, or of the line before it; the next get their turn.
+local function leave(id, row, state)
+  local was_there = row[HOLDS_KEY] or row[WAITS] == KEY_GATE
+  move(id, row, state)
+  if was_there then
     row[HOLDS_KEY] = false
     redis.call('SREM', P .. 'holds:' .. row[GATE], id)
     let_in(row[GATE])
@@ -154,9 +157,8 @@ conclude = function(id, row, state, reason, now)
   lift(id, row)
   row[REASON], row[ENDED] = reason, now
   row[CANCEL], row[CALLED_OFF], row[CLAIM] = false, false, false
-  move(id, row, state)
+  leave(id, row, state)
   go_on(row, now)
-  release_key(id, row)
   release_job(id, row)
 end
 
@@ -167,8 +169,7 @@ end
 local function hold(id, row)
   lift(id, row)
   row[RUN_AT], row[LOOK_AT], row[REASON] = NEVER, NEVER, false
-  move(id, row, WAITING)
-  release_key(id, row)
+  leave(id, row, WAITING)
 end
 
 -- By the definition in force; its gate stays the one it has, with the limit if that is given.

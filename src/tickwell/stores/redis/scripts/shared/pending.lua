@@ -63,11 +63,14 @@ local function change_pending(job, pending, limits, now)
     end
   end
   for _, id in ipairs(withdrawn) do
+    if rows[id][GATE] then
+      gates[#gates + 1] = rows[id][GATE]
+    end
     withdraw(id, rows[id], now)
   end
   table.sort(gates)
   for _, gate in ipairs(gates) do
-    let_in(gate) -- an edit may have raised the limit
+    let_in(gate) -- a limit may have been raised, or the first have been withdrawn
   end
   return #withdrawn, call_off(ids, pending, now)
 end
