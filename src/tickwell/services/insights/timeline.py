@@ -15,10 +15,10 @@ from tickwell.ports.store import HistoryStore, Store
 from tickwell.services.insights.load import counted, hourly_load
 from tickwell.services.insights.rates import hourly
 
-#: Lanes that are drawn; executions that are read; fires of one job that are drawn one by one.
-LANES, READ, FIRES = 60, 600, 300
-#: Executions of one job that are read where there are too many of all.
-EACH = 30
+#: Lanes that are drawn; executions that are read; fires of one job that are counted.
+LANES, READ, FIRES = 40, 300, 300
+#: Executions of one job that are read where there are too many of all, and looked at for that.
+EACH, LOOK = 30, 50
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,7 +65,9 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
         lanes[entry.job.id] = Lane(job_id=entry.job.id, name=entry.job.name)
     seen = list(ran.items)
     if ran.cursor is not None:
-        seen = await _of_each(store, past, list(lanes.values())[:LANES])
+        # The newest of a job are of this span, unless it ended earlier.
+        look = LOOK if until > now else None
+        seen = await _of_each(store, past, list(lanes.values())[:LANES], look)
     for each in seen:
         if each.job_id in lanes:
             lanes[each.job_id].executions.append(each)
@@ -86,18 +88,23 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
 
 
 async def _of_each(
-    store: HistoryStore, where: ExecutionFilter, lanes: Sequence[Lane]
+    store: HistoryStore, where: ExecutionFilter, lanes: Sequence[Lane], look: int | None
 ) -> list[Execution]:
-    """The latest of each job, so that the busy leave room for the rare; and all that died."""
-    dead = store.list_executions(replace(where, states=frozenset({State.DEAD})), limit=READ)
-    latest = [
-        store.list_executions(replace(where, job_id=lane.job_id), limit=EACH) for lane in lanes
+    """The latest of each job, so that the busy leave room for the rare; and the newest that died.
+
+    Where an instant is the only end, a store looks through all that is older: 30 ms of a page.
+    """
+    died = replace(where, states=frozenset({State.DEAD}), since=None)
+    each_job = [
+        store.list_executions(replace(where, job_id=lane.job_id, look=look), limit=EACH)
+        for lane in lanes
     ]
-    died, *pages = await asyncio.gather(dead, *latest)
+    dead, *pages = await asyncio.gather(store.list_executions(died, limit=READ), *each_job)
     for lane, page in zip(lanes, pages, strict=True):
-        if page.cursor is not None:
+        if page.cursor is not None and len(page.items) == EACH:
             lane.dense_before = page.items[-1].run_at
-    found = {each.id: each for page in (died, *pages) for each in page.items}
+    items = [each for page in (dead, *pages) for each in page.items]
+    found = {each.id: each for each in items if each.fire_time >= (where.since or 0)}
     return sorted(found.values(), key=lambda each: each.run_at, reverse=True)
 
 

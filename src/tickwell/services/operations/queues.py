@@ -16,8 +16,8 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.operations.tools import Tools
 
 #: Live executions that are counted at most.
-_COUNTED = 2000
-_PAGE = 1000
+_COUNTED = 1000
+_PAGE = 500
 
 
 @dataclass(slots=True, kw_only=True)

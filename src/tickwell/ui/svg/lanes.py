@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
@@ -12,6 +13,8 @@ from tickwell.ui.formatting import span, when
 from tickwell.ui.svg.axis import Axis
 
 WIDTH, NAMES, ROW, LOAD, TICKS = 1100, 190, 24, 34, 20
+#: How wide a ring is, with a little room.
+RING = 8.5
 #: Characters of a name that fit before the lanes.
 LONGEST = 27
 _TONES = {
@@ -91,21 +94,43 @@ def _lane(lane: Lane, y: int, axis: Axis) -> str:
             _band("ran too often to be drawn one by one", axis.left, axis.x(lane.dense_before), y)
             + ran
         )
+    return head + ran + _coming(lane, y, axis)
+
+
+def _coming(lane: Lane, y: int, axis: Axis) -> str:
+    """A ring for each fire; those that would touch are one band."""
     if lane.dense and lane.fires:
-        begin = axis.x(lane.fires[0])
-        coming = _band("fires too often to be drawn one by one", begin, axis.right, y)
-    else:
-        coming = "".join(
-            f"<g><title>{escape(when(fire, axis.zone))}</title>"
-            f'<circle class="coming" cx="{axis.x(fire):.1f}" cy="{y + 12}" r="3.5"/></g>'
-            for fire in lane.fires
-        )
-    return head + ran + coming
+        words = "fires too often to be drawn one by one"
+        return _band(words, axis.x(lane.fires[0]), axis.right, y)
+    parts = []
+    for fires in _near(lane.fires, axis):
+        first, last = axis.x(fires[0]), axis.x(fires[-1])
+        begins = when(fires[0], axis.zone)
+        if len(fires) > 1:
+            words = f"{len(fires)} fires from {begins} to {when(fires[-1], axis.zone)}"
+            parts.append(_band(words, first - 3, last + 3, y))
+        else:
+            parts.append(
+                f"<g><title>{escape(begins)}</title>"
+                f'<circle class="coming" cx="{first:.1f}" cy="{y + 12}" r="3.5"/></g>'
+            )
+    return "".join(parts)
+
+
+def _near(fires: Sequence[int], axis: Axis) -> list[list[int]]:
+    """Fires that are nearer to each other than a ring is wide go together."""
+    groups: list[list[int]] = []
+    for fire in fires:
+        if groups and axis.x(fire) - axis.x(groups[-1][-1]) < RING:
+            groups[-1].append(fire)
+        else:
+            groups.append([fire])
+    return groups
 
 
 def _band(words: str, begin: float, end: float, y: int) -> str:
     return (
-        f'<g><title>{words}</title><rect class="band" x="{begin:.1f}" y="{y + 9}" '
+        f'<g><title>{escape(words)}</title><rect class="band" x="{begin:.1f}" y="{y + 9}" '
         f'width="{max(end - begin, 2):.1f}" height="6" rx="3"/></g>'
     )
 
