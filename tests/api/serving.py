@@ -47,6 +47,7 @@ class Serving:
         self.thread.start()
         assert self.ready.wait(120)
         if self.problem:
+            self.sock.close()
             raise self.problem
         return self
 

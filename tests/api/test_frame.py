@@ -7,7 +7,7 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 
 from tests.api.conftest import CALL
-from tickwell.api.app import create_app
+from tickwell.api.app import flat
 from tickwell.api.context import Context
 from tickwell.api.forwarded import Forwarded
 from tickwell.api.security import permission_of
@@ -42,16 +42,13 @@ async def test_an_application_without_access_is_shut(world):
     await given.close()
 
 
-async def test_a_route_without_a_permission_is_a_mistake(world, monkeypatch):
+def test_a_route_without_a_permission_is_a_mistake():
     from fastapi import APIRouter
-
-    from tickwell.api import app as module
 
     router = APIRouter()
     router.add_api_route("/open", lambda: None)
-    monkeypatch.setattr(module, "ROUTERS", (router,))
     with pytest.raises(TypeError, match="/open declares no permission"):
-        create_app(world.context)
+        flat([router], "/api")
 
 
 ROUTES = [
