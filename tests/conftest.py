@@ -17,6 +17,27 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 logging.getLogger("asyncio").setLevel(logging.WARNING)
 
 
+#: Files of more than a minute, the longest first.
+LONGEST = (
+    "testing/test_verify.py",
+    "stores/mongo/test_model.py",
+    "variants/test_variants.py",
+    "property/model/test_sqlite.py",
+    "faults/test_kill_sweep.py",
+    "simulation/test_swarm.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Long files first: beside others they cost little, at the end all would wait for them."""
+    items.sort(key=lambda item: _turn(item.path.as_posix()))
+
+
+def _turn(path):
+    turns = [turn for turn, name in enumerate(LONGEST) if path.endswith(name)]
+    return turns[0] if turns else len(LONGEST)
+
+
 def pytest_sessionfinish():
     """Servers that tests started for themselves go with them, whatever became of the tests."""
     stop_all()

@@ -20,6 +20,6 @@ def sweep(folder, how, *store):
     report = json.loads(done.stdout)
     assert report["writes"] > 30
     reads, writes = report["calls"] - report["writes"], report["writes"]
-    cuts = {"kill": reads + 3 * writes, "brief": 2 * writes, "reset": reads + 2 * writes}
+    cuts = {"kill": reads + 3 * writes, "reset": reads + 2 * writes}
     assert report["cuts"] == cuts[how]
     assert report["wrong"] == {}

@@ -43,7 +43,6 @@ RESETS = ("reset before", "reset after")
 SWEEPS = {
     "kill": ("kill before", "kill after", "kill with reply"),
     # Killed before a call is, but for what handlers did meanwhile, killed after the one before it.
-    "brief": ("kill after", "kill with reply"),
     "reset": RESETS,
 }
 

@@ -25,9 +25,9 @@ from tickwell.stores.mongo.entries import cursor_document, definition_document
 from tickwell.testing.contract.builders import T0, a_job, a_request, a_worker, minute
 from tickwell.testing.contract.scene import Scene
 
-JOBS = 100_000
+JOBS = 40_000
 #: Executions in each of four states.
-EACH = 25_000
+EACH = 10_000
 LIMIT = 100
 #: What every reaper looks for.
 REMOVABLE = JobFilter(states=frozenset({JobState.FINISHED}), auto_remove=True)

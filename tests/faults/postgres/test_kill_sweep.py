@@ -1,7 +1,0 @@
-"""A process is stopped at every one of its writes to PostgreSQL; the long sweep adds the reads."""
-
-from tests.faults.postgres.sweeping import swept
-
-
-def test_cut_at_every_write(tmp_path):
-    swept(tmp_path, "brief")
