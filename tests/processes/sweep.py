@@ -1,6 +1,6 @@
 """The kill sweep: the scenario is cut off at each of its store calls, in three places each.
 
-    python -m tests.processes.sweep FOLDER kill|brief|reset [STORE]
+    python -m tests.processes.sweep FOLDER kill|reset [STORE]
 
 A child of this small process, which has no threads, is cut; then a survivor with a clock past the
 ttl takes over. In between nothing is waited for. Prints one JSON document. Each cut has a store of
@@ -42,7 +42,6 @@ READS = {
 RESETS = ("reset before", "reset after")
 SWEEPS = {
     "kill": ("kill before", "kill after", "kill with reply"),
-    # Killed before a call is, but for what handlers did meanwhile, killed after the one before it.
     "reset": RESETS,
 }
 
