@@ -11,6 +11,7 @@ from tickwell.clock import Clock, StoreClock
 from tickwell.declared.blocking import Blocking
 from tickwell.declared.function import Declare, JobFunction
 from tickwell.declared.hooks import Hook, Hooks, What
+from tickwell.declared.leaving import Leaving
 from tickwell.declared.lifecycle import Forked, Lifecycle
 from tickwell.declared.named import Named
 from tickwell.declared.policies import Policies
@@ -159,6 +160,14 @@ class Scheduler(Named, Running):
         await self._life.open()
         self._late.clear()
         synced = await self._syncing().sync(self._declared, prune=prune)
+        return self._told(synced)
+
+    async def _take_away(self) -> Synced:
+        synced = Synced()
+        await self._syncing().take_away(self._declared, synced, prune=False)
+        return self._told(synced)
+
+    def _told(self, synced: Synced) -> Synced:
         for name in synced.paused:
             self.events.emit(JobPaused(job=name, why=gone_from(self.app)))
         return synced
@@ -171,7 +180,7 @@ class Scheduler(Named, Running):
         return bool(synced.added)
 
     def _syncing(self) -> Syncing:
-        return Syncing(self.jobs, self.app, self.project)
+        return Syncing(self.jobs, self._store, self.app, self.project)
 
     async def start(self, roles: Collection[str] = BOTH) -> None:
         """Open the store, bring declared jobs up to date, and set the engine going."""
@@ -246,7 +255,7 @@ class Scheduler(Named, Running):
     async def _make_engine(self, roles: frozenset[str]) -> Engine:
         from tickwell.wiring import make_engine
 
-        await self.sync()
+        synced = await self.sync()
         return make_engine(
             self._store,
             self.handlers,
@@ -254,6 +263,7 @@ class Scheduler(Named, Running):
             self.settings,
             events=self.events,
             roles=roles,
+            extra=[Leaving(self._take_away)] if synced.kept else [],
         )
 
     def _make_store(self, url: str) -> NotifyingStore:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -15,6 +15,7 @@ from tickwell.domain.health import Health
 from tickwell.domain.http import Http
 from tickwell.domain.target import Call
 from tickwell.engine.engine import ROLES, Engine
+from tickwell.engine.loop import WakingService
 from tickwell.errors import InvalidSetting
 from tickwell.executors.call import CallExecutor
 from tickwell.executors.handlers import Handlers
@@ -164,6 +165,7 @@ def make_engine(
     *,
     events: Events,
     roles: Collection[str] = ROLES,
+    extra: Sequence[WakingService] = (),
 ) -> Engine:
     """An engine on an opened store."""
     shared = store.name.startswith("memory:")  # no second handle can see its data
@@ -182,7 +184,7 @@ def make_engine(
         turn=getattr(store, "notifier", None),
         # By the URL that was given: the store's name has no credentials.
         open_pulse_store=None if shared else lambda: make_store(settings.store),
-        extra=[relay] if "worker" in roles else [],
+        extra=[*extra, relay] if "worker" in roles else extra,
     )
     runs.wake = engine.wake
     if "worker" in roles:

@@ -1,8 +1,12 @@
 """Jobs in code belong to an app: a start brings its own up to date, and nobody else's."""
 
+import asyncio
+
 import pytest
 
 from tickwell import Call, Cron, Every, Scheduler
+from tickwell.declared import leaving
+from tickwell.domain.event import JobPaused
 from tickwell.domain.job import JobState
 from tickwell.errors import Conflict
 from tickwell.services.declarations import is_edited
@@ -45,6 +49,24 @@ async def test_the_log_warns_of_what_a_start_pauses(make, caplog):
     [warning] = caplog.messages
     assert warning.startswith("paused job theirs: gone from code of app 'default'.")
     assert "Scheduler(app='…')" in warning
+
+
+async def test_what_a_live_worker_can_run_is_not_gone_until_that_worker_is(
+    make, caplog, monkeypatch
+):
+    monkeypatch.setattr(leaving, "REST", 0.01)
+    async with make("theirs") as other:
+        mine = make("mine")
+        assert (await mine.sync()).kept == ["theirs"]
+        paused = asyncio.Event()
+        mine.on(JobPaused)(lambda _event: paused.set())
+        async with mine:
+            assert (await mine.get("theirs")).cursor.state is JobState.ACTIVE
+            assert caplog.messages == []
+            await other.stop()
+            await asyncio.wait_for(paused.wait(), 10)
+            assert (await mine.get("theirs")).cursor.pause.why == "gone from code"
+            assert len(caplog.messages) == 1
 
 
 async def test_what_a_person_paused_stays_paused(make):

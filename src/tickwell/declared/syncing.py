@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tickwell.domain.job import Cursor, Entry, Job, JobState
+from tickwell.domain.target import Call
 from tickwell.errors import Conflict, JobExists, NotFound, VersionConflict, WrongState
 from tickwell.ports.records import JobFilter
+from tickwell.ports.store import HistoryStore
 from tickwell.services.declarations import GONE
 from tickwell.services.jobs import Jobs
 
@@ -21,13 +23,17 @@ class Synced:
     resumed: list[str] = field(default_factory=list)
     paused: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    #: Gone from this code, but a live worker has their handlers: another program's, or one that
+    #: is about to leave.
+    kept: list[str] = field(default_factory=list)
 
 
 class Syncing:
     """Adds what is missing, edits what changed, pauses what is gone."""
 
-    def __init__(self, jobs: Jobs, app: str, project: str) -> None:
+    def __init__(self, jobs: Jobs, store: HistoryStore, app: str, project: str) -> None:
         self.jobs = jobs
+        self.store = store
         self.app = app
         self.project = project
 
@@ -36,8 +42,7 @@ class Syncing:
         synced = Synced()
         for job in declared:
             await self.sync_one(job, synced)
-        if declared:
-            await self._take_away({job.name for job in declared}, synced, prune=prune)
+        await self.take_away(declared, synced, prune=prune)
         return synced
 
     async def sync_one(self, declared: Job, synced: Synced) -> None:
@@ -68,7 +73,11 @@ class Syncing:
                 return  # somebody else has resumed it
             synced.resumed.append(job.name)
 
-    async def _take_away(self, names: Iterable[str], synced: Synced, *, prune: bool) -> None:
+    async def take_away(self, declared: Sequence[Job], synced: Synced, *, prune: bool) -> None:
+        """Pause what is gone and no live worker can run; with `prune`, delete what is gone."""
+        if not declared:
+            return
+        names, announced = {job.name for job in declared}, await self._announced()
         for entry in await self._own():
             job = entry.job
             if job.name in names or job.declared is None:
@@ -77,11 +86,21 @@ class Syncing:
                 if prune:
                     await self.jobs.delete(self.project, [job.id])
                     synced.deleted.append(job.name)
-                elif entry.cursor.state is JobState.ACTIVE:
+                elif entry.cursor.state is not JobState.ACTIVE:
+                    continue
+                elif isinstance(job.target, Call) and job.target.ability in announced:
+                    synced.kept.append(job.name)
+                else:
                     await self.jobs.pause(self.project, [job.id], by=self._name, why=GONE)
                     synced.paused.append(job.name)
             except NotFound:
                 continue  # deleted meanwhile
+
+    async def _announced(self) -> set[str]:
+        """What live workers can run."""
+        now = self.jobs.clock.now()
+        alive = [each for each in await self.store.list_workers() if each.is_counted_on(now)]
+        return {ability for each in alive for ability in each.worker.abilities}
 
     async def _own(self) -> list[Entry]:
         where, found, cursor = JobFilter(project=self.project, app=self.app), list[Entry](), None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+#: Milliseconds after which a worker that was not seen is not counted on.
+SILENT = 60_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
@@ -29,6 +32,10 @@ class Liveness:
     beat: int
     seen_at: int
     lost: bool = False
+
+    def is_counted_on(self, now: int) -> bool:
+        """Whether it is likely to run what comes: a guess for people and starts, not for leases."""
+        return not self.lost and now - self.seen_at < SILENT
 
 
 @dataclass(slots=True, kw_only=True)

@@ -17,8 +17,6 @@ from tickwell.services.declarations import GONE
 
 #: Milliseconds after which what is due and has not moved is worth a word.
 LATE = 60_000
-#: A worker that was not seen for so long is not counted on.
-SILENT = 60_000
 #: A clock further off than this makes people's own times and the store's disagree.
 SKEWED = 5_000
 _PRUNED = 10_000
@@ -63,7 +61,7 @@ class Checkup:
         stats = await self.store.stats(self.project)
         wakeup = await self.store.next_wakeup(now)
         found = [_clock(self.store.name, now, host_time)]
-        alive = [each for each in await self.store.list_workers() if _is_alive(each, now)]
+        alive = [each for each in await self.store.list_workers() if each.is_counted_on(now)]
         found += _workers(alive, stats, wakeup)
         found += _planner(wakeup, now)
         found += await self._stuck(alive, now)
@@ -116,10 +114,6 @@ class Checkup:
             return []
         text = f"{count}{' or more' * (count == _SOME)} attempts of lost workers wait for recovery"
         return [Finding("recovery", Level.WARNING, text, "Any process recovers: tickwell serve")]
-
-
-def _is_alive(liveness: Liveness, now: int) -> bool:
-    return not liveness.lost and now - liveness.seen_at < SILENT
 
 
 def _clock(name: str, now: int, host_time: int) -> Finding:
