@@ -5,7 +5,9 @@ import pytest
 from tests.servers.mariadb import server
 from tests.servers.mariadb_tables import run, url
 from tickwell.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnavailable
+from tickwell.ports.records import JobFilter
 from tickwell.stores.mysql import MysqlStore, flavour, migrate, session
+from tickwell.testing.contract.scene import Scene
 
 PREFIX = "odd_"
 
@@ -117,6 +119,22 @@ async def test_a_read_only_server(odd):
     assert await odd_tables() == set()
 
 
+async def test_a_server_that_becomes_read_only(guest):
+    """As after a fail-over: said by every write, until the URL leads to the primary again."""
+    await run("GRANT ALL ON tickwell.* TO guest@'127.0.0.1'")
+    store = MysqlStore.from_url(guest)
+    await store.open()
+    await run("SET GLOBAL read_only = ON")
+    try:
+        with pytest.raises(StoreRefused, match="is read-only, as a replica is; name the primary"):
+            await Scene(store).job("first")
+    finally:
+        await run("SET GLOBAL read_only = OFF")
+    await Scene(store).job("second")
+    assert [entry.job.name for entry in (await store.list_jobs(JobFilter())).items] == ["second"]
+    await store.close()
+
+
 async def test_a_server_too_old(monkeypatch, odd):
     monkeypatch.setattr(flavour, "OLDEST_MARIADB", (99, 0, 0))
     assert "MariaDB 10.6 or newer is needed" in await refusal(odd)
@@ -163,6 +181,16 @@ async def test_a_table_that_is_gone(odd):
     await run("DROP TABLE odd_worker")
     with pytest.raises(StoreCorrupt, match="are damaged; restore a backup"):
         await store.list_workers()
+    await store.close()
+
+
+async def test_an_index_that_is_gone(odd):
+    store = MysqlStore.from_url(odd)
+    await store.open()
+    await run("ALTER TABLE odd_job DROP INDEX job_app")
+    with pytest.raises(StoreCorrupt, match="Key 'job_app' doesn't exist in table 'job'"):
+        await store.list_jobs(JobFilter(app="shop"))
+    assert (await store.list_jobs(JobFilter())).items == []
     await store.close()
 
 

@@ -7,15 +7,38 @@ import re
 
 import pytest
 
+from tickwell.domain.execution import ENDED, LIVE, Kind, State
+from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.stores.mysql import listing
 from tickwell.stores.mysql.dialect import statements, with_prefix
 from tickwell.stores.mysql.flavour import Flavour
 from tickwell.stores.mysql.migrate import STEPS
 from tickwell.stores.mysql.url import parse
 
 COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
-TEXTS = dict(statements("tickwell_")) | {
-    step.name: COMMENT.sub("", step.read_text("utf-8")) for step in STEPS
-}
+SQL = statements("tickwell_")
+ID = "00000000-0000-7000-8000-000000000000"
+
+
+def lists():
+    """Queries that are put together for each list: every term in each place that it may stand."""
+    picks = {"app": "a", "project": "p", "queue": "q", "tag": "t", "search": "s"}
+    for cursor, edge in ((None, None), (f"p\0n\0{ID}", f"p\0z\0{ID}")):
+        for fields in ({}, picks, {"auto_remove": True}, {"auto_remove": False}):
+            yield listing.jobs_query(SQL, JobFilter(**fields), cursor, 9, edge)
+            yield listing.jobs_edge(SQL, JobFilter(**fields), cursor, 9)
+    yield listing.jobs_query(SQL, JobFilter(fires_before=9), f"5\0{ID}", 9)
+    rest = {"queue": "q", "since": 1, "until": 2, "due_before": 3, "kind": Kind.FIRE}
+    for states in (None, LIVE, {State.RUNNING}, ENDED, {State.DEAD}, frozenset(State)):
+        for fields in ({}, {"project": "p"}, {"job_id": ID}, rest):
+            where = ExecutionFilter(states=states and frozenset(states), **fields)
+            yield listing.executions_query(SQL, where, ID, 9, ID)
+            yield listing.executions_edge(SQL, where, ID, 9)
+
+
+TEXTS = dict(SQL) | {step.name: COMMENT.sub("", step.read_text("utf-8")) for step in STEPS}
+TEXTS |= {f"list {number}": text for number, (text, _) in enumerate(lists())}
+TEXTS["one"] = listing.one_query(SQL)
 #: What only one of them has, or has otherwise.
 APART = {
     "RETURNING": r"\bRETURNING\b",
@@ -36,6 +59,13 @@ APART = {
     "quoted names that are texts": r'"',
     "a collation of one of them": r"utf8mb4_\w+",
     "IF EXISTS where MySQL has none": r"\b(COLUMN|INDEX|KEY)\s+IF\s+(NOT\s+)?EXISTS\b",
+    "a cast that MySQL has not": r"\bAS\s+(INT|INTEGER|BIGINT|VARCHAR|TEXT)\s*[()]",
+    "a default of a long text": r"TEXT\b[^,]*\bDEFAULT\b",
+    "CREATE OR REPLACE": r"\bOR\s+REPLACE\b",
+    "SET STATEMENT": r"\bSET\s+STATEMENT\b",
+    "FETCH FIRST": r"\bFETCH\s+(FIRST|NEXT)\b",
+    "locks that MySQL cannot skip or wait for": r"\bSHARE MODE SKIP\b|\bFOR UPDATE WAIT\b",
+    "a list of rows as a table": r"(\(|\bFROM\s+\(?|^)\s*VALUES\s*\(",
     "a function of one of them": r"\b(BIN_TO_UUID|UUID_TO_BIN|JSON_ARRAYAGG|NVL|ANY_VALUE)\s*\(",
 }
 #: Reserved by MySQL 8 and not by MariaDB.
@@ -49,6 +79,7 @@ RESERVED = (
 FUNCTIONS = {
     *("CAST", "COALESCE", "CONCAT", "CONNECTION_ID", "COUNT", "GREATEST", "IF", "JSON_TABLE"),
     *("LEAST", "MIN", "MOD", "NULLIF", "ROW_COUNT", "SUM", "SYSDATE", "UNIX_TIMESTAMP"),
+    *("JSON_CONTAINS", "LOCATE"),
 }
 CALL = re.compile(r"\b([A-Z][A-Z_]+)\(")
 #: Words that are followed by a bracket and are no functions.
@@ -69,6 +100,41 @@ def test_no_name_is_a_word_that_mysql_reserves():
 def test_only_functions_that_both_have_are_called():
     called = {word for text in TEXTS.values() for word in CALL.findall(text)}
     assert called - WORDS <= FUNCTIONS
+
+
+WRITE = re.compile(r"(?:UPDATE|DELETE\s+FROM|DELETE)\s+(\w+)(.*)", re.DOTALL)
+READ = r"\b(?:FROM|JOIN)\s+{}\b"
+SEVERAL = re.compile(
+    r"\bUPDATE\b(?:(?!\bSET\b).)*(?:\bJOIN\b|,)(?:(?!\bSET\b).)*\bSET\b", re.DOTALL
+)
+
+
+def parts():
+    """One by one: a name may stand for several."""
+    return [(name, part.strip()) for name, text in TEXTS.items() for part in text.split(";")]
+
+
+def test_no_write_reads_its_own_table_in_a_query_of_its_own():
+    """MariaDB does it, MySQL refuses (1093)."""
+    written = [(name, found) for name, part in parts() if (found := WRITE.match(part))]
+    assert len(written) > 50
+    assert [name for name, one in written if re.search(READ.format(one[1]), one[2])] == []
+
+
+def test_no_write_to_several_tables_has_an_order_or_a_limit():
+    """MariaDB does it, MySQL refuses (1221)."""
+    several = [(name, part) for name, part in parts() if SEVERAL.match(part)]
+    assert several
+    assert [name for name, part in several if re.search(r"\b(ORDER BY|LIMIT)\b", part)] == []
+
+
+def test_every_table_that_a_function_makes_has_a_name():
+    made = re.compile(r"JSON_TABLE\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+    found = [
+        (name, text[each.end() :]) for name, text in TEXTS.items() for each in made.finditer(text)
+    ]
+    assert len(found) > 10
+    assert [name for name, rest in found if not re.match(r"\s+AS\s+\w", rest)] == []
 
 
 def test_texts_of_lists_have_a_character_set_of_their_own():

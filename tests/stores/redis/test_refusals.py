@@ -9,7 +9,9 @@ from tests.servers.redis import server, start
 from tests.servers.redis_keys import client
 from tickwell.domain.promises import REDIS_ALWAYS, REDIS_EVERYSEC, REDIS_VOLATILE
 from tickwell.errors import SchemaTooNew, StoreRefused, StoreUnavailable
+from tickwell.ports.records import JobFilter
 from tickwell.stores.redis import RedisStore
+from tickwell.testing.contract.scene import Scene
 
 
 async def refusal(url, error=StoreRefused):
@@ -71,6 +73,21 @@ async def test_a_server_that_throws_keys_away(policy):
 async def test_a_replica():
     made = start("--replicaof", "127.0.0.1", str(server().port or 1))
     assert "is a replica; name the primary server" in await refusal(made.url)
+
+
+async def test_a_server_that_becomes_a_replica():
+    """As after a fail-over: said by every write, until the URL leads to the primary again."""
+    made = start()
+    store = RedisStore.from_url(made.url)
+    await store.open()
+    with client(made) as keys:
+        keys.replicaof("127.0.0.1", 1)  # nobody is there, so what it has stays
+        with pytest.raises(StoreRefused, match="is a read-only replica; name the primary server"):
+            await Scene(store).job("first")
+        keys.replicaof("NO", "ONE")
+    await Scene(store).job("second")
+    assert [entry.job.name for entry in (await store.list_jobs(JobFilter())).items] == ["second"]
+    await store.close()
 
 
 async def test_a_node_of_a_cluster():

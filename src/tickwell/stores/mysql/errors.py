@@ -50,7 +50,7 @@ _KNOWN: dict[int, tuple[type[StoreError], str]] = {
 _FULL = frozenset({1021, 1114})
 _OUTSIDE = re.compile(r"user (\S+) to database '(.+)'")
 _NO_RIGHT = frozenset({1044, 1142, 1143, 1227, 1370})
-_CORRUPT = frozenset({1034, 1054, 1146, 1194, 1195, 1712, 1877})
+_CORRUPT = frozenset({1034, 1054, 1146, 1176, 1194, 1195, 1712, 1877})
 #: The connection was ended, or the statement was.
 _AWAY = frozenset({1152, 1158, 1159, 1160, 1161, 1184, 1317, 1927})
 #: From here on it is the driver that speaks: it lost the server.
