@@ -29,9 +29,10 @@ def lists():
             yield listing.jobs_edge(SQL, JobFilter(**fields), cursor, 9)
     yield listing.jobs_query(SQL, JobFilter(fires_before=9), f"5\0{ID}", 9)
     rest = {"queue": "q", "since": 1, "until": 2, "due_before": 3, "kind": Kind.FIRE}
-    for states in (None, LIVE, {State.RUNNING}, ENDED, {State.DEAD}, frozenset(State)):
-        for fields in ({}, {"project": "p"}, {"job_id": ID}, rest):
-            where = ExecutionFilter(states=states and frozenset(states), **fields)
+    running, dead = frozenset({State.RUNNING}), frozenset({State.DEAD})
+    for states in (None, LIVE, running, ENDED, dead, frozenset(State)):
+        for more in ({}, {"project": "p"}, {"job_id": ID}, rest):
+            where = ExecutionFilter(states=states, **more)
             yield listing.executions_query(SQL, where, ID, 9, ID)
             yield listing.executions_edge(SQL, where, ID, 9)
 
