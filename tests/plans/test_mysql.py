@@ -170,7 +170,7 @@ MORE = {"orphans": 6 * RUNNING, "owned": RUNNING}
 @pytest.mark.parametrize("name", HOT)
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_hot_statement_looks_at_what_it_takes(full, name):
-    text = full.database.sql[name].format(queue="'default'", ability="'call:work'")
+    text = full.database.sql[name].format(number=0, queue="'default'", ability="'call:work'")
     rows = await examined(full, lambda session: session.query(text, *HOT[name]))
     assert rows <= MORE.get(name, EACH * LIMIT), rows
     assert not await scans(full, text, HOT[name]), "a table is walked from end to end"

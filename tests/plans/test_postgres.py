@@ -66,7 +66,11 @@ HOT = {
         [NOW] * LIMIT,
         jobs(*SOME),
     ),
-    "claim_lane": ("w1", "c", NOW - 2000, LIMIT, "default", "call:work", NOW * 2, LEFT_OUT),
+    "claim_lanes": (
+        *("w1", "c", NOW - 2000),
+        *(["default", "slow"], ["call:work", "call:other"], [LIMIT - 100, 100]),
+        *(NOW * 2, LEFT_OUT),
+    ),
     "claim_ids": (
         *("w1", "c", NOW - 2000, LIMIT),
         runs("01", *range(WAITING + 1, WAITING + LIMIT)),
@@ -115,7 +119,9 @@ async def test_a_hot_statement_looks_at_twice_its_limit_at_most(full, name):
 @pytest.mark.asyncio(loop_scope="module")
 async def test_several_lanes_are_looked_at_as_far_as_the_limit_goes(full):
     lanes = ["default", "slow"], ["call:work", "call:other"]
-    plan = await plan_of(full, "claimable", *lanes, NOW * 2, NOW - 2000, LIMIT, LEFT_OUT)
+    spent = ["slow"], ["call:none"]
+    bounds = NOW * 2, NOW - 2000, LIMIT, LEFT_OUT
+    plan = await plan_of(full, "claimable", *lanes, *bounds, *spent)
     assert scanned(plan) == set()
     assert examined(plan) <= MORE["claimable"]
 

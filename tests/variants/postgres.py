@@ -76,7 +76,7 @@ def attempt_given_back(patches):
 
 def claim_without_lock(patches):
     """Claimers read the same rows; that one of them wrote first is nothing to the other."""
-    for name in ("claim_lane", "claim_ids"):
+    for name in ("claim_lanes", "claim_ids"):
         rewrite(patches, name, "FOR UPDATE SKIP LOCKED", "")
         rewrite(patches, name, "picked.job\n)", "picked.job ON CONFLICT (id) DO NOTHING\n)")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from tickwell.domain.execution import Claim
@@ -13,10 +14,17 @@ from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.text import clean, ids_among
 
-#: How often a claim looks again when others took all that it had picked.
+#: How often a claim looks again when it can read nothing of what it picked.
 LOOKS = 5
 #: Lanes that are looked into by one statement.
 LANES = 100
+
+#: A queue and an ability.
+Lane = tuple[str, str]
+#: Rank, id, and the number of the lane.
+Best = tuple[int, str, int]
+#: What is due until when, and the jobs that are left out.
+Rest = tuple[int, list[Any]]
 
 
 async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> list[Claim]:
@@ -37,40 +45,73 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
 
 async def pick(session: Session, cache: JobCache, request: ClaimRequest) -> list[Any]:
     """Lock what is to be handed over."""
-    head = clean(request.worker), request.now, request.limit
     rest = request.now + request.lead, cache.unreadable.keys(request.now)
-    queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
     if request.ids is not None:
-        ids = ids_among(request.ids)
-        return await session.rows("pick_ids", *head, ids, queues, abilities, *rest)
-    if len(queues) == 1 and len(abilities) == 1:
-        return await session.rows("pick_lane", *head, queues[0], abilities[0], *rest)
+        return await _pick_ids(session, request, ids_among(request.ids), rest)
+    queues = dict.fromkeys(request.queues)
+    lanes = [(queue, ability) for queue in queues for ability in request.abilities]
+    if len(lanes) == 1:
+        return await _pick_lane(session, request, lanes[0], request.limit, rest)
     # Several lanes are merged before any row is locked: a lock on more than is taken would hide
     # rows from others, who would rest although there is work.
-    for _ in range(LOOKS):
-        ids = await _claimable(session, request, rest)
-        if not ids:
-            return []
-        rows = await session.rows("pick_ids", *head, ids, queues, abilities, *rest)
-        if rows:
-            return rows
-    return []
+    best = await _claimable(session, request, lanes, request.limit, rest)
+    if len(best) < request.limit:  # what of it cannot be had, others are taking
+        return await _pick_ids(session, request, [id for _, id, _ in best], rest) if best else []
+    return await _pick_of_crowd(session, request, lanes, best, rest)
+
+
+async def _pick_of_crowd(
+    session: Session, request: ClaimRequest, lanes: list[Lane], best: list[Best], rest: Rest
+) -> list[Any]:
+    """Lane by lane, where others of the lane take the place of what somebody else is taking.
+
+    A lane that has not enough is spent, and the others are asked for more.
+    """
+    picked: dict[Lane, list[Any]] = {}
+    room = request.limit
+    while best:
+        shares = Counter(lanes[number] for _, _, number in best)
+        for lane, many in shares.items():
+            if len(picked.get(lane, ())) < many:
+                picked[lane] = await _pick_lane(session, request, lane, many, rest)
+        spent = {lane for lane, many in shares.items() if len(picked[lane]) < many}
+        if not spent:
+            break
+        room -= sum(len(picked[lane]) for lane in spent)
+        lanes = [lane for lane in lanes if lane not in spent]
+        best = await _claimable(session, request, lanes, room, rest)
+    rows = [row for some in picked.values() for row in some]
+    return sorted(rows, key=lambda row: (row[12], row[0]))
+
+
+async def _pick_ids(
+    session: Session, request: ClaimRequest, ids: list[str], rest: Rest
+) -> list[Any]:
+    head = clean(request.worker), request.now, request.limit
+    queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
+    return await session.rows("pick_ids", *head, ids, queues, abilities, *rest)
+
+
+async def _pick_lane(
+    session: Session, request: ClaimRequest, lane: Lane, many: int, rest: Rest
+) -> list[Any]:
+    head = clean(request.worker), request.now, many
+    return await session.rows("pick_lane", *head, *lane, *rest)
 
 
 async def _claimable(
-    session: Session, request: ClaimRequest, rest: tuple[int, list[Any]]
-) -> list[str]:
-    """The best of all lanes that the request is for, as long as nobody else takes them."""
-    lanes = [
+    session: Session, request: ClaimRequest, lanes: list[Lane], limit: int, rest: Rest
+) -> list[Best]:
+    """The best of these lanes, as long as nobody else takes them."""
+    texts = [
         session.sql["best_of_lane"].format(
-            queue=session.written(queue), ability=session.written(ability)
+            number=number, queue=session.written(queue), ability=session.written(ability)
         )
-        for queue in dict.fromkeys(request.queues)
-        for ability in request.abilities
+        for number, (queue, ability) in enumerate(lanes)
     ]
     until, left_out = rest
-    best: list[tuple[int, str]] = []
-    for first in range(0, len(lanes), LANES):
-        text = " UNION ALL ".join(lanes[first : first + LANES])
-        best += await session.query(text, until, request.now, request.limit, left_out)
-    return [id for _, id in sorted(best)[: request.limit]]
+    best: list[Best] = []
+    for first in range(0, len(texts), LANES):
+        text = " UNION ALL ".join(texts[first : first + LANES])
+        best += await session.query(text, until, request.now, limit, left_out)
+    return sorted(best)[:limit]

@@ -9,7 +9,8 @@ SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost
        (SELECT head.version FROM tickwell_cursor AS head WHERE head.job = queue.job),
        (SELECT head.hard FROM tickwell_cursor AS head WHERE head.job = queue.job),
        IF(queue.own_payload, (SELECT execution.payload FROM tickwell_execution AS execution
-                              WHERE execution.id = queue.id), NULL)
+                              WHERE execution.id = queue.id), NULL),
+       queue.rank
 FROM tickwell_queue AS queue FORCE INDEX (queue_claim)
 WHERE queue.state = 2 AND queue.queue = $4 AND queue.ability = $5 AND queue.run_at <= $6
   AND queue.job NOT IN $7[] AND (queue.expires_at IS NULL OR queue.expires_at > $2)
@@ -47,7 +48,7 @@ DELETE queue FROM tickwell_queue AS queue FORCE INDEX (PRIMARY) WHERE queue.id I
 -- name: best_of_lane
 -- The best of one lane, to be merged with others; a step of the index for each lane, which the
 -- server takes for values only, not for what it finds in another table.
-(SELECT `rank`, id FROM tickwell_queue FORCE INDEX (queue_claim)
+(SELECT `rank`, id, {number} FROM tickwell_queue FORCE INDEX (queue_claim)
  WHERE state = 2 AND queue = {queue} AND ability = {ability} AND run_at <= $1
    AND (expires_at IS NULL OR expires_at > $2) AND job NOT IN $4[]
  ORDER BY `rank`, id LIMIT $3);

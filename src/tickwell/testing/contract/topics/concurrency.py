@@ -15,6 +15,7 @@ from tickwell.domain.execution import Claim, OutcomeKind, State
 from tickwell.domain.gate import Concurrency as Limit
 from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import SECOND, Misfire, OnMisfire
+from tickwell.domain.target import Call
 from tickwell.domain.trigger import Every, OnDemand
 from tickwell.errors import JobExists, VersionConflict
 from tickwell.ports.records import Record
@@ -51,6 +52,19 @@ class Concurrency(Topic):
             taken += [claim for batch in batches for claim in batch]
         assert Counter(claim.id for claim in taken) == Counter(ids)
         assert {claim.attempt for claim in taken} == {1}
+
+    async def test_no_claimer_goes_short_of_a_crowd(self, scene: Scene, other: Scene) -> None:
+        for name, due in ("soon", T0 - SECOND), ("late", T0):
+            job = await scene.job(trigger=OnDemand(), target=Call(name))
+            await scene.run(*(a_request(job, due) for _ in range(200)))
+        both = {"limit": 50, "abilities": frozenset({"call:soon", "call:late"})}
+        requests = [scene.request(T0, f"w{number}", **both) for number in range(8)]
+        for request in requests:
+            await scene.beat(request.worker)
+        batches = await _together(
+            *((scene, other)[n % 2].store.claim(request) for n, request in enumerate(requests))
+        )
+        assert [len(batch) for batch in batches] == [50] * 8
 
     async def test_planners_with_different_clocks_make_one_record_per_fire(
         self, scene: Scene, other: Scene
