@@ -71,6 +71,12 @@ class Settings:
     max_fires_per_minute: int = 0
     #: Runs of a project that may be requested in a minute; 0: no limit.
     max_runs_per_minute: int = 0
+    #: Attempts of a project under way at once, in all workers together; 0: no limit.
+    max_running: int = 0
+    #: How much of a worker's slots one project may take, as soon as somebody has made a project.
+    project_share: float = 0.8
+    #: How long the hard timeout of a job may be that is saved here; 0: no limit.
+    max_timeout: float = 86_400.0
     #: Bytes of a payload; 0: no limit but the one for all, 1 MiB.
     max_payload: int = 0
     #: Networks of proxies whose X-Forwarded-For, -Proto and -Prefix are believed.
@@ -122,6 +128,7 @@ class Settings:
 _COUNTS = (
     *("requests_without_key", "requests_with_key", "breaker_failures", "max_jobs"),
     *("max_fires_per_day", "max_fires_per_minute", "max_runs_per_minute", "max_payload"),
+    *("max_running", "max_timeout"),
 )
 
 
@@ -135,6 +142,10 @@ def _check_numbers(settings: Settings) -> None:
     for name in ("breaker_rest", "horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
         if getattr(settings, name) <= 0:
             raise InvalidSetting("a positive number of seconds is needed", field=name)
+    if not 0 < settings.project_share <= 1:
+        raise InvalidSetting(
+            f"{settings.project_share} is not a part of the slots, up to 1", field="project_share"
+        )
     if settings.rest < 0:
         raise InvalidSetting("0 or more seconds are needed", field="rest")
 

@@ -153,6 +153,9 @@ async def test_health_for_people_and_probes(world, http, monkeypatch):
         assert (answer.status_code, answer.json()) == (200, healthy)
     details = (await http.get("http://test/health/detailed")).json()
     assert (details["database"], details["scheduler_service"]) == ("connected", "running")
+    world.health = Health(ok=True, full=["all 2 task slots are taken"])
+    details = await http.get("http://test/health/detailed")
+    assert (details.status_code, details.json()["full"]) == (200, ["all 2 task slots are taken"])
     world.health = Health(ok=False, problems=["planner: it fails"])
     for path, status in (("health", 503), ("readyz", 503), ("healthz", 200)):
         assert (await http.get(f"http://test/{path}")).status_code == status

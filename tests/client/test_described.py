@@ -52,6 +52,7 @@ VALUES: dict[str, Any] = {
     "fires_per_day": 1,
     "fires_per_minute": 1,
     "runs_per_minute": 1,
+    "running": 1,
 }
 
 

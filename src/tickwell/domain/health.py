@@ -12,6 +12,8 @@ class Health:
     ok: bool
     #: One sentence each; empty when all is well.
     problems: list[str] = field(default_factory=list)
+    #: Lanes without a free slot for long, one sentence each: all that is due waits for them.
+    full: list[str] = field(default_factory=list)
     #: Attempts in the worker's hands.
     in_hand: int = 0
     #: Outcomes that wait to be written.

@@ -22,7 +22,7 @@ class Outcome:
     result: Any = None
     #: False: trying again is pointless.
     retry: bool = True
-    #: Milliseconds to wait instead of the backoff: Retry-After, or a snooze.
+    #: Milliseconds to wait instead of the backoff: Retry-After, a snooze, or put off untried.
     delay: int | None = None
     #: The job is to be paused for this reason.
     pause: str | None = None
@@ -102,7 +102,9 @@ def _settle(report: Report, outcome: Outcome, now: int) -> None:
         report.state, report.reason = State.CANCELLED, outcome.error or "cancelled"
         return
     if _is_untried(outcome):
-        report.run_at = claim.run_at  # and so it keeps its place in the queue
+        # Without a delay it keeps its place in the queue.
+        put_off = claim.run_at if outcome.delay is None else now + outcome.delay
+        report.run_at = max(claim.run_at, put_off)
     else:
         report.run_at = now + _delay(claim, outcome, report)
         report.reason = _why_final(report, outcome)

@@ -7,6 +7,7 @@ import asyncio
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome
 from tickwell.engine.lane import Lane
+from tickwell.engine.share import Share
 
 
 class Attempt:
@@ -18,6 +19,7 @@ class Attempt:
         "expired",
         "lane",
         "seated",
+        "share",
         "started",
         "started_at",
         "stop",
@@ -27,9 +29,10 @@ class Attempt:
         "turn",
     )
 
-    def __init__(self, claim: Claim, lane: Lane) -> None:
+    def __init__(self, claim: Claim, lane: Lane, share: Share) -> None:
         self.claim = claim
         self.lane = lane
+        self.share = share
         self.task: asyncio.Task[None] | None = None
         #: The task has begun: a task that is cancelled before that runs none of its own code.
         self.entered = False
@@ -48,6 +51,10 @@ class Attempt:
         self.told = False
         #: The bucket of the deadline wheel that it is in.
         self.tick = 0
+
+    def is_waiting(self) -> bool:
+        """Whether a slot would still start it: not given back, nor asked to stop meanwhile."""
+        return not self.told and (self.turn is None or not self.turn.done())
 
     def ask_to_stop(self, why: OutcomeKind) -> None:
         """Cancel the task; the first reason given stands."""

@@ -13,7 +13,7 @@ from tickwell.clock import Clock
 from tickwell.domain import worker as domain
 from tickwell.domain.event import Events, Idle, JobUnreadable, Started, Stopped
 from tickwell.domain.health import Health
-from tickwell.engine.lane import Lane
+from tickwell.engine.lane import make_lanes
 from tickwell.engine.loop import Loop, Service, WakingService
 from tickwell.engine.planner import Planner
 from tickwell.engine.process import own_process
@@ -84,9 +84,8 @@ class Engine:
             wake_worker=self.wake_worker,
         )
         self.runner = Runner(self.executor, self.reporter, clock, settings)
-        self.worker = Worker(
-            store, clock, settings, self.runner, lanes=self._lanes(), new_id=self._new_id
-        )
+        lanes = make_lanes(settings, self.executor.abilities())
+        self.worker = Worker(store, clock, settings, self.runner, lanes=lanes, new_id=self._new_id)
         self.pulse = Pulse(store, clock, settings, self._identity, self._on_pulse)
         self.pulse_thread = (
             PulseThread(self.pulse, open_pulse_store, events) if open_pulse_store else None
@@ -127,14 +126,6 @@ class Engine:
             each.wake = self._waker(each.name)
         self._heard_at = float("-inf")
         self._hearing: asyncio.TimerHandle | None = None
-
-    def _lanes(self) -> dict[Lane, frozenset[str]]:
-        settings, abilities = self.settings, self.executor.abilities()
-        slots = {Sort.TASK: settings.slots, Sort.THREAD: settings.threads}
-        return {
-            Lane(sort, slots[sort], settings.batch, settings.lead): names
-            for sort, names in abilities.items()
-        }
 
     def learn(self) -> None:
         """The executor can do more than when the engine was built: claim it, and announce it."""
@@ -295,6 +286,7 @@ class Engine:
         return Health(
             ok=not problems,
             problems=problems,
+            full=self.worker.full(),
             in_hand=len(self.runner.in_hand),
             backlog=self.reporter.backlog,
         )

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
+
+from tickwell.domain.share import NO_LIMIT
+from tickwell.engine.share import HOPED_DURATION, WEIGHT, Share
+from tickwell.ports.executor import Sort
+from tickwell.settings import Settings
 
 if TYPE_CHECKING:
     from tickwell.engine.attempt import Attempt
 
-#: A worker that does not know yet how long attempts take hopes for this many milliseconds: with
-#: 100 it held 600 of the first 1,000 at an instant. What does not start in time is given back.
-HOPED_DURATION = 5.0
 #: Batches that all workers together claim beyond their slots, so that a burst does not wait for
 #: claims: 10,000 at one instant with the default batch.
 AHEAD = 20
-#: The weight of the newest duration in the running mean.
-WEIGHT = 0.05
+#: Projects whose shares are remembered although nothing of them is in hand.
+REMEMBERED = 1000
 
 
 class Lane:
@@ -38,6 +41,32 @@ class Lane:
         self.company = 1
         #: When a slot was last filled or freed, monotonic.
         self.moved_at = 0.0
+        #: What each project has of it, and may have.
+        self.shares: dict[str, Share] = {}
+        self.seats_of: Callable[[Lane, str], int] = lambda _lane, _project: NO_LIMIT
+
+    def share_of(self, project: str) -> Share:
+        """The project's share; who is new has one as well."""
+        share = self.shares.get(project)
+        if share is None:
+            share = self.shares[project] = Share()
+            share.seats = self.seats_of(self, project)
+        return share
+
+    def has_room_for(self, share: Share) -> bool:
+        """Whether one more of a project can be started within the lead, or is worth holding."""
+        beyond = share.in_hand - share.seats
+        return beyond < 0 or beyond < min(self.ahead(), share.startable(self.slots, self.lead))
+
+    def held(self, longer_than: float = 0.0) -> int:
+        """How many wait for a slot of their project's, in shares with such means."""
+        shares = self.shares.values()
+        return sum(len(share.held) for share in shares if share.mean > longer_than)
+
+    def forget_idle(self) -> None:
+        """Let go of the shares of projects that have nothing here, where there are many."""
+        if len(self.shares) > REMEMBERED:
+            self.shares = {name: share for name, share in self.shares.items() if share.in_hand}
 
     def observe(self, seconds: float) -> None:
         """Learn from an attempt's duration how far ahead it is worth claiming."""
@@ -58,12 +87,14 @@ class Lane:
         """How many to claim now.
 
         With every slot taken, nothing until a batch is worth it, or half of what may be in hand:
-        a claim of many costs little more than a claim of one. A free slot is filled at once.
+        a claim of many costs little more than a claim of one. A free slot is filled at once: what
+        waits for its project's share, where that takes long, keeps nobody else out.
         """
         slots = self.slots - self.abandoned
         capacity = slots + self.ahead()
-        room = min(capacity - self.in_hand, self.batch)
-        if self.in_hand >= slots and room < min(self.batch, capacity - capacity // 2):
+        in_hand = self.in_hand - self.held(longer_than=self.lead)
+        room = min(capacity - in_hand, self.batch)
+        if in_hand >= slots and room < min(self.batch, capacity - capacity // 2):
             return 0
         return max(room, 0)
 
@@ -73,6 +104,22 @@ class Lane:
         Durations turned out longer than was hoped: twice what can be started in time is in hand.
         """
         capacity = self.slots - self.abandoned + self.ahead()
-        if self.company == 1 or self.in_hand <= 2 * capacity:
+        in_hand = self.in_hand - self.held()
+        if self.company == 1 or in_hand <= 2 * capacity:
             return 0
-        return min(self.in_hand - capacity, len(self.ready))
+        return min(in_hand - capacity, len(self.ready))
+
+    def full_for(self, now: float) -> float:
+        """Seconds since every slot has been taken without one coming free; 0: one is free."""
+        return now - self.moved_at if self.busy >= self.slots else 0.0
+
+
+def make_lanes(
+    settings: Settings, abilities: Mapping[Sort, frozenset[str]]
+) -> dict[Lane, frozenset[str]]:
+    """A lane of each sort, with what it can do."""
+    slots = {Sort.TASK: settings.slots, Sort.THREAD: settings.threads}
+    return {
+        Lane(sort, slots[sort], settings.batch, settings.lead): names
+        for sort, names in abilities.items()
+    }

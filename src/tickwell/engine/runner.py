@@ -13,6 +13,7 @@ from tickwell.engine.attempt import Attempt
 from tickwell.engine.deadlines import Deadlines
 from tickwell.engine.lane import Lane
 from tickwell.engine.reporter import Reporter
+from tickwell.engine.share import Share
 from tickwell.ports.executor import Executor, Sort
 from tickwell.settings import Settings
 
@@ -61,12 +62,17 @@ class Runner:
         return [one for one in self.in_hand.values() if one.started is None]
 
     def take(self, claims: Sequence[Claim], lane: Lane) -> None:
-        """Start what is due; hold what is not."""
+        """Start what is due; hold what is not; put off what is more than its project's share."""
         now = self.clock.now()
         for claim in claims:
-            attempt = Attempt(claim, lane)
+            share = lane.share_of(claim.job.project)
+            if not lane.has_room_for(share):
+                self.reporter.report(claim, self._put_off(claim, share))
+                continue
+            attempt = Attempt(claim, lane, share)
             self.in_hand[claim.id] = attempt
             lane.in_hand += 1
+            share.in_hand += 1
             if claim.run_at > now:
                 self._hold(attempt)
             else:
@@ -104,11 +110,12 @@ class Runner:
         try:
             if attempt.stop is None:
                 await come.wait()
-            if lane.busy < lane.slots and not lane.ready:
+            is_full = attempt.share.is_full()
+            if lane.busy < lane.slots and not lane.ready and not is_full:
                 self._seat(attempt)
             else:
                 attempt.turn = asyncio.get_running_loop().create_future()
-                lane.ready.append(attempt)
+                (attempt.share.held if is_full else lane.ready).append(attempt)
                 await attempt.turn
         except asyncio.CancelledError:
             if attempt.seated:
@@ -120,8 +127,11 @@ class Runner:
     def _fill(self, lane: Lane) -> None:
         while lane.ready and lane.busy < lane.slots:
             attempt = lane.ready.popleft()
-            if attempt.told or (attempt.turn is not None and attempt.turn.done()):
-                continue  # given back, or asked to stop while it waited
+            if not attempt.is_waiting():
+                continue
+            if attempt.share.is_full():
+                attempt.share.held.append(attempt)
+                continue
             self._seat(attempt)
             if attempt.turn is not None:
                 attempt.turn.set_result(None)
@@ -131,11 +141,12 @@ class Runner:
     def _seat(self, attempt: Attempt) -> None:
         attempt.seated = True
         attempt.lane.busy += 1
+        attempt.share.seated += 1
 
     async def _attempt(self, attempt: Attempt) -> None:
         """Run one attempt and report what happened; failure is an outcome, not an exception."""
         attempt.entered = True
-        attempt.lane.moved_at = started = self.clock.monotonic()
+        attempt.lane.moved_at = attempt.share.moved_at = started = self.clock.monotonic()
         now = self.clock.now()
         try:
             if attempt.stop is not None:
@@ -168,13 +179,17 @@ class Runner:
             await self.clock.wait(asyncio.Event(), self.settings.rest)
 
     def _leave(self, attempt: Attempt) -> None:
-        lane = attempt.lane
+        lane, share = attempt.lane, attempt.share
         attempt.seated = False
         lane.busy -= 1
+        share.seated -= 1
         lane.abandoned -= attempt.told
-        lane.moved_at = self.clock.monotonic()
+        lane.moved_at = share.moved_at = self.clock.monotonic()
         if attempt.started is not None:
             lane.observe(lane.moved_at - attempt.started)
+            share.observe(lane.moved_at - attempt.started)
+        if share.held and (first := share.next_held()) is not None:
+            lane.ready.appendleft(first)
         if lane.ready:
             self._fill(lane)
 
@@ -183,6 +198,7 @@ class Runner:
             return
         attempt.told = True
         attempt.lane.in_hand -= 1
+        attempt.share.in_hand -= 1
         attempt.lane.abandoned += attempt.seated
         self.deadlines.forget(attempt)
         if self.in_hand.get(attempt.claim.id) is attempt:
@@ -203,6 +219,11 @@ class Runner:
         """Give claims back that came too late to be taken."""
         for claim in claims:
             self.reporter.report(claim, Outcome(kind=OutcomeKind.RELEASED))
+
+    def _put_off(self, claim: Claim, share: Share) -> Outcome:
+        error = f"put off: its project has the {share.seats:,} slots here that it may take"
+        delay = share.put_off(claim.id, self.clock.now())
+        return Outcome(kind=OutcomeKind.RELEASED, error=error, delay=delay)
 
     def _abandon(self, attempt: Attempt) -> None:
         """Past its hard timeout: it ends on record; its slot stays taken until its task ends."""
@@ -240,6 +261,25 @@ class Runner:
                 lane.ready.clear()
             for _ in range(lane.excess()):
                 self.give_back(lane.ready.pop())
+            for share in lane.shares.values():
+                if share.held:
+                    self._tend(share, lane, now)
+
+    def _tend(self, share: Share, lane: Lane, now: float) -> None:
+        """Seat what is held if its project may take more by now; put off what waits for long."""
+        for _ in range(share.seats - share.seated):
+            if (first := share.next_held()) is None:
+                break
+            lane.ready.append(first)
+        self._fill(lane)
+        most = 2 * share.startable(lane.slots, lane.lead)
+        if now - share.moved_at > max(self.settings.lead, 0.1):
+            share.mean = max(share.mean, (now - share.moved_at) * 1000)
+            most = 0
+        while len(share.held) > most:
+            attempt = share.held.pop()
+            if attempt.is_waiting():
+                self.finish_early(attempt, self._put_off(attempt.claim, share))
 
 
 def _in_words(error: Exception) -> str:

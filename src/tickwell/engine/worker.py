@@ -13,9 +13,13 @@ from tickwell.engine.attempt import Attempt
 from tickwell.engine.lane import Lane
 from tickwell.engine.queues import OpenQueues
 from tickwell.engine.runner import Runner
+from tickwell.engine.shares import Shares
 from tickwell.ports.records import ClaimRequest
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
+
+#: Seconds without a slot coming free after which people are told.
+FULL = 60.0
 
 
 class Worker:
@@ -40,6 +44,7 @@ class Worker:
         self.lanes = lanes
         self.new_id = new_id
         self.queues = OpenQueues(store, clock, settings.queues)
+        self.shares = Shares(store, clock, settings)
         self.id = new_id()
         self.draining = False
         #: Called when there is nothing in hand and nothing to claim, once per rest.
@@ -55,10 +60,12 @@ class Worker:
         """Claim for each lane with room; say how long to rest."""
         if self.draining or not self.runner.is_trusted():
             return self.settings.poll  # a beat that succeeds wakes this loop
+        await self.shares.look(self.lanes)
         await self._find_lost_claims()
         self.runner.give_back_stuck()
         filled = False
         queues = await self.queues.look()
+        asked_at = self.clock.now()
         for lane, abilities in self.lanes.items():
             room = 0 if self.runner.is_backed_up() else lane.room()
             if room and abilities and queues and not self.is_draining():
@@ -70,7 +77,7 @@ class Worker:
                 self._rests = self._rests and not claims
                 filled = filled or len(claims) == room
         self._notice_idle()
-        return 0.0 if filled else await self._rest()
+        return 0.0 if filled else await self._rest(asked_at)
 
     def _notice_idle(self) -> None:
         if self.runner.in_hand or self.runner.reporter.backlog:
@@ -118,11 +125,10 @@ class Worker:
         known |= self.runner.known()
         return [claim for claim in claims if (claim.id, claim.attempt) not in known]
 
-    async def _rest(self) -> float:
-        now = self.clock.now()
+    async def _rest(self, asked_at: int) -> float:
         lead = int(self.settings.lead * 1000)
-        # What is due within the lead was offered to us just now: look for what comes after.
-        wakeup = await self.store.next_wakeup(now + lead, self.settings.queues)
+        # What was due within the lead when we asked was offered to us: look for what comes after.
+        wakeup = await self.store.next_wakeup(asked_at + lead, self.settings.queues)
         for one in wakeup.unreadable:
             self.on_unreadable(one.job, one.why)
         rests = [self.settings.poll, self.queues.rest]
@@ -130,9 +136,19 @@ class Worker:
             # A part of the lead is slack, so that claims gather into batches. Not half: 10,000 at
             # an instant take 0.25 s to claim.
             rests.append((wakeup.run - lead * 3 // 4 - self.clock.now()) / 1000)
-        if any(lane.ready for lane in self.lanes):
+        if any(lane.ready or lane.held() for lane in self.lanes):
             rests.append(self.settings.lead)
         return max(min(rests), 0.0)
+
+    def full(self) -> list[str]:
+        """Lanes in which no slot has come free for long, in words."""
+        now = self.clock.monotonic()
+        gone = {lane: lane.full_for(now) for lane in self.lanes}
+        return [
+            f"all {lane.slots:,} {lane.name} slots are taken; none came free for {seconds:.0f} s"
+            for lane, seconds in gone.items()
+            if seconds > FULL
+        ]
 
     def on_workers(self, workers: list[Liveness]) -> None:
         """Learn how many there are to share with: those that claim from a queue of ours."""

@@ -1,4 +1,4 @@
-"""Which jobs may be saved: webhooks only where the guard would let them out."""
+"""Which jobs may be saved: webhooks only where the guard would let them out, and none for ever."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from tickwell.domain.http import Http, OAuth
 from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
+from tickwell.errors import InvalidJob
 from tickwell.executors.http.guard import Guard, check_url
 from tickwell.executors.http.resolver import Resolver, SystemResolver
 from tickwell.services.recall import Recall
@@ -21,19 +22,33 @@ _Origin = tuple[str, str, int]
 class Admission:
     """Refuses what no attempt could send, before anything is written; every dial asks again."""
 
-    def __init__(self, guard: Guard, resolver: Resolver, clock: Time) -> None:
+    def __init__(
+        self, guard: Guard, resolver: Resolver, clock: Time, *, longest: float = 0
+    ) -> None:
         self._guard = guard
         self._resolver = resolver
+        #: Seconds that a hard timeout may have; 0: any.
+        self._longest = longest
         #: Origins that were found good a moment ago: a thousand jobs for one host ask once.
         self._good: Recall[_Origin, bool] = Recall(clock)
 
     async def __call__(self, jobs: Sequence[Job]) -> None:
-        """Raise `InvalidJob` for the first address that may not be called."""
+        """Raise `InvalidJob` for the first address that may not be called, or long timeout."""
         for job in jobs:
+            self._check_timeout(job)
             for text, field in _addresses(job):
                 url = parse_url(text, field)
                 origin = url.scheme, url.host, url.port
                 await self._good.get(origin, partial(self._check, text, field))
+
+    def _check_timeout(self, job: Job) -> None:
+        seconds, longest = job.timeout.hard / 1000, self._longest
+        if longest and seconds > longest:
+            raise InvalidJob(
+                f"{seconds:,.0f} s are longer than an attempt may take here, {longest:,.0f} s",
+                field="timeout.hard",
+                hint="Give a shorter one, or raise the setting max_timeout",
+            )
 
     async def _check(self, text: str, field: str) -> bool:
         await check_url(text, self._guard, self._resolver, field=field)
@@ -42,7 +57,7 @@ class Admission:
 
 def admission(clock: Time, settings: Settings) -> Admission:
     """As the settings say."""
-    return Admission(Guard.of(settings), SystemResolver(), clock)
+    return Admission(Guard.of(settings), SystemResolver(), clock, longest=settings.max_timeout)
 
 
 def _addresses(job: Job) -> Iterator[tuple[str, str]]:

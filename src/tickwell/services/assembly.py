@@ -52,6 +52,7 @@ def make_administration(
             fires_per_day=settings.max_fires_per_day,
             fires_per_minute=settings.max_fires_per_minute,
             runs_per_minute=settings.max_runs_per_minute,
+            running=settings.max_running,
             payload=settings.max_payload,
         ),
         trusted=[read_issuer(text) for text in settings.jwt_issuers],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from tickwell.domain.share import FIRST_PROJECT, PROJECT_PLACE
 from tickwell.errors import InvalidInput
 
 #: The project of all that is the platform's own. No name that a person can choose.
-PLATFORM = "_platform"
+PLATFORM = PROJECT_PLACE
 #: The project of the embedded case.
-DEFAULT = "default"
+DEFAULT = FIRST_PROJECT
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 

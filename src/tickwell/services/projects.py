@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tickwell.domain.document import job_to_document
+from tickwell.domain.share import PROJECT_KIND
 from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import JobFilter, Record
 from tickwell.ports.store import CatalogStore, RecordStore
@@ -22,7 +23,7 @@ from tickwell.services.secrets import secrets
 from tickwell.services.secrets.place import KIND as SECRET
 from tickwell.services.time import Time
 
-KIND = "project"
+KIND = PROJECT_KIND
 MOST = 10_000
 _PAGE = 500
 

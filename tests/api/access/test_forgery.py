@@ -45,6 +45,21 @@ async def test_the_corpus_is_refused_and_nothing_is_written(house, shown, url):
     assert (await house.http.get("/jobs", headers=shown)).json()["items"] == []
 
 
+async def test_a_timeout_beyond_the_setting_is_refused_and_nothing_is_written(house, shown):
+    names, clock = house.world.tools.jobs.admit._resolver, house.world.clock
+    house.world.tools.jobs.admit = Admission(Guard(), names, clock, longest=3600)
+    good = JOB | {"target": {"http": {"url": "https://example.com/"}}}
+    for hard, status in (("61m", 422), ("1h", 201)):
+        job = good | {"timeout": {"hard": hard}}
+        answer = await house.http.post("/jobs", json=job, headers=shown)
+        assert answer.status_code == status, answer.text
+        if status == 422:
+            (error,) = answer.json()["errors"]
+            assert error["pointer"] == "/timeout/hard"
+            assert "3,660 s are longer than an attempt may take here, 3,600 s" in answer.text
+    assert len((await house.http.get("/jobs", headers=shown)).json()["items"]) == 1
+
+
 async def test_an_edit_and_a_batch_are_asked_too(house, shown):
     good = JOB | {"target": {"http": {"url": "https://example.com/"}}}
     bad = {"target": {"http": {"url": "https://10.0.0.1/"}}}

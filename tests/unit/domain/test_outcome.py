@@ -196,7 +196,8 @@ def test_every_outcome_has_a_consequence_within_the_budgets():
         assert report.state in ENDED | {State.WAITING}
         assert report.state is not State.SKIPPED
         untried = kind is OutcomeKind.RELEASED and not started
-        assert report.run_at == claim.run_at if untried else report.run_at >= NOW
+        stays = untried and delay is None
+        assert report.run_at == claim.run_at if stays else report.run_at >= NOW
         assert 0 <= report.charged <= charged
         assert report.lost <= LOST_BUDGET
         assert report.returned <= RETURN_BUDGET
@@ -211,6 +212,14 @@ def test_claims_that_never_start_cost_nothing_and_keep_their_place():
     assert report.state is State.WAITING
     assert (report.charged, report.returned) == (claim.charged - 1, RETURN_BUDGET)
     assert (report.run_at, report.rank) == (claim.run_at, rank(claim.run_at, claim.job.priority))
+
+
+@pytest.mark.parametrize(("instant", "again"), [(NOW, NOW + SECOND), (NOW + HOUR, NOW + HOUR)])
+def test_what_is_put_off_untried_waits_and_is_never_early(instant, again):
+    claim = make_claim()
+    claim.run_at = instant
+    report = decide(claim, Outcome(kind=OutcomeKind.RELEASED, delay=SECOND), NOW)
+    assert (report.state, report.run_at, report.charged) == (State.WAITING, again, 0)
 
 
 def test_every_execution_ends_whatever_its_attempts_do():

@@ -105,7 +105,7 @@ class UserChange(Shape):
 
 
 class Link(Answer):
-    """The token of a login link, which is shown this once."""
+    """A login link, which is shown this once."""
 
     link: str
 
@@ -149,6 +149,7 @@ class Limits(Answer):
     fires_per_day: int
     fires_per_minute: int
     runs_per_minute: int
+    running: int
     payload: int
 
 
@@ -159,6 +160,7 @@ class LimitsToSet(Shape):
     fires_per_day: int = Field(default=0, ge=0, le=2**53)
     fires_per_minute: int = Field(default=0, ge=0, le=2**53)
     runs_per_minute: int = Field(default=0, ge=0, le=2**53)
+    running: int = Field(default=0, ge=0, le=2**53)
     payload: int = Field(default=0, ge=0, le=2**53)
 
 

@@ -184,5 +184,6 @@ class HealthDetails(Health):
     scheduler_service: str
     store: str
     problems: list[str]
+    full: list[str]
     in_hand: int
     backlog: int

@@ -50,6 +50,7 @@ async def details(request: Request) -> Response:
             "scheduler_service": "running" if engine.ok else "failing",
             "store": context.store_name,
             "problems": engine.problems,
+            "full": engine.full,
             "in_hand": engine.in_hand,
             "backlog": engine.backlog,
         },

@@ -138,6 +138,7 @@ def set_limits(
     fires_per_day: int = 0,
     fires_per_minute: int = 0,
     runs_per_minute: int = 0,
+    running: int = 0,
     payload: int = 0,
 ) -> Call[results.Limits]:
     """Limit a project; 0: no limit."""
@@ -146,6 +147,7 @@ def set_limits(
         fires_per_day=fires_per_day,
         fires_per_minute=fires_per_minute,
         runs_per_minute=runs_per_minute,
+        running=running,
         payload=payload,
     )
     return put("projects", name, "limits", body=body)

@@ -48,7 +48,7 @@ class User(TypedDict):
 
 
 class Link(TypedDict):
-    """The token of a login link, which is shown this once."""
+    """A login link, which is shown this once."""
 
     link: str
 
@@ -78,6 +78,7 @@ class Limits(TypedDict):
     fires_per_day: int
     fires_per_minute: int
     runs_per_minute: int
+    running: int
     payload: int
 
 

@@ -52,6 +52,7 @@ class HealthDetails(Health):
     scheduler_service: str
     store: str
     problems: list[str]
+    full: list[str]
     in_hand: int
     backlog: int
 

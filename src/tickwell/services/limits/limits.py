@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from tickwell.domain.job import Job
+from tickwell.domain.share import LIMITS_KIND
 from tickwell.errors import LimitReached
 from tickwell.ports.records import Record
 from tickwell.ports.store import CatalogStore, RecordStore
@@ -24,7 +25,7 @@ from tickwell.services.platform import PLATFORM
 from tickwell.services.recall import Recall
 from tickwell.services.time import Time
 
-KIND = "limits"
+KIND = LIMITS_KIND
 _RAISE = "Fire less often, delete other jobs, or ask a platform admin to raise it"
 
 

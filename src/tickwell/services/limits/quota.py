@@ -18,6 +18,8 @@ class Quota:
     fires_per_minute: int = 0
     #: Runs that may be requested in a minute.
     runs_per_minute: int = 0
+    #: Attempts under way at once, in all workers together; workers read it from the document.
+    running: int = 0
     #: Bytes of a payload as JSON.
     payload: int = 0
 

@@ -17,6 +17,7 @@ WORDS = {
     "fires_per_day": "fires of all jobs together on their busiest day",
     "fires_per_minute": "fires of all jobs together in their busiest minute",
     "runs_per_minute": "runs requested in a minute",
+    "running": "attempts under way at once",
     "payload": "bytes of a payload",
 }
 

@@ -1,0 +1,72 @@
+"""A project's share of a lane: who takes more waits, and goes back if that takes long."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from tickwell.domain.share import NO_LIMIT
+from tickwell.ids import spread
+
+if TYPE_CHECKING:
+    from tickwell.engine.attempt import Attempt
+
+#: A worker that does not know yet how long attempts take hopes for this many milliseconds: with
+#: 100 it held 600 of the first 1,000 at an instant. What does not start in time is given back.
+HOPED_DURATION = 5.0
+#: The weight of the newest duration in the running mean.
+WEIGHT = 0.05
+#: Milliseconds that an execution is put off, at least and at most. 100,000 that wait for hosts
+#: that hang come back 300 or 400 a second; what waits when they recover is late by this much.
+SHORTEST, LONGEST = 500, 300_000
+
+
+class Share:
+    """What one project has of a lane."""
+
+    __slots__ = ("held", "in_hand", "mean", "moved_at", "seated", "seats", "turn")
+
+    def __init__(self) -> None:
+        #: Slots that it may take.
+        self.seats = NO_LIMIT
+        self.seated = 0
+        self.in_hand = 0
+        #: Due, with slots free perhaps, but not for this project.
+        self.held: deque[Attempt] = deque()
+        self.mean = HOPED_DURATION
+        #: When one of its slots was last filled or freed, monotonic.
+        self.moved_at = 0.0
+        #: When the last one that was put off may hope for a slot.
+        self.turn = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Learn from an attempt's duration how soon slots come free."""
+        self.mean += (seconds * 1000 - self.mean) * WEIGHT
+
+    def is_full(self) -> bool:
+        """Whether it has all the slots that it may take."""
+        return self.seated >= self.seats
+
+    def startable(self, slots: int, lead: float) -> int:
+        """How many of it the slots of a lane could start within the lead."""
+        return int(slots * lead / max(self.mean, 0.01))
+
+    def next_held(self) -> Attempt | None:
+        """The first that still waits for a slot of the share."""
+        while self.held:
+            attempt = self.held.popleft()
+            if attempt.is_waiting():
+                return attempt
+        return None
+
+    def put_off(self, id: str, now: int) -> int:
+        """Milliseconds until one more of the project may hope for a slot.
+
+        Each has its turn as slots come free, so that coming back in vain costs no more than
+        running would.
+        """
+        end = float(now + LONGEST)
+        self.turn = min(max(self.turn, float(now)) + self.mean / self.seats, end)
+        if self.turn == end:
+            return LONGEST // 2 + spread(f"{id}:{now}", LONGEST // 2)
+        return max(int(self.turn) - now, SHORTEST)

@@ -1,0 +1,64 @@
+"""The shares of a worker: what the settings and the limits of each project allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tickwell.clock import Clock
+from tickwell.domain.share import (
+    FIRST_PROJECT,
+    LIMITS_KIND,
+    PROJECT_KIND,
+    PROJECT_PLACE,
+    seats,
+)
+from tickwell.engine.lane import Lane
+from tickwell.ports.store import RecordStore
+from tickwell.settings import Settings
+
+#: Seconds between two looks: a limit that is set takes effect within as long.
+LOOK = 10.0
+#: Projects made that are looked at: one that is not deleted is enough.
+SOME = 100
+
+
+class Shares:
+    """Looks at projects and their limits now and then, and sets what each may take of a lane."""
+
+    def __init__(self, store: RecordStore, clock: Clock, settings: Settings) -> None:
+        self.store = store
+        self.clock = clock
+        self.settings = settings
+        self._looked_at = float("-inf")
+        self._several = False
+        self._running: dict[str, int] = {}
+
+    async def look(self, lanes: Iterable[Lane]) -> None:
+        """Set the slots of all projects that the lanes have met, and of those to come."""
+        if self.clock.monotonic() - self._looked_at < LOOK:
+            return
+        now = self.clock.now()
+        made = await self.store.list_records(PROJECT_KIND, PROJECT_PLACE, "", now, SOME)
+        self._several = any(
+            one.key != FIRST_PROJECT and one.document.get("deleted_at") is None for one in made
+        )
+        for lane in lanes:
+            lane.forget_idle()
+        for project in {project for lane in lanes for project in lane.shares}:
+            record = await self.store.get_record(LIMITS_KIND, project, LIMITS_KIND, now)
+            default = self.settings.max_running
+            self._running[project] = record.document.get("running", 0) if record else default
+        self._looked_at = self.clock.monotonic()
+        for lane in lanes:
+            lane.seats_of = self._seats_of
+            for project, share in lane.shares.items():
+                share.seats = self._seats_of(lane, project)
+
+    def _seats_of(self, lane: Lane, project: str) -> int:
+        """Of a project that nobody has looked at yet: as of one without limits of its own."""
+        return seats(
+            lane.slots,
+            part=self.settings.project_share if self._several else 1.0,
+            running=self._running.get(project, self.settings.max_running),
+            workers=lane.company,
+        )
