@@ -1,4 +1,4 @@
-"""Secrets and keys, by a store and by a server."""
+"""Secrets, keys, members, users and projects, by a store and by a server."""
 
 import io
 import sys
@@ -36,3 +36,36 @@ def test_keys_are_shown_once_and_revoked(tickwell, either):
     assert tickwell("keys", "add", "x", "--role", "king").code == 2
     assert tickwell("keys", "revoke", made["id"]).code == 0
     assert tickwell("keys", "revoke", made["id"]).code == 3
+
+
+def test_a_rotated_key_works_on_for_a_while(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    old = tickwell("keys", "add", "robot", "--json").json
+    new = tickwell("keys", "rotate", old["id"], "--overlap", "1h", "--json").json
+    assert (new["name"], new["role"]) == ("robot", "viewer")
+    assert new["key"] != old["key"]
+    assert {old["id"], new["id"]} <= {row[0] for row in tickwell("keys", "list").rows}
+    wrong = tickwell("keys", "rotate", old["id"], "--overlap", "soon")
+    assert wrong.code == 2
+    assert "overlap" in wrong.err
+    assert tickwell("keys", "rotate", "nobody").code == 3
+
+
+def test_a_user_becomes_a_member_and_leaves(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    assert "tickwell members set ada ROLE" in tickwell("users", "add", "ada").err
+    assert tickwell("users", "add", "ada").code == 4
+    assert ["ada", "log in"] in tickwell("users", "list").rows
+    assert tickwell("members", "set", "ada", "operator").err == "ada is operator now.\n"
+    assert tickwell("members", "set", "ada", "king").code == 2
+    assert {"name": "ada", "role": "operator"} in tickwell("members", "list", "--json").json[
+        "items"
+    ]
+    assert tickwell("members", "rm", "ada").code == 0
+    assert "ada" not in tickwell("members", "list").out
+
+
+def test_projects_are_listed(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    tickwell("projects", "add", "acme", "--title", "Acme & Co")
+    assert ["acme", "Acme & Co"] in tickwell("projects", "list").rows

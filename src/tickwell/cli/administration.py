@@ -10,8 +10,32 @@ Document = dict[str, Any]
 class Administration(Protocol):
     """The part of a backend that few commands need; keys and secrets are those of its project."""
 
+    async def users_list(self) -> Document:
+        """All users: {"items": […]}."""
+        ...
+
+    async def users_add(self, name: str, *, platform: bool) -> Document:
+        """Add a user, who logs in by a link or through another issuer."""
+        ...
+
     async def users_link(self, name: str) -> Document:
         """A link that logs a user in, once: {"link": an address}."""
+        ...
+
+    async def members_list(self) -> Document:
+        """Who is what in the project: {"items": […]}."""
+        ...
+
+    async def members_set(self, name: str, role: str) -> Document:
+        """Make a user a member, or give a member another role."""
+        ...
+
+    async def members_remove(self, name: str) -> None:
+        """Take a member's rights in the project away."""
+        ...
+
+    async def projects_list(self) -> Document:
+        """All projects: {"items": […]}."""
         ...
 
     async def projects_add(self, name: str, *, title: str) -> Document:
@@ -36,6 +60,10 @@ class Administration(Protocol):
 
     async def keys_add(self, name: str, role: str) -> Document:
         """Make a key; `key` is its secret, which is shown this once."""
+        ...
+
+    async def keys_rotate(self, id: str, overlap: int | None) -> Document:
+        """Make a key in the place of another, which works on for `overlap` milliseconds."""
         ...
 
     async def keys_revoke(self, id: str) -> None:

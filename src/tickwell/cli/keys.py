@@ -8,7 +8,7 @@ import typer
 
 from tickwell.cli.command import Session, command, group
 
-app = group("keys", "Make, list and revoke the API keys of a project.")
+app = group("keys", "Make, list, rotate and revoke the API keys of a project.")
 
 
 @command(app, "list")
@@ -42,6 +42,27 @@ async def add(
         session.screen.json(made)
         return
     session.screen.say(f"Made {made['id']}, {role}. The key is shown this once:")
+    session.screen.data(made["key"])
+
+
+@command(app, "rotate")
+async def rotate(
+    session: Session,
+    *,
+    id: Annotated[str, typer.Argument(metavar="ID", help="As tickwell keys list has it.")],
+    overlap: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="How long the old one still works; 1d.")
+    ] = None,
+) -> None:
+    """Make a key in the place of another; it is shown this once."""
+    from tickwell.domain.trigger.duration import parse_duration
+
+    life = None if overlap is None else parse_duration(overlap, field="overlap")
+    made = await (await session.backend.administration()).keys_rotate(id, life)
+    if session.as_json:
+        session.screen.json(made)
+        return
+    session.screen.say(f"Made {made['id']} in the place of {id}. The key is shown this once:")
     session.screen.data(made["key"])
 
 

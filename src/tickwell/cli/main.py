@@ -15,6 +15,7 @@ from tickwell.cli import (
     jobs,
     jobs_edit,
     keys,
+    members,
     projects,
     queues,
     secrets,
@@ -49,6 +50,7 @@ service_commands.register(app)
 app.add_typer(queues.app, rich_help_panel=SERVICE)
 app.add_typer(projects.app, rich_help_panel=SERVICE)
 app.add_typer(users.app, rich_help_panel=SERVICE)
+app.add_typer(members.app, rich_help_panel=SERVICE)
 app.add_typer(keys.app, rich_help_panel=SERVICE)
 app.add_typer(secrets.app, rich_help_panel=SERVICE)
 app.add_typer(config.app, rich_help_panel=SERVICE)

@@ -8,7 +8,18 @@ import typer
 
 from tickwell.cli.command import Session, command, group
 
-app = group("projects", "Make projects.")
+app = group("projects", "Make and list projects.")
+
+
+@command(app, "list")
+async def list_projects(session: Session) -> None:
+    """List projects; platform admins may."""
+    page = await (await session.backend.administration()).projects_list()
+    if session.as_json:
+        session.screen.json(page)
+        return
+    rows = [(each["name"], each["title"]) for each in page["items"]]
+    session.screen.table(("NAME", "TITLE"), rows, soft=("TITLE",))
 
 
 @command(app, "add")

@@ -16,9 +16,29 @@ class RemoteAdministration:
     client: AsyncClient
     server: str
 
+    async def users_list(self) -> Document:
+        return _document(await self.client.list_users())
+
+    async def users_add(self, name: str, *, platform: bool) -> Document:
+        return _document(await self.client.create_user(name, platform=platform))
+
     async def users_link(self, name: str) -> Document:
-        token = (await self.client.make_login_link(name))["link"]
-        return {"link": f"{self.server}/login?link={token}"}
+        return _document(await self.client.make_login_link(name))
+
+    async def members_list(self) -> Document:
+        return _document(await self.client.list_members())
+
+    async def members_set(self, name: str, role: str) -> Document:
+        return _document(await self.client.set_member(name, role))
+
+    async def members_remove(self, name: str) -> None:
+        await self.client.remove_member(name)
+
+    async def projects_list(self) -> Document:
+        found = await self.client.list_projects()
+        return {
+            "items": [{"name": each["name"], "title": each["title"]} for each in found["items"]]
+        }
 
     async def projects_add(self, name: str, *, title: str) -> Document:
         made = await self.client.create_project(name, title=title)
@@ -38,6 +58,9 @@ class RemoteAdministration:
 
     async def keys_add(self, name: str, role: str) -> Document:
         return _document(await self.client.create_key(name, role))
+
+    async def keys_rotate(self, id: str, overlap: int | None) -> Document:
+        return _document(await self.client.rotate_key(id, overlap=overlap))
 
     async def keys_revoke(self, id: str) -> None:
         await self.client.revoke_key(id)

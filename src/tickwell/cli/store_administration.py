@@ -8,7 +8,9 @@ from typing import Self
 from tickwell.cli.administration import Document
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
+from tickwell.services.access.keys import OVERLAP
 from tickwell.services.access.permission import Role
+from tickwell.services.access.user import public
 from tickwell.services.administered import key_document, secret_document
 from tickwell.services.administration import Administration
 from tickwell.services.assembly import make_administration
@@ -42,9 +44,30 @@ class StoreAdministration:
         )
         return cls(service, actor, _address(settings))
 
+    async def users_list(self) -> Document:
+        return {"items": [public(each) for each in await self.service.users.list(self.actor)]}
+
+    async def users_add(self, name: str, *, platform: bool) -> Document:
+        return public(await self.service.users.create(self.actor, name, platform=platform))
+
     async def users_link(self, name: str) -> Document:
         token = await self.service.users.link(self.actor, name)
         return {"link": f"{self.address}/login?link={token}"}
+
+    async def members_list(self) -> Document:
+        found = await self.service.members.list(self.actor)
+        return {"items": [{"name": name, "role": role.value} for name, role in found]}
+
+    async def members_set(self, name: str, role: str) -> Document:
+        await self.service.members.set(self.actor, name, _role(role))
+        return {"name": name, "role": role}
+
+    async def members_remove(self, name: str) -> None:
+        await self.service.members.remove(self.actor, name)
+
+    async def projects_list(self) -> Document:
+        found = await self.service.projects.list(self.actor)
+        return {"items": [{"name": each.name, "title": each.title} for each in found]}
 
     async def projects_add(self, name: str, *, title: str) -> Document:
         made = await self.service.projects.create(self.actor, name, title=title)
@@ -65,14 +88,23 @@ class StoreAdministration:
         return {"items": [key_document(key, used) for key, used in found]}
 
     async def keys_add(self, name: str, role: str) -> Document:
-        if role not in set(Role):
-            known = ", ".join(Role)
-            raise InvalidInput(f"{role!r} is no role", field="role", hint=f"Use one of {known}")
-        made = await self.service.keys.create(self.actor, name, Role(role))
+        made = await self.service.keys.create(self.actor, name, _role(role))
+        return key_document(made.key, None) | {"key": made.token}
+
+    async def keys_rotate(self, id: str, overlap: int | None) -> Document:
+        life = OVERLAP if overlap is None else overlap
+        made = await self.service.keys.rotate(self.actor, id, life)
         return key_document(made.key, None) | {"key": made.token}
 
     async def keys_revoke(self, id: str) -> None:
         await self.service.keys.revoke(self.actor, id)
+
+
+def _role(text: str) -> Role:
+    if text not in set(Role):
+        known = ", ".join(Role)
+        raise InvalidInput(f"{text!r} is no role", field="role", hint=f"Use one of {known}")
+    return Role(text)
 
 
 def _address(settings: Settings) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,16 +11,58 @@ from tickwell.cli.command import Session, command, group
 app = group("users", "Let people in.")
 
 
+@command(app, "list")
+async def list_users(session: Session) -> None:
+    """List users; platform admins may."""
+    page = await (await session.backend.administration()).users_list()
+    if session.as_json:
+        session.screen.json(page)
+        return
+    rows = [(each["name"], _may(each)) for each in page["items"]]
+    session.screen.table(("NAME", "MAY"), rows, soft=("NAME",))
+
+
+@command(app, "add")
+async def add(
+    session: Session,
+    *,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="For example an address of theirs.")],
+    platform: Annotated[
+        bool, typer.Option("--platform", help="May make projects and users, too.")
+    ] = False,
+) -> None:
+    """Add a user, who is no member of any project yet; platform admins may."""
+    made = await (await session.backend.administration()).users_add(name, platform=platform)
+    if session.as_json:
+        session.screen.json(made)
+        return
+    session.screen.say(
+        f"Added {name}. Next: tickwell members set {name} ROLE, and tickwell users link {name}"
+    )
+
+
 @command(app, "link")
 async def link(
     session: Session,
     *,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The user; the first one is local.")],
+    address: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where people find the dashboard, if it is elsewhere."),
+    ] = None,
 ) -> None:
     """Make a link that logs a user in, once and within 15 minutes."""
     made = await (await session.backend.administration()).users_link(name)
+    if address is not None:
+        made["link"] = f"{address.rstrip('/')}/login{made['link'].partition('/login')[2]}"
     if session.as_json:
         session.screen.json(made)
         return
     session.screen.say(f"Logs {name} in, once, within 15 minutes:")
     session.screen.data(made["link"])
+
+
+def _may(user: dict[str, Any]) -> str:
+    if user["disabled"]:
+        return "nothing: locked out"
+    return "administer the platform" if user["platform"] else "log in"

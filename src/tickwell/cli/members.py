@@ -1,0 +1,51 @@
+"""`tickwell members`: who may do what in a project."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tickwell.cli.command import Session, command, group
+
+app = group("members", "Say who may do what in a project.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A user; tickwell users list.")]
+
+
+@command(app, "list")
+async def list_members(session: Session) -> None:
+    """List members and their roles."""
+    page = await (await session.backend.administration()).members_list()
+    if session.as_json:
+        session.screen.json(page)
+        return
+    rows = [(each["name"], each["role"]) for each in page["items"]]
+    session.screen.table(("NAME", "ROLE"), rows, soft=("NAME",))
+    if not rows:
+        session.screen.say("No members. Add one: tickwell members set NAME operator")
+
+
+@command(app, "set")
+async def set_member(
+    session: Session,
+    *,
+    name: Name,
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="viewer, operator, editor or admin.")],
+) -> None:
+    """Make a user a member, or give a member another role."""
+    made = await (await session.backend.administration()).members_set(name, role)
+    if session.as_json:
+        session.screen.json(made)
+    else:
+        session.screen.say(f"{name} is {role} now.")
+
+
+@command(app, "rm")
+async def remove(session: Session, *, name: Name) -> None:
+    """Take a member's rights in the project away."""
+    await (await session.backend.administration()).members_remove(name)
+    if session.as_json:
+        session.screen.json({"done": True})
+    else:
+        session.screen.say(f"{name} is no member any more.")
