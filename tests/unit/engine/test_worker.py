@@ -39,15 +39,6 @@ async def test_it_claims_ahead_of_the_instant_and_never_starts_early():
     assert len(rig.executor.calls) == 1
 
 
-async def test_what_is_later_than_the_lead_is_left_to_whoever_comes_first():
-    rig = Rig(lead=0.5)
-    await rig.request(await rig.add(), in_seconds=2)
-    await rig.beat()
-    rest = await rig.worker.step()
-    assert await rig.running() == 0
-    assert rest == 2 - 0.375  # three quarters of the lead before its instant
-
-
 async def test_what_is_held_is_prepared_before_its_instant(monkeypatch):
     rig = Rig(lead=0.5)
     prepared: list = []
