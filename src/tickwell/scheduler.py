@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 from tickwell.clock import Clock, StoreClock
 from tickwell.declared.blocking import Blocking
 from tickwell.declared.function import Declare, JobFunction
+from tickwell.declared.greeting import greet
 from tickwell.declared.hooks import Hook, Hooks, What
 from tickwell.declared.leaving import Leaving
 from tickwell.declared.lifecycle import Forked, Lifecycle
@@ -233,13 +234,22 @@ class Scheduler(Named, Running):
     def asgi(self) -> FastAPI:
         """API and dashboard to mount beside your own: `app.mount("/scheduler", scheduler.asgi())`.
 
-        The scheduler itself is started as ever, by `lifespan`.
+        The scheduler itself is started as ever, by `lifespan`. At the first start of all it makes
+        a user, and the log says how they get in.
         """
+        from tickwell.api.access import first_mounted
         from tickwell.wiring import make_api
 
-        return make_api(
-            self.tools(), health=self.health, settings=self.settings, events=self.events
-        )
+        tools = self.tools()
+        app = make_api(tools, health=self.health, settings=self.settings, events=self.events)
+
+        async def welcome() -> None:
+            await first_mounted(app.state.context, tools, self.store_url)
+
+        self._hooks.add("start", welcome)
+        if self._life.engine is not None and self._life.loop is not None:
+            self._life.loop.call_soon_threadsafe(self._life.spawn, welcome)
+        return app
 
     def _wake(self) -> None:
         if self._life.engine is not None:
@@ -270,6 +280,9 @@ class Scheduler(Named, Running):
         from tickwell.wiring import make_notifying_store
 
         return make_notifying_store(url, self.settings)
+
+    async def _greet(self) -> None:
+        await greet(self._store, self.store_url, self.project, self.clock.now())
 
     def _make_loop(self) -> asyncio.AbstractEventLoop:
         from tickwell.wiring import loop_factory

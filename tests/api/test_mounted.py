@@ -1,5 +1,7 @@
 """The API inside somebody's own application."""
 
+import asyncio
+
 import httpx
 from fastapi import FastAPI
 
@@ -35,3 +37,21 @@ async def test_strangers_are_asked_who_they_are(tmp_path):
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
             assert (await http.get("/api/v1/jobs")).status_code == 401
             assert (await http.get("/health")).status_code == 200
+
+
+async def test_the_first_start_makes_a_user_and_says_once_how_they_get_in(tmp_path, caplog):
+    store = f"sqlite:///{tmp_path / 'jobs.db'}"
+    for _ in range(2):
+        scheduler = Scheduler(store)
+        welcomed = asyncio.Event()
+        app = scheduler.asgi()
+        scheduler.on("start")(welcomed.set)
+        async with scheduler:
+            await welcomed.wait()
+    await scheduler.open()
+    user = await app.state.context.administration.directory.find("local")
+    await scheduler.stop()
+    assert user.roles == {"default": "admin"}
+    assert [line.split(" --address ")[0] for line in caplog.messages] == [
+        f"the dashboard has its first user: tickwell users link local --store {store}"
+    ]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+
 from tickwell.api.authentication import Authentication
 from tickwell.api.context import Context
 from tickwell.api.local import local_admin, local_visit
 from tickwell.services.administration import Administration
-from tickwell.services.bootstrap import Bootstrap, bootstrap
+from tickwell.services.bootstrap import LOCAL, Bootstrap, bootstrap, ensure_first_user
 from tickwell.services.keyring.proof import require_keys
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools
+
+logger = logging.getLogger("tickwell")
 
 
 def give_access(
@@ -33,3 +37,18 @@ async def first_start(context: Context, tools: Tools) -> Bootstrap | None:
         return None
     await require_keys(tools.store, administration.keyring, tools.clock.now())
     return await bootstrap(administration, tools.clock)
+
+
+async def first_mounted(context: Context, tools: Tools, store: str) -> None:
+    """The same inside another application, where nobody waits at a terminal for secrets."""
+    administration = context.administration
+    if administration is None:
+        return
+    await require_keys(tools.store, administration.keyring, tools.clock.now())
+    if await ensure_first_user(administration, tools.clock) and context.settings.auth:
+        logger.warning(
+            "the dashboard has its first user: tickwell users link %s --store %s --address URL"
+            " prints what logs them in; URL is where it is mounted, https://example.com/scheduler",
+            LOCAL,
+            store,
+        )

@@ -9,6 +9,9 @@ from tickwell.cli.pages import say_count
 from tickwell.cli.screen import Screen
 from tickwell.cli.times import say_time
 
+#: An execution may still be waiting, or have died: its state says so.
+_WORDS = {"executed": "has an execution"}
+
 
 def show_slots(screen: Screen, page: dict[str, Any]) -> None:
     """Every fire time with its answer."""
@@ -17,7 +20,7 @@ def show_slots(screen: Screen, page: dict[str, Any]) -> None:
         [
             (
                 say_time(slot["fire_time"]) if screen.is_terminal else slot["fire_time"],
-                slot["answer"],
+                _WORDS.get(slot["answer"], slot["answer"]),
                 slot["state"] or "",
                 slot["reason"] or "",
                 slot["execution_id"] or "",
@@ -31,15 +34,12 @@ def show_slots(screen: Screen, page: dict[str, Any]) -> None:
         screen.say(f"There is more: repeat this with --since {page['next']}")
 
 
-#: An execution may still be waiting, or have died: its state says so.
-_WORDS = {"executed": "with an execution"}
-
-
 def _sum(slots: list[dict[str, Any]]) -> str:
     if not slots:
         return "No fire time in this range. Choose another: --since 7d --until +1d"
     answers = Counter(slot["answer"] for slot in slots)
+    words = _WORDS | {"executed": "with an execution"}
     said = ", ".join(
-        f"{count} {_WORDS.get(answer, answer)}" for answer, count in answers.most_common()
+        f"{count} {words.get(answer, answer)}" for answer, count in answers.most_common()
     )
     return f"{say_count(len(slots), 'fire time')}: {said}."

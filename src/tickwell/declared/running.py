@@ -33,11 +33,16 @@ class Running(ABC):
         """Drain it."""
 
     @abstractmethod
+    async def _greet(self) -> None:
+        """Say that it runs."""
+
+    @abstractmethod
     def _make_loop(self) -> asyncio.AbstractEventLoop: ...
 
     async def serve(self) -> None:
         """Run until SIGTERM or SIGINT, inside a loop that exists."""
         async with until_signal() as signalled, self:
+            await self._greet()
             await signalled.wait()
 
     def run(self) -> None:

@@ -28,8 +28,13 @@ class Promises:
     clock: str = "the server's"
 
     def __str__(self) -> str:
-        held = (f"{_WORDS[each.name]} ({getattr(self, each.name)})" for each in fields(self)[1:])
-        return f"promises on {self.store}: {', '.join(held)}"
+        """What a reader must know: where less is promised than elsewhere."""
+        less = [
+            f"{_WORDS[each.name]} ({getattr(self, each.name)})"
+            for each in fields(self)[1:]
+            if getattr(self, each.name) != each.default
+        ]
+        return f"on {self.store} all promises hold{', but: ' * bool(less)}{', '.join(less)}"
 
 
 _WORDS = {

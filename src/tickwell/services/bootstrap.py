@@ -27,10 +27,18 @@ class Bootstrap:
 
 
 async def bootstrap(administration: Administration, clock: Time) -> Bootstrap | None:
-    """Make the default project, its admin and a key; None when somebody has done so before."""
-    made = await administration.projects.ensure(DEFAULT, by=LOCAL)
-    if made is None:
+    """Make the first user and a key; None when somebody has done so before."""
+    if not await ensure_first_user(administration, clock):
         return None
+    actor = Actor(name=LOCAL, project=DEFAULT, permissions=frozenset(Permission))
+    key = await administration.keys.create(actor, "made at the first start", Role.ADMIN)
+    return Bootstrap(await login_link(administration), key.token)
+
+
+async def ensure_first_user(administration: Administration, clock: Time) -> bool:
+    """Make the default project and its admin; whether nobody has done so before."""
+    if await administration.projects.ensure(DEFAULT, by=LOCAL) is None:
+        return False
     now = clock.now()
     await administration.directory.add(
         User(
@@ -41,9 +49,7 @@ async def bootstrap(administration: Administration, clock: Time) -> Bootstrap | 
             created_at=now,
         )
     )
-    actor = Actor(name=LOCAL, project=DEFAULT, permissions=frozenset(Permission))
-    key = await administration.keys.create(actor, "made at the first start", Role.ADMIN)
-    return Bootstrap(await login_link(administration), key.token)
+    return True
 
 
 async def login_link(administration: Administration, user: str = LOCAL) -> str:

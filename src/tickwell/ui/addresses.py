@@ -7,23 +7,15 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
+from tickwell.api.origin import root_of
+
 #: Attributes that hold an address of ours. In what others wrote, quotes are escaped.
 _ADDRESS = re.compile(r'(\s(?:href|src|action|formaction|hx-get|hx-post)=")/')
-
-
-def root_of(request: Request) -> str:
-    """What comes before every path: a proxy's prefix, or where an application mounted us."""
-    return str(request.scope.get("root_path", ""))
 
 
 def path_of(request: Request) -> str:
     """The path of a page, from the root."""
     return request.url.path.removeprefix(root_of(request))
-
-
-def origin_of(request: Request) -> str:
-    """Where the dashboard is, for whoever is elsewhere."""
-    return f"{request.url.scheme}://{request.url.netloc}{root_of(request)}"
 
 
 def moved(html: str, root: str) -> str:

@@ -8,7 +8,8 @@ from urllib.parse import quote, unquote
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
-from tickwell.ui.addresses import back, root_of
+from tickwell.api.origin import root_of
+from tickwell.ui.addresses import back
 
 #: Seconds that a sentence waits for the page that shows it.
 BRIEFLY = 20

@@ -9,8 +9,9 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from tickwell.api.origin import root_of
 from tickwell.ui import formatting
-from tickwell.ui.addresses import moved, path_of, root_of
+from tickwell.ui.addresses import moved, path_of
 from tickwell.ui.answers import forget, told
 from tickwell.ui.files import static_url
 from tickwell.ui.visitor import Visitor

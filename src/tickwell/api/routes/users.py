@@ -10,6 +10,7 @@ from tickwell.api.context import administration_of
 from tickwell.api.describe import described
 from tickwell.api.models import administration as models
 from tickwell.api.once import require_no_key
+from tickwell.api.origin import login_address
 from tickwell.api.security import allow
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
@@ -78,7 +79,8 @@ async def remove(
     **described("make_login_link", models.Link, status=201, one_time=True),
 )
 async def link(request: Request, name: str, actor: Actor = allow(Permission.PLATFORM)) -> Response:
-    """The token of a link that logs this user in, once, within 15 minutes."""
+    """The link that logs this user in, once, within 15 minutes."""
     require_no_key(request)
     await bodies.read_object(request)
-    return answer({"link": await administration_of(request).users.link(actor, name)}, 201)
+    token = await administration_of(request).users.link(actor, name)
+    return answer({"link": login_address(request, token)}, 201)

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
+from tickwell.api.origin import origin_of
 from tickwell.domain.trigger import parse_duration
 from tickwell.services.access.keys import OVERLAP, NewKey
 from tickwell.services.access.permission import Permission, Role
-from tickwell.ui.addresses import origin_of
 from tickwell.ui.answers import done
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
+from tickwell.api.origin import login_address
 from tickwell.services.access.permission import Permission
-from tickwell.ui.addresses import origin_of
 from tickwell.ui.answers import done
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -72,8 +72,7 @@ async def link(
 ) -> HTMLResponse:
     """A link that logs this user in, once."""
     token = await visitor.administration.users.link(visitor.actor, name)
-    address = f"{origin_of(request)}/login?link={token}"
-    return await _page(request, visitor, name, address)
+    return await _page(request, visitor, name, login_address(request, token))
 
 
 async def _page(
