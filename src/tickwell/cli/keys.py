@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,11 +38,7 @@ async def add(
 ) -> None:
     """Make a key; it is shown this once."""
     made = await (await session.backend.administration()).keys_add(name, role)
-    if session.as_json:
-        session.screen.json(made)
-        return
-    session.screen.say(f"Made {made['id']}, {role}. The key is shown this once:")
-    session.screen.data(made["key"])
+    _show(session, made, f"Made {made['id']}, {role}.")
 
 
 @command(app, "rotate")
@@ -59,11 +55,7 @@ async def rotate(
 
     life = None if overlap is None else parse_duration(overlap, field="overlap")
     made = await (await session.backend.administration()).keys_rotate(id, life)
-    if session.as_json:
-        session.screen.json(made)
-        return
-    session.screen.say(f"Made {made['id']} in the place of {id}. The key is shown this once:")
-    session.screen.data(made["key"])
+    _show(session, made, f"Made {made['id']} in the place of {id}.")
 
 
 @command(app, "revoke")
@@ -78,3 +70,11 @@ async def revoke(
         session.screen.json({"done": True})
     else:
         session.screen.say(f"Revoked {id}.")
+
+
+def _show(session: Session, made: dict[str, Any], told: str) -> None:
+    if session.as_json:
+        session.screen.json(made)
+        return
+    session.screen.say(f"{told} The key is shown this once:")
+    session.screen.data(made["key"])
