@@ -113,7 +113,8 @@ class JobFilter:
     #: Only jobs that are to be looked at by this instant, the soonest first instead of by name.
     fires_before: int | None = None
     #: Whoever pages on anyway: pass over no more than this many that do not match. A page may then
-    #: have fewer items than asked for, or none, and a cursor all the same. Stores may ignore it.
+    #: have fewer items than asked for, or none, and a cursor all the same. Memory does not heed it,
+    #: which sorts all anyway, nor SQLite and MongoDB for live executions, which they gather alone.
     look: int | None = None
 
 

@@ -17,8 +17,10 @@ from tickwell.stores.mongo.codec import ADDING, DELETED, JOB_STATE_CODE
 from tickwell.stores.mongo.entries import entry_of, position
 from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.joining import MongoJoining
+from tickwell.stores.mongo.listing import within_reach
 from tickwell.stores.mongo.rows import Document
 from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.sql.edges import jobs_reach
 
 #: Deleted jobs share names.
 BY_NAME = [("project", 1), ("name", 1), ("_id", 1)]
@@ -71,20 +73,23 @@ class MongoCatalog(MongoJoining):
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
-        by_time = where.fires_before is not None
-        order = BY_TIME if by_time else BY_NAME
-        query = [_matching(where)]
-        if cursor is not None:
-            query.append(_later(cursor, [name for name, _ in order]))
-        found = self._database.jobs.find({"$and": query}, sort=order, limit=limit + 1)
-        docs = [doc async for doc in found]
+        order = BY_NAME if where.fires_before is None else BY_TIME
+        matching, jobs, last = _matching(where), self._database.jobs, None
+        later = {} if cursor is None else _later(cursor, [name for name, _ in order])
+        reach = jobs_reach(where)
+        if reach is None:
+            found = jobs.find({"$and": [matching, later]}, sort=order, limit=limit + 1)
+            docs = [doc async for doc in found]
+        else:
+            along = {name: matching[name] for name in ("project", "app") if name in matching}
+            walk = jobs, {"$and": [along, later]}, order
+            docs, last = await within_reach(walk, matching, reach, limit + 1)
         items = []
         for doc in docs[:limit]:
             with suppress(StoreCorrupt):  # asked for by its name, it says so
                 items.append(own(entry_of(self.cache, doc)))
-        return Page(
-            items=items, cursor=position(docs[limit - 1], order) if len(docs) > limit else None
-        )
+        last = docs[limit - 1] if len(docs) > limit else last
+        return Page(items=items, cursor=None if last is None else position(last, order))
 
 
 def own(entry: Entry) -> Entry:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from tickwell.domain.execution import Execution, RangeSkip, State
+from tickwell.domain.execution import LIVE, Execution, RangeSkip, State
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.stores.mongo.adding import MongoAdding
 from tickwell.stores.mongo.codec import (
@@ -18,10 +18,12 @@ from tickwell.stores.mongo.codec import (
     STATES,
 )
 from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.listing import NEWEST, live, within_reach
 from tickwell.stores.mongo.outbox import skip_of
 from tickwell.stores.mongo.rows import Document, execution_of
 from tickwell.stores.mongo.settling import MongoSettling
 from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.sql.edges import executions_reach
 
 
 class MongoHistory(MongoAdding, MongoSettling):
@@ -36,13 +38,20 @@ class MongoHistory(MongoAdding, MongoSettling):
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
-        found = self._database.executions.find(
-            _matching(where, cursor), {"attempts": 0}, sort=[("_id", -1)], limit=limit + 1
-        )
-        items = [execution_of(doc, attempts=False) async for doc in found]
-        more = len(items) > limit
-        items = items[:limit]
-        return Page(items=items, cursor=items[-1].id if more else None)
+        matching, executions = _matching(where, cursor), self._database.executions
+        reach, last = executions_reach(where), None
+        if reach is None:
+            found = executions.find(matching, {"attempts": 0}, sort=NEWEST, limit=limit + 1)
+            docs = [doc async for doc in found]
+        elif where.states is not None and where.states <= LIVE and where.job_id is None:
+            codes = [STATE_CODE[state] for state in where.states]
+            docs = await live(executions, matching, codes, limit + 1)
+        else:
+            walk = executions, _along(matching), NEWEST
+            docs, last = await within_reach(walk, matching, reach, limit + 1)
+        items = [execution_of(doc, attempts=False) for doc in docs[:limit]]
+        last = docs[limit - 1] if len(docs) > limit else last
+        return Page(items=items, cursor=None if last is None else last["_id"])
 
     @edge
     async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
@@ -97,6 +106,14 @@ def _in_state(code: int, project: str | None) -> Document:
     if project is not None or code >= FIRST_ENDED:
         query["project"] = _ANY if project is None else project
     return query
+
+
+def _along(matching: Document) -> Document:
+    """What an index can tell: one state that something ended in only without a job."""
+    names = ["project", "job", "_id"]
+    if "job" not in matching and isinstance(matching.get("state"), int):
+        names.append("state")
+    return {name: matching[name] for name in names if name in matching}
 
 
 def _matching(where: ExecutionFilter, cursor: str | None) -> Document:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -14,6 +15,7 @@ from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.changing import change_job
 from tickwell.stores.redis.listing import job_walk, job_wanted, matches, place
 from tickwell.stores.redis.rows import cursor_given, document, dumps, entry_of, facts, present
+from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import own
 from tickwell.stores.sql.text import clean
 
@@ -71,8 +73,10 @@ class RedisCatalog(RedisBase):
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
         walk, wanted, found = job_walk(where, cursor), job_wanted(where), list[Entry]()
-        while len(found) <= limit:
-            end, rows = await self.client.call("list_jobs", *walk.bounds(), STRETCH, wanted)
+        end, left = None, jobs_reach(where) or sys.maxsize
+        while len(found) <= limit and left:
+            looks = min(left, STRETCH)
+            end, rows = await self.client.call("list_jobs", *walk.bounds(), looks, wanted)
             for row in json.loads(rows):
                 with suppress(StoreCorrupt):  # a job that cannot be read here is left out
                     entry = entry_of(self.cache, row)
@@ -81,7 +85,8 @@ class RedisCatalog(RedisBase):
             if end is None:
                 break
             walk.go_on(end)
+            left -= looks
         items = [own(entry) for entry in found[:limit]]
-        if len(found) <= limit:
-            return Page(items=items)
-        return Page(items=items, cursor=place(items[-1], where))
+        if len(found) > limit:
+            return Page(items=items, cursor=place(items[-1], where))
+        return Page(items=items, cursor=None if end is None else end.decode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
@@ -13,6 +14,7 @@ from tickwell.stores.redis.listing import execution_source, execution_wanted
 from tickwell.stores.redis.rows import dumps, execution_given
 from tickwell.stores.redis.skipping import touching
 from tickwell.stores.sql.codec import STATES
+from tickwell.stores.sql.edges import executions_reach
 from tickwell.stores.sql.executions import attempt_of, execution_of
 from tickwell.stores.sql.text import clean
 
@@ -46,15 +48,18 @@ class RedisHistory(RedisBase):
     ) -> Page[Execution]:
         source, wanted = execution_source(where), execution_wanted(where)
         begin, found = "+" if cursor is None else f"({clean(cursor)}", list[Execution]()
-        looks = min(limit + 1, STRETCH)
-        while len(found) <= limit:
+        end, left, looks = None, executions_reach(where) or sys.maxsize, min(limit + 1, STRETCH)
+        while len(found) <= limit and left:
+            looks = min(left, looks)
             end, rows = await self.client.call("list_executions", source, begin, looks, wanted)
             found += [execution_of(row) for row in json.loads(rows)]
             if end is None:
                 break
-            begin, looks = f"({end.decode()}", STRETCH
+            begin, left, looks = f"({end.decode()}", left - looks, STRETCH
         items = found[:limit]
-        return Page(items=items, cursor=items[-1].id if len(found) > limit else None)
+        if len(found) > limit:
+            return Page(items=items, cursor=items[-1].id)
+        return Page(items=items, cursor=None if end is None else end.decode())
 
     async def list_skips(self, job_id: str, since: int, until: int) -> list[RangeSkip]:
         [skips] = await touching(self, [(clean(job_id) or "", since, until - 1)])
