@@ -85,7 +85,7 @@ class Jobs:
         self._check_fires(job)
         if job.trigger != entry.job.trigger:
             _require_fires(job, first_cursor(job, now))
-        if job.target != entry.job.target:
+        if (job.target, job.timeout) != (entry.job.target, entry.job.timeout):
             await self.admit([job])
         changer = change.edit(job, expected_version)
         return (await self._change(project, [entry], changer, now))[0]

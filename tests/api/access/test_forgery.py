@@ -57,7 +57,10 @@ async def test_a_timeout_beyond_the_setting_is_refused_and_nothing_is_written(ho
             (error,) = answer.json()["errors"]
             assert error["pointer"] == "/timeout/hard"
             assert "3,660 s are longer than an attempt may take here, 3,600 s" in answer.text
-    assert len((await house.http.get("/jobs", headers=shown)).json()["items"]) == 1
+    longer, any_version = {"timeout": {"hard": "2h"}}, shown | {"if-match": "*"}
+    assert (await house.http.patch("/jobs/j", json=longer, headers=any_version)).status_code == 422
+    (job,) = (await house.http.get("/jobs", headers=shown)).json()["items"]
+    assert job["timeout"]["hard"] == "1h"
 
 
 async def test_an_edit_and_a_batch_are_asked_too(house, shown):
