@@ -10,6 +10,7 @@ from tickwell.services.bootstrap import bootstrap
 from tickwell.ui.app import pages
 
 PASSWORD = "a few words of my own"
+JOB = {"trigger": {"on_demand": True}, "target": {"call": {"handler": "x"}}}
 
 
 async def test_the_link_of_the_first_start_leads_in_by_one_click(house):
@@ -26,6 +27,22 @@ async def test_where_nobody_is_asked_there_is_nothing_to_log_in_to(tmp_path):
         browser = house.browser()
         assert "Log out" not in (await browser.see("/")).text
         assert (await browser.get("/login")).headers["location"] == "/"
+
+
+async def test_where_nobody_is_asked_every_project_can_be_chosen(tmp_path):
+    async with House(tmp_path, auth=False, host=HOST) as house:
+        browser = house.browser()
+        await browser.http.post("/api/v1/jobs", json=JOB | {"name": "of-default"})
+        assert "/preferences/project" not in (await browser.see("/")).forms
+        await browser.http.post("/api/v1/projects", json={"name": "team-b"})
+        assert "/preferences/project" in (await browser.see("/")).forms
+        await browser.post("/preferences/project", project="team-b")
+        page = await browser.see("/jobs")
+        assert ("team-b" in page.text, "of-default" in page.text) == (True, False)
+        unknown = await browser.post("/preferences/project", project="team-c")
+        assert unknown.status_code == 404
+        browser.http.cookies.set("project", "deleted-since", domain=HOST)
+        assert "of-default" in (await browser.see("/jobs")).text
 
 
 @pytest.mark.parametrize(("scheme", "name"), [("http", "tickwell"), ("https", "__Host-tickwell")])

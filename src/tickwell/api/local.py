@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
+from tickwell.api.authentication import PROJECT_COOKIE
 from tickwell.api.context import administration_of, context_of
 from tickwell.api.problems import Misdirected
 from tickwell.api.same_origin import READS, require_own_site
@@ -26,7 +27,22 @@ HEADER = "x-tickwell-project"
 
 
 async def local_admin(request: Request) -> Actor:
-    """Whoever asks may do everything."""
+    """Whoever asks may do everything, in the project that the request names."""
+    _require_own_machine(request)
+    named = request.headers.get(HEADER, DEFAULT)
+    if not await _is_known(request, named):
+        raise NotFound("project", named)
+    return _actor(request, named)
+
+
+async def local_visit(request: Request) -> tuple[Actor, str]:
+    """Whoever looks may do everything, in the project that they chose last."""
+    _require_own_machine(request)
+    chosen = request.cookies.get(PROJECT_COOKIE, DEFAULT)
+    return _actor(request, chosen if await _is_known(request, chosen) else DEFAULT), ""
+
+
+def _require_own_machine(request: Request) -> None:
     host = request.headers.get("host", "")
     if not _is_ours(host, context_of(request).settings.host):
         raise Misdirected(
@@ -35,26 +51,20 @@ async def local_admin(request: Request) -> Actor:
         )
     if request.method not in READS:
         require_own_site(request)
+
+
+def _actor(request: Request, project: str) -> Actor:
     return Actor(
         name="local",
-        project=await _project(request),
+        project=project,
         permissions=frozenset(Permission),
         address=request.client.host if request.client else "",
         request_id=request.state.request_id,
     )
 
 
-async def local_visit(request: Request) -> tuple[Actor, str]:
-    """Whoever looks may do everything."""
-    return await local_admin(request), ""
-
-
-async def _project(request: Request) -> str:
-    """The project that the request names, if there is such a one."""
-    named = request.headers.get(HEADER, DEFAULT)
-    if named != DEFAULT and not await administration_of(request).projects.is_known(named):
-        raise NotFound("project", named)
-    return named
+async def _is_known(request: Request, project: str) -> bool:
+    return project == DEFAULT or await administration_of(request).projects.is_known(project)
 
 
 @lru_cache(maxsize=256)

@@ -29,7 +29,7 @@ class Visitor:
     token: str
     theme: str
     zone: ZoneInfo
-    #: What they may choose from; empty where nobody is asked who they are.
+    #: What they may choose from; all there are where nobody is asked who they are.
     projects: tuple[str, ...] = ()
     #: Whether they came by a link, and have nothing to log in with the next time.
     lacks_password: bool = False
@@ -84,12 +84,19 @@ def visit(permission: Permission) -> Any:
             token=token,
             theme=_theme(request.cookies.get("theme", "")),
             zone=_zone(request.cookies.get("zone", "")),
-            projects=tuple(sorted(user.roles)) if user else (),
+            projects=tuple(sorted(user.roles)) if user else await _all_projects(context, actor),
             lacks_password=user is not None and user.password is None and ":" not in user.name,
         )
 
     admitted.permission = permission.value  # type: ignore[attr-defined]
     return Depends(admitted, use_cache=False)
+
+
+async def _all_projects(context: Context, actor: Actor) -> tuple[str, ...]:
+    if context.administration is None or context.settings.auth:
+        return ()
+    found = await context.administration.projects.list(actor)
+    return tuple(sorted({actor.project, *(project.name for project in found)}))
 
 
 async def _user(context: Context, actor: Actor) -> User | None:
