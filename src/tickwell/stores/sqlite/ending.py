@@ -27,7 +27,7 @@ class Endings:
         if claimed.version == row.version:
             return claimed
         self.flow.jobs.claimed[row.job] = claimed
-        return self.flow.jobs.of(row.job, row.job_id, row.version)
+        return self.flow.jobs.of(row.job, claimed.id, row.version)
 
     def apply(self, row: Standing, report: Report) -> None:
         """What the end of this attempt does to its execution."""
@@ -49,7 +49,8 @@ class Endings:
 
     def _end(self, row: Standing, report: Report, state: int, reason: str | None) -> None:
         job = self.job_of(row, report.claim.job)
-        self.session.run("end_execution", *row.end_row(report, job, state, reason))
+        common = row.common_end(report, job, state, reason)
+        self.session.together("end_executions", [row.end_row(report)], common)
         self.flow.ended[job.project, state] += 1
         self.flow.after_end(job, row.job, row.kind, state, report.ended_at)
         if row.place is not None:

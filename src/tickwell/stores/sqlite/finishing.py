@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from tickwell.domain.execution import Kind
 from tickwell.domain.job import Job
@@ -45,18 +47,16 @@ class Finishing:
     def finish(self, reports: Sequence[Report]) -> Finished:
         """Apply each report whose attempt stands; those applied before are not refused."""
         asked = json.dumps([report.claim.id for report in reports])
-        standing = {row[0]: row for row in self.session.array("standing", asked)}
-        applied, doubtful = [], []
-        for place, report in enumerate(reports):
-            row = standing.get(report.claim.id)
-            if row is not None and row[3] == report.claim.attempt:
-                del standing[report.claim.id]
-                applied.append(row[1])
-                self._sort(place, Standing(*row), report)
-            else:
-                doubtful.append(place)
+        #: By the keys of the executions, so that of two reports of an attempt the first counts.
+        applied: dict[int, int] = {}
+        for place, *columns in self.session.array("standing", asked):
+            row, report = Standing(*columns), reports[place]
+            if row.attempt == report.claim.attempt and row.key not in applied:
+                applied[row.key] = place
+                self._sort(place, row, report)
         if applied:
-            self._apply(applied)
+            self._apply(list(applied))
+        doubtful = set(range(len(reports))).difference(applied.values())
         refused = {place for place in doubtful if not self._was_applied(reports[place])}
         return Finished(
             refused=[reports[place] for place in sorted(refused)],
@@ -101,17 +101,19 @@ class Finishing:
 
     def _details(self) -> list[tuple[Standing, int, Report]]:
         rows = self.session.rows("standing_details", json.dumps(list(self.others)))
-        return [(Standing(*row), *self.others[row[1]]) for row in rows]
+        return [(Standing(*row), *self.others[row[0]]) for row in rows]
 
     def _write_ends(self) -> None:
-        rows = []
+        alike: defaultdict[tuple[Any, ...], list[tuple[Any, ...]]] = defaultdict(list)
         for row, report, job in self.ends:
             state = STATE_CODE[report.state]
-            rows.append(row.end_row(report, job, state, report.reason))
+            common = row.common_end(report, job, state, report.reason)
+            alike[common].append(row.end_row(report))
             self.flow.ended[job.project, state] += 1
             if job.trigger.follows_finish and report.claim.kind is Kind.FIRE:
                 self.flow.after_end(job, row.job, FIRE, state, report.ended_at)
-        self.session.together("end_executions", rows)
+        for common, rows in alike.items():
+            self.session.together("end_executions", rows, common)
 
     def _write_retries(self, retries: list[tuple[Standing, Report]]) -> None:
         attempts, gone_on, again = [], [], []

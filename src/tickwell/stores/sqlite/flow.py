@@ -73,7 +73,7 @@ class Flow:
         job, _ = self.jobs.current(row.job)
         if not row.fresh:
             self.session.run("drop_pending", row.key)
-        self.session.run("end_pending", state, reason, now, prune_at(job, state, now), row.key)
+        self.session.run("end_pending", state, reason, now, now + kept_for(job, state), row.key)
         self.ended[job.project, state] += 1
         self.after_end(job, row.job, row.kind, state, now)
         self.gates.leave_key(row)
@@ -148,6 +148,6 @@ class Flow:
             self.cancel(self.session.value("holder", row.job), now)
 
 
-def prune_at(job: Job, state: int, ended_at: int) -> int:
-    """When an ended execution is past its job's retention."""
-    return ended_at + (job.retention.dead if state == DEAD else job.retention.age)
+def kept_for(job: Job, state: int) -> int:
+    """Milliseconds that an ended execution is kept by its job's retention."""
+    return job.retention.dead if state == DEAD else job.retention.age

@@ -11,7 +11,7 @@ from tickwell.domain.execution import Kind, NewExecution, Reason
 from tickwell.stores.sql.codec import KIND_CODE, NO_GATE, OVERLAP_CODE, SKIPPED, WAITING, to_json
 from tickwell.stores.sql.placing import Batch, Place, expires_at, may_arm, place
 from tickwell.stores.sql.text import clean
-from tickwell.stores.sqlite.flow import Flow, prune_at
+from tickwell.stores.sqlite.flow import Flow, kept_for
 from tickwell.stores.sqlite.rows import Row
 
 
@@ -40,7 +40,7 @@ class Recording:
     def _put(self, key: int, job: int, new: NewExecution, at: Place) -> None:
         row = execution_row(key, job, new, self.now)
         if at[0] == SKIPPED:
-            ends = SKIPPED, Reason.OVERLAP.value, self.now, prune_at(new.job, SKIPPED, self.now)
+            ends = SKIPPED, Reason.OVERLAP.value, self.now, self.now + kept_for(new.job, SKIPPED)
             self.skipped.append((*row, *ends))
         else:
             self.live.append(row)

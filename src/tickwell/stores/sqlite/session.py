@@ -32,7 +32,7 @@ class Session:
         """Run a statement for each row of parameters; how many rows were changed."""
         return self.connection.executemany(SQL[name], rows).rowcount
 
-    def together(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
+    def together(self, name: str, rows: Sequence[Sequence[Any]], common: Sequence[Any]) -> None:
         """Change what is keyed by each row in a few steps, by a statement over `VALUES {rows}`.
 
         Between two steps a thread waits for Python's lock: beside a busy event loop 500 turns of
@@ -44,7 +44,7 @@ class Session:
             # The last one again where rows are too few: SQLite writes it once.
             whole = [*some, *[some[-1]] * (size - len(some))]
             statement = _with_rows(name, size, len(some[0]))
-            self.connection.execute(statement, list(chain.from_iterable(whole)))
+            self.connection.execute(statement, [*common, *chain.from_iterable(whole)])
 
     def rows(self, name: str, *parameters: Any) -> list[Any]:
         """All rows."""

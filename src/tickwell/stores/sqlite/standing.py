@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
-from tickwell.stores.sql.codec import NO_GATE
-from tickwell.stores.sql.reports import attempt_row, end_columns, go_on_row
-from tickwell.stores.sqlite.flow import prune_at
+from tickwell.stores.sql.codec import NO_GATE, OUTCOME_CODE, to_json
+from tickwell.stores.sql.reports import attempt_row, go_on_row
+from tickwell.stores.sql.text import clean
+from tickwell.stores.sqlite.flow import kept_for
 
 
 class Standing(NamedTuple):
@@ -18,16 +19,13 @@ class Standing(NamedTuple):
     matters: most executions end at the first attempt.
     """
 
-    id: str
     key: int
     job: int
     attempt: int
-    worker: str
     holds_job: int
     #: The concurrency gate in which it has a place.
     place: str | None
     called_off: int
-    job_id: str
     #: The definition in force, which an edit may have changed since the claim.
     version: int
     failures: int
@@ -46,15 +44,22 @@ class Standing(NamedTuple):
     job_state: int = 0
     expires_at: int | None = None
 
-    def end_row(self, report: Report, job: Job, state: int, reason: str | None) -> tuple[Any, ...]:
-        """The parameters of `end_execution`."""
-        columns = end_columns(report, state, reason)
-        at = prune_at(job, state, report.ended_at)
-        return *columns, self.attempt, self.worker, at, self.key
+    def common_end(
+        self, report: Report, job: Job, state: int, reason: str | None
+    ) -> tuple[Any, ...]:
+        """The first parameters of `end_executions`: what many ends of a batch have in common."""
+        outcome, budget = OUTCOME_CODE[report.outcome], (report.charged, report.lost)
+        who = report.returned, self.attempt, report.claim.worker
+        return state, outcome, clean(reason), *budget, *who, kept_for(job, state)
+
+    def end_row(self, report: Report) -> tuple[Any, ...]:
+        """A row of `end_executions`: what an end has of its own."""
+        error, result = clean(report.error), to_json(report.result)
+        return report.started_at, report.ended_at, error, result, self.key
 
     def attempt_row(self, report: Report) -> tuple[Any, ...]:
         """The parameters of `insert_attempts`."""
-        return attempt_row(self.key, report, self.attempt, self.worker)
+        return attempt_row(self.key, report, self.attempt, report.claim.worker)
 
     def go_on_row(self, report: Report, run_at: int) -> tuple[Any, ...]:
         """The parameters of `go_on`."""
@@ -62,7 +67,7 @@ class Standing(NamedTuple):
 
     def again_row(self, report: Report, run_at: int, rank: int, state: int) -> tuple[Any, ...]:
         """The parameters of `insert_again`: its job's permit stays, the concurrency permit not."""
-        head = self.key, self.id, self.job, state, self.queue, self.ability, self.kind
+        head = self.key, report.claim.id, self.job, state, self.queue, self.ability, self.kind
         gates = self.overlap, self.gate, self.gate_limit, NO_GATE, self.holds_job, 0
         counts = self.attempt, report.charged, report.lost, report.returned, self.own_payload
         expires_at = None if report.may_have_started else self.expires_at

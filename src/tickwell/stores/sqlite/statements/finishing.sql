@@ -1,10 +1,11 @@
 -- The ends of attempts.
 
 -- name: standing
--- The running executions among these, with what their end depends on, as one JSON array.
+-- The running executions among these: the place of each, and what its end depends on.
+-- As one JSON array.
 SELECT json_group_array(json_array(
-    execution.id, running.key, running.job, running.attempt, running.worker, running.holds_job,
-    running.gate, running.called_off, cursor.id, cursor.version, cursor.failures
+    wanted.key, running.key, running.job, running.attempt, running.holds_job, running.gate,
+    running.called_off, cursor.version, cursor.failures
 ))
 FROM json_each(?) AS wanted
 CROSS JOIN execution ON execution.id = wanted.value
@@ -13,11 +14,11 @@ CROSS JOIN cursor ON cursor.job = running.job;
 
 -- name: standing_details
 -- The same with all that it takes to try again, or to decide by itself.
-SELECT execution.id, running.key, running.job, running.attempt, running.worker, running.holds_job,
-       running.gate, running.called_off, cursor.id, cursor.version, cursor.failures,
-       running.cancel, running.run_at, running.rank, execution.kind, execution.job_version,
-       execution.fire_time, execution.overlap, execution.queue, execution.ability, execution.gate,
-       execution.gate_limit, execution.payload IS NOT NULL, cursor.state, running.expires_at
+SELECT running.key, running.job, running.attempt, running.holds_job, running.gate,
+       running.called_off, cursor.version, cursor.failures, running.cancel, running.run_at,
+       running.rank, execution.kind, execution.job_version, execution.fire_time, execution.overlap,
+       execution.queue, execution.ability, execution.gate, execution.gate_limit,
+       execution.payload IS NOT NULL, cursor.state, running.expires_at
 FROM json_each(?) AS wanted
 CROSS JOIN running ON running.key = wanted.value
 CROSS JOIN execution ON execution.key = running.key
@@ -27,21 +28,14 @@ CROSS JOIN cursor ON cursor.job = running.job;
 -- They are running no more.
 DELETE FROM running WHERE key IN (SELECT value FROM json_each(?));
 
--- name: end_execution
--- The end of an execution with its last attempt.
-UPDATE execution SET state = ?, outcome = ?, reason = ?, charged = ?, lost = ?, returned = ?,
-                     started_at = ?, ended_at = ?, error = ?, result = ?, attempt = ?, worker = ?,
-                     prune_at = ?
-WHERE key = ?;
-
 -- name: end_executions
--- The same for several: the parameters of each in a row of its own.
-UPDATE execution SET state = ended.column1, outcome = ended.column2, reason = ended.column3,
-                     charged = ended.column4, lost = ended.column5, returned = ended.column6,
-                     started_at = ended.column7, ended_at = ended.column8, error = ended.column9,
-                     result = ended.column10, attempt = ended.column11, worker = ended.column12,
-                     prune_at = ended.column13
-FROM (VALUES {rows}) AS ended WHERE execution.key = ended.column14;
+-- The ends of executions with their last attempts.
+-- What they have in common, then the rest of each in a row: 14 columns there took 2 µs more than 5.
+UPDATE execution SET state = ?, outcome = ?, reason = ?, charged = ?, lost = ?, returned = ?,
+                     attempt = ?, worker = ?, prune_at = ended.column2 + ?,
+                     started_at = ended.column1, ended_at = ended.column2, error = ended.column3,
+                     result = ended.column4
+FROM (VALUES {rows}) AS ended WHERE execution.key = ended.column5;
 
 -- name: pass_job_on
 -- Give the gates of these jobs to the best of those before them, or to nobody.
