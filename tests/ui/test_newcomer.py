@@ -1,6 +1,7 @@
 """What somebody meets who is here for the first time."""
 
 import html
+import json
 
 from tests.ui.house import OWNER
 from tickwell.domain import change
@@ -19,6 +20,29 @@ async def test_a_form_that_nobody_has_touched_finds_no_fault(house):
     assert [tag for tag in page.tags if tag[1].get("role") == "alert"] == []
     assert [tag for tag in page.tags if tag[1].get("class") == "banner bad"] == []
     assert "At 09:00 every day" in page.text
+
+
+async def test_a_form_finds_fault_only_with_what_somebody_has_begun(house):
+    browser = await house.login()
+    document = {
+        "name": "",
+        "trigger": {"cron": "0 9 * * *"},
+        "target": {"http": {"url": "https://"}},
+    }
+
+    async def faults(path, **fields):
+        given = {"trigger": "cron", "cron": "0 9 * * *", "target": "http", "url": "https://"}
+        typed = {"document": json.dumps(document), "name": ""} | given | fields
+        page = browser.read(await browser.post(path, **typed))
+        return [found["id"] for _, found in page.tags if found.get("role") == "alert"]
+
+    await browser.see("/jobs/new")
+    assert await faults("/jobs/preview", name="report") == []
+    assert await faults("/jobs/preview", cron="61 9 * * *") == ["cron-error"]
+    assert await faults("/jobs/preview", url="https://exa mple") == ["url-error"]
+    assert await faults("/jobs/preview", target="call", handler="") == []
+    assert await faults("/jobs/save", name="report") == ["url-error"]
+    assert await faults("/jobs/save", url="https://example.com") == ["name-error"]
 
 
 async def test_a_job_without_history_has_no_figures_and_a_command_that_works(house):

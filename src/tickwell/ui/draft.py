@@ -50,6 +50,13 @@ DEFAULTS = {"queue": "default", "method": "POST", "overlap": "skip", "misfire": 
 STARTS = {"cron": {"cron": "0 9 * * *"}, "every": {"every": "5m"}, "once": {"once": ""}}
 #: What a job cannot do without: kept when it is empty, so that its place says so.
 NEEDED = {"name", "cron", "every", "once", "url", "handler"}
+#: What places begin with, and something that would be right there.
+UNTOUCHED = {
+    ("name",): ("", "new"),
+    ("trigger", "once"): ("", "2999-01-01T00:00:00Z"),
+    ("target", "http", "url"): ("https://", "https://example.com"),
+    ("target", "call", "handler"): ("", "new"),
+}
 _WHOLE = {"max_attempts"}
 
 
@@ -117,6 +124,14 @@ class Draft:
                 f"{error.reason}. {error.hint}" if error.hint else error.reason
             )
         return None
+
+    def begun(self) -> Draft:
+        """The same with something right where nobody has begun: there, nobody is wrong yet."""
+        draft = Draft(json.loads(json.dumps(self.document)), dict(self.errors))
+        for place, (start, right) in UNTOUCHED.items():
+            if _get(self.document, place) == start:
+                _put(draft.document, place, right)
+        return draft
 
 
 def from_text(text: str) -> Draft:

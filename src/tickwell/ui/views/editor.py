@@ -37,7 +37,7 @@ async def new(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> HT
     """A job that fires every morning, to begin with."""
     trigger = {"cron": "0 9 * * *", "tz": visitor.zone.key}
     document = {"name": "", "trigger": trigger, "target": {"http": {"url": "https://"}}}
-    return await _editor(request, visitor, Draft(document), None, untouched=True)
+    return await _editor(request, visitor, Draft(document), None)
 
 
 @router.get("/jobs/{id}/edit")
@@ -62,7 +62,7 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
     draft, entry = await _typed(request, visitor)
     job = draft.job()
     if job is None:
-        return await _editor(request, visitor, draft, entry, status=422)
+        return await _editor(request, visitor, draft, entry, status=422, complete=True)
     operations, actor = visitor.operations.jobs, visitor.actor
     form = await request.form()
     try:
@@ -73,7 +73,7 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
             found = (await operations.replace(actor, entry.job.id, job, version)).entry
     except (InvalidInput, Conflict, LimitReached) as error:
         draft.errors[getattr(error, "field", "") or "name"] = str(error)
-        return await _editor(request, visitor, draft, entry, status=422)
+        return await _editor(request, visitor, draft, entry, status=422, complete=True)
     said = f"{found.job.name} is saved"
     return done(request, said, f"/jobs/{found.job.id}")
 
@@ -88,7 +88,9 @@ async def try_out(request: Request, visitor: Visitor = visit(Permission.EDIT)) -
             found = await visitor.operations.trials.send(visitor.actor, job)
         except (InvalidInput, LimitReached) as error:
             untried = str(error)
-    return await _editor(request, visitor, draft, entry, trial=found, untried=untried)
+    return await _editor(
+        request, visitor, draft, entry, trial=found, untried=untried, complete=True
+    )
 
 
 async def _typed(request: Request, visitor: Visitor) -> tuple[Draft, Entry | None]:
@@ -111,11 +113,10 @@ async def _editor(
     status: int = 200,
     trial: Trial | None = None,
     untried: str = "",
-    untouched: bool = False,
+    complete: bool = False,
 ) -> HTMLResponse:
-    shown = await _shown(visitor, draft, entry)
-    if untouched:  # nobody is wrong who has not begun
-        draft.errors.clear()
+    """The page; what is not complete yet may lack what a new job begins without."""
+    shown = await _shown(visitor, draft, entry, complete=complete or entry is not None)
     fields = draft.fields()
     tz = fields["tz"] or ("UTC" if fields["trigger"] == "cron" else "")
     return page(
@@ -138,9 +139,10 @@ async def _editor(
     )
 
 
-async def _shown(visitor: Visitor, draft: Draft, entry: Entry | None) -> Shown:
-    job, trigger = draft.job(), draft.trigger()
-    found = None
+async def _shown(visitor: Visitor, draft: Draft, entry: Entry | None, *, complete: bool) -> Shown:
+    checked = draft if complete else draft.begun()
+    job, trigger, found = checked.job(), draft.trigger(), None
+    draft.errors |= checked.errors
     if trigger is not None:
         found = await visitor.operations.previews.trigger(visitor.actor, trigger)
     changes = _changes(entry.job, job) if entry is not None and job is not None else []
