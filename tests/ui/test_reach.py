@@ -41,6 +41,7 @@ FORMS = {
     "create_project": "/settings/projects",
     "appoint_admin": "/settings/projects/{name}/admins",
     "set_limits": "/settings/projects/{name}/limits",
+    "set_retention": "/settings/retention",
     "delete_project": "/settings/projects/{name}/delete",
     "rewrap_secrets": "/settings/rewrap",
     "set_secret": "/settings/secrets",

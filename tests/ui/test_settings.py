@@ -193,3 +193,19 @@ async def test_no_serious_fault_of_access(window, site):
         ]
         assert await page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
     assert found == []
+
+
+async def test_retention_of_new_jobs(house, admin):
+    old = await house.add("old")
+    await done(admin, "/settings/retention", age="10d", count="100", dead="30d")
+    page = await admin.see("/settings/limits")
+    inputs = {found.get("id"): found.get("value") for _, found in page.tags}
+    assert (inputs["age"], inputs["count"], inputs["dead"]) == ("10d", "100", "30d")
+    new = await house.add("new")
+    own = await house.add("own", retention={"count": 5})
+    operations = house.context.operations.jobs
+    kept = [(await operations.get(OWNER, id)).job.retention.count for id in (old, new, own)]
+    assert kept == [1000, 100, 5]
+    wrong = await admin.post("/settings/retention", age="soon", count="1", dead="1d")
+    assert wrong.status_code == 422
+    assert "retention.set" in (await admin.see("/settings/audit")).text

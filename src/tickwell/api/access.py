@@ -22,6 +22,7 @@ def give_access(
     """Administer over this application; ask everybody who they are unless `auth` is off."""
     context.administration = administration
     tools.auditor, tools.limiter = administration.audit, administration.limits
+    tools.retention = administration.retentions.of
     if context.settings.auth:
         authentication = Authentication(administration, limits)
         context.authenticate = authentication.authenticate

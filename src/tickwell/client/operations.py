@@ -70,6 +70,8 @@ class Operations:
     delete_project = Operation(administration.delete_project)
     set_limits = Operation(administration.set_limits)
     get_limits = Operation(administration.get_limits)
+    get_retention = Operation(administration.get_retention)
+    set_retention = Operation(administration.set_retention)
     get_session = Operation(administration.get_session)
     issue_token = Operation(administration.issue_token)
     get_jwks = Operation(administration.get_jwks)

@@ -28,6 +28,7 @@ from tickwell.services.keyring import Keyring
 from tickwell.services.limits.limits import Limits
 from tickwell.services.limits.quota import Quota
 from tickwell.services.projects import Projects
+from tickwell.services.retentions import Retentions
 from tickwell.services.rewrapping import Rewrapping
 from tickwell.services.secrets.secrets import Secrets
 from tickwell.services.time import Time
@@ -59,6 +60,7 @@ class Administration:
     callbacks: Callbacks
     rewrapping: Rewrapping
     limits: Limits
+    retentions: Retentions
     #: None: people log in here only.
     oidc: Oidc | None = None
 
@@ -109,4 +111,5 @@ class Administration:
             rewrapping=Rewrapping(projects, vault, issuer, audit),
             callbacks=Callbacks(store, random, jobs=jobs, vault=vault, audit=audit),
             limits=Limits(store, clock, audit, quota or Quota()),
+            retentions=Retentions(store, clock, audit),
         )

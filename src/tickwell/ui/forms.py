@@ -23,3 +23,11 @@ def json_of(text: str, field: str) -> Any:
         raise InvalidInput(str(error), field=field, hint='Use {"a": 1}') from None
     except InvalidInput as error:
         raise InvalidInput(str(error), field=field) from None
+
+
+def whole(value: object, field: str) -> int:
+    """A whole number that somebody typed; 0 for nothing."""
+    text = str(value or "0").strip()
+    if not (text.isascii() and text.isdecimal() and len(text) < 17):
+        raise InvalidInput("a whole number is needed", field=field, hint="0 is none")
+    return int(text)

@@ -34,6 +34,7 @@ async def test_one_entry_for_each_change(house):
         (admin, "DELETE", f"/keys/{key['id']}", None),
         (admin, "PUT", "/secrets/s", {"value": CANARY}),
         (admin, "DELETE", "/secrets/s", None),
+        (admin, "PUT", "/retention", {"age": "7d"}),
         (admin, "PUT", "/members/m", {"role": "viewer"}),
         (admin, "DELETE", "/members/m", None),
         (root, "POST", "/users", {"name": "u", "password": CANARY}),

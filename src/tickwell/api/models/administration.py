@@ -164,6 +164,14 @@ class LimitsToSet(Shape):
     payload: int = Field(default=0, ge=0, le=2**53)
 
 
+class Retained(Answer):
+    """How long the history of a project's new jobs is kept."""
+
+    age: str = Field(examples=["30d"])
+    count: int
+    dead: str = Field(examples=["90d"])
+
+
 class Secret(Answer):
     """What may be known of a secret."""
 

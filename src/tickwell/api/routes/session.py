@@ -28,12 +28,12 @@ router = APIRouter(tags=["session"])
     ),
 )
 async def log_in(request: Request) -> Response:
-    """Log in by name and password, or by the token of a link; the cookie is the session."""
+    """Log in by name and password, or by a link or its token; the cookie is the session."""
     require_own_site(request)
     given = await bodies.read_object(request, "name", "password", "link")
     logins = administration_of(request).logins
     address, old = request.client.host if request.client else "", session_of(request)
-    link = values.text(given.get("link"), "link")
+    link = values.text(given.get("link"), "link").rpartition("link=")[2]
     if link:
         id = await logins.by_link(link, address=address, old=old)
     else:

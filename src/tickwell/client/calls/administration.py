@@ -158,6 +158,16 @@ def get_limits() -> Call[results.Limits]:
     return get("limits")
 
 
+def get_retention() -> Call[results.Retained]:
+    """What a job gets that does not say how long its history is kept."""
+    return get("retention")
+
+
+def set_retention(*, age: str, count: int, dead: str) -> Call[results.Retained]:
+    """Give it to jobs that are made from now on."""
+    return put("retention", body={"age": age, "count": count, "dead": dead})
+
+
 def get_session() -> Call[results.Me]:
     """Who asks, and what they may."""
     return get("session")

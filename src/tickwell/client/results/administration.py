@@ -82,6 +82,14 @@ class Limits(TypedDict):
     payload: int
 
 
+class Retained(TypedDict):
+    """How long the history of a project's new jobs is kept."""
+
+    age: str
+    count: int
+    dead: str
+
+
 class Secret(TypedDict):
     """What may be known of a secret."""
 

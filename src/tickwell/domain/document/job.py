@@ -110,6 +110,16 @@ _JOB = Shape(
 )
 
 
+def retention_from_document(document: Any) -> Retention:
+    """What is left out has its default."""
+    return _RETENTION.read(document)
+
+
+def retention_to_document(retention: Retention, *, whole: bool = False) -> dict[str, Any]:
+    """As in a job's document; whole: with what has its default."""
+    return _RETENTION.write(retention, whole=whole)
+
+
 def job_to_document(job: Job) -> dict[str, Any]:
     """The document of a job: JSON throughout, without what has its default."""
     return _JOB.write(job)

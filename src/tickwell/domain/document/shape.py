@@ -44,12 +44,12 @@ class Shape(Generic[T]):
         """The shape as a value of a field in another shape."""
         return Value(self.read, self.write)
 
-    def write(self, record: T) -> dict[str, Any]:
-        """The record as an object."""
+    def write(self, record: T, *, whole: bool = False) -> dict[str, Any]:
+        """The record as an object; whole: with what has its default."""
         document = {}
         values = self._values(record)
         for value, (name, write, default) in zip(values, self._writes, strict=True):
-            if value is not default and value != default:
+            if whole or (value is not default and value != default):
                 document[name] = write(value)
         return document
 

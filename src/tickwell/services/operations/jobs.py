@@ -8,9 +8,9 @@ from typing import Any
 
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_from_document, job_to_document
-from tickwell.domain.job import Entry, Job, copied
+from tickwell.domain.job import Entry, Job
+from tickwell.domain.policy import Retention
 from tickwell.errors import InvalidJob, VersionConflict
-from tickwell.ids import new_id
 from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
@@ -20,6 +20,8 @@ from tickwell.services.operations.tools import LOOK, Tools
 
 #: Jobs that one request may add.
 MOST = 1000
+#: What a document says that says nothing of it.
+BUILT_IN = Retention()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -132,19 +134,20 @@ class JobOperations:
     async def _add(
         self, actor: Actor, jobs: Sequence[Job], *, paused: bool = False
     ) -> Sequence[Added]:
-        own = [self._owned(job, actor) for job in jobs]
+        kept = await self.tools.retention(actor.project)
+        own = [self._owned(job, actor, kept) for job in jobs]
         await self.tools.limiter.check_jobs(actor, own)
         by = actor.name if paused else None
-        added = await self.tools.jobs.add_many(own, paused_by=by, from_documents=True)
+        added = await self.tools.jobs.add_many(own, paused_by=by, made=True)
         return [
             Added(entry=entry, new=entry.job.id == job.id)
             for entry, job in zip(added, own, strict=True)
         ]
 
-    def _owned(self, job: Job, actor: Actor) -> Job:
+    def _owned(self, job: Job, actor: Actor, kept: Retention) -> Job:
         """Whatever it says of itself, it is the actor's project's, and new."""
-        id = new_id(self.tools.clock.now(), self.tools.random)
-        return copied(job, id=id, project=actor.project)
+        retention = kept if job.retention == BUILT_IN else job.retention
+        return self.tools.jobs.make(job, project=actor.project, retention=retention)
 
     async def _edit(
         self, actor: Actor, action: str, before: Entry, job: Job, expected_version: int | None

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from tickwell.clock import Clock
 from tickwell.domain.job import Job
+from tickwell.domain.policy import Retention
 from tickwell.ids import Random
 from tickwell.ports.executor import Executor
 from tickwell.ports.store import Store
 from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
 from tickwell.services.operations.ports import Auditor, Limiter, Unaudited, Unlimited
+from tickwell.services.retentions import built_in
 from tickwell.services.slots import Slots
 
 #: How many that do not match a list passes over, before it gives back what it found.
@@ -33,6 +35,8 @@ class Tools:
     limiter: Limiter = field(default_factory=Unlimited)
     #: Refuses a payload that the job's target could not be called with, where that is known.
     check: Callable[[Job, Any], None] = lambda _job, _payload: None
+    #: How long a project keeps the history of new jobs that do not say.
+    retention: Callable[[str], Awaitable[Retention]] = built_in
     #: Sends a webhook that somebody tries out; None: this process sends none.
     sender: Executor | None = None
     jobs: Jobs = field(init=False)

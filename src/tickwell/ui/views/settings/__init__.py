@@ -10,6 +10,7 @@ from tickwell.ui.views.settings import (
     limits,
     members,
     projects,
+    retention,
     secrets,
     users,
 )
@@ -21,6 +22,7 @@ ROUTERS = (
     secrets.router,
     callbacks.router,
     limits.router,
+    retention.router,
     audit.router,
     users.router,
     projects.router,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from tickwell.domain.policy import Retention
+from tickwell.domain.document.job import retention_to_document
 from tickwell.services.access.permission import Permission
 from tickwell.services.limits.quota import quota_to_document
 from tickwell.ui.rendering import page
@@ -28,11 +28,12 @@ router = APIRouter(include_in_schema=False)
 async def limits(request: Request, visitor: Visitor = visit(Permission.READ)) -> HTMLResponse:
     """What the project may have; a platform admin changes it under Projects."""
     found = await visitor.administration.limits.get(visitor.actor)
+    kept = await visitor.administration.retentions.get(visitor.actor)
     return page(
         request,
         visitor,
         "settings/limits.html",
         limits=quota_to_document(found),
         words=WORDS,
-        retention=Retention(),
+        retention=retention_to_document(kept, whole=True),
     )

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from tickwell.errors import InvalidInput
 from tickwell.services.access.permission import Permission
 from tickwell.services.limits.quota import LIMITS, quota_from_document, quota_to_document
 from tickwell.ui.answers import done
+from tickwell.ui.forms import whole
 from tickwell.ui.rendering import page
 from tickwell.ui.views.settings.limits import WORDS
 from tickwell.ui.visitor import Visitor, visit
@@ -92,7 +92,7 @@ async def set_limits(
 ) -> Response:
     """Give it limits of its own."""
     form = await request.form()
-    quota = quota_from_document({each: _number(form.get(each), each) for each in LIMITS})
+    quota = quota_from_document({each: whole(form.get(each), each) for each in LIMITS})
     await visitor.administration.projects.get(visitor.actor, name)
     await visitor.administration.limits.set(visitor.actor, name, quota)
     return done(request, f"The limits of {name} are set", f"{PATH}/{name}")
@@ -105,10 +105,3 @@ async def delete(
     """Take it away: its keys and members at once, its jobs, its secrets."""
     await visitor.administration.projects.delete(visitor.actor, name)
     return done(request, f"Project {name} is deleted", PATH)
-
-
-def _number(value: object, field: str) -> int:
-    text = str(value or "0").strip()
-    if not (text.isascii() and text.isdecimal() and len(text) < 17):
-        raise InvalidInput("a whole number is needed", field=field, hint="0 is no limit")
-    return int(text)

@@ -1,0 +1,42 @@
+"""How long the history of a project's new jobs is kept."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from tickwell.api import bodies
+from tickwell.api.answers import answer
+from tickwell.api.context import administration_of
+from tickwell.api.describe import described
+from tickwell.api.models import administration as models
+from tickwell.api.models.job import Retention
+from tickwell.api.security import allow
+from tickwell.domain.document.job import retention_from_document, retention_to_document
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+
+router = APIRouter(tags=["projects"])
+
+
+@router.get("/retention", **described("get_retention", models.Retained))
+async def get_retention(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
+    """What a job gets that does not say how long its history is kept."""
+    found = await administration_of(request).retentions.get(actor)
+    return answer(retention_to_document(found, whole=True))
+
+
+@router.put(
+    "/retention",
+    **described(
+        "set_retention",
+        models.Retained,
+        body=Retention,
+        body_required=True,
+        example={"age": "7d", "count": 100, "dead": "30d"},
+    ),
+)
+async def set_retention(request: Request, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
+    """Give it to jobs that are made from now on; those there are keep what they have."""
+    given = await bodies.read_object(request, "age", "count", "dead")
+    kept = await administration_of(request).retentions.set(actor, retention_from_document(given))
+    return answer(retention_to_document(kept, whole=True))

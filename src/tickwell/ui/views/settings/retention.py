@@ -1,0 +1,32 @@
+"""How long the history of new jobs is kept; shown beside the limits."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request, Response
+
+from tickwell.domain.document.job import retention_from_document
+from tickwell.services.access.permission import Permission
+from tickwell.ui.answers import done
+from tickwell.ui.forms import whole
+from tickwell.ui.visitor import Visitor, visit
+
+Text = Annotated[str, Form(max_length=40)]
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.post("/settings/retention")
+async def set_retention(
+    request: Request,
+    *,
+    age: Text,
+    count: Text,
+    dead: Text,
+    visitor: Visitor = visit(Permission.ADMINISTER),
+) -> Response:
+    """For jobs that are made from now on."""
+    given = {"age": age.strip(), "count": whole(count, "count"), "dead": dead.strip()}
+    await visitor.administration.retentions.set(visitor.actor, retention_from_document(given))
+    return done(request, "New jobs keep their history for so long", "/settings/limits")
