@@ -18,7 +18,7 @@ LONG = {
     "plans-postgresql": "tests/plans/long_postgres.py",
     "kill-sweep-mongodb": "tests/faults/mongo/long_kill_sweep.py",
     "servers-mongodb": "tests/faults/mongo/long_servers.py",
-    "verify-redis": "tests/testing/long_verify.py",
+    "verify": "tests/testing/long_verify.py",
 }
 
 

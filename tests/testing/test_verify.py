@@ -178,11 +178,22 @@ def test_nothing_is_left_when_it_is_stopped(tmp_path, number):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_store_that_is_away(tmp_path):
-    code, out, err = verify("postgresql://nobody:secret@127.0.0.1:1/x", "--suite", "kill")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://nobody:secret@127.0.0.1:1/x",
+        "mysql://nobody:secret@127.0.0.1:1/x",
+        "mongodb://nobody:secret@127.0.0.1:1/x?serverSelectionTimeoutMS=200",
+        "redis://nobody:secret@127.0.0.1:1/0",
+    ],
+)
+def test_a_store_that_is_away(url):
+    code, out, err = verify(url, "--suite", "kill")
     assert (code, out) == (5, "")
     assert "secret" not in err
-    assert err.splitlines()[-1].startswith("tickwell: ")
+    assert err.startswith("tickwell: ")
+    assert "does not answer" in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ _KNOWN: tuple[tuple[set[int], type[StoreError], str], ...] = (
     ({10334, 17280, 17419, 17420}, StoreRefused, _SMALLER),
     ({28, 14031}, StoreFull, "has no space left; free some, and work goes on by itself"),
 )
-_RIGHTS = {13}
+NO_RIGHT = 13
 #: Shutting down, starting up, stepping down, interrupted, or out of time.
 _AWAY = {6, 7, 50, 64, 89, 91, 100, 189, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436}
 
@@ -87,7 +87,7 @@ def translate(error: BaseException, where: str) -> StoreError:
     for known, kind, words in _KNOWN:
         if codes & known:
             return kind(f"{where} {words}")
-    if codes & _RIGHTS:
+    if NO_RIGHT in codes:
         return StoreRefused(
             f"{where} refuses: {_said(error)}; grant this user readWrite on the database"
         )

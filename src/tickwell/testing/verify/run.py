@@ -11,7 +11,7 @@ from random import SystemRandom
 
 from tickwell.clock import StoreClock
 from tickwell.domain.promises import Promises
-from tickwell.errors import InvalidInput, TickwellError
+from tickwell.errors import InvalidInput, StoreRefused, TickwellError
 from tickwell.testing.verify.orders import Orders, maker
 from tickwell.testing.verify.places import Place, place_for
 from tickwell.testing.verify.site import Site
@@ -28,6 +28,8 @@ async def verify(orders: Orders, tell: Tell) -> Verdict:
     place = place_for(orders.url, tag)
     clock = StoreClock()
     began = clock.monotonic()
+    # Nothing is there yet: whoever could not take it away again makes nothing.
+    await place.drop()
     tell(f"Working in {place.name}; your data is not touched.")
     try:
         promises = await _promises(orders, place)
@@ -66,7 +68,12 @@ def _check(orders: Orders) -> None:
 async def _promises(orders: Orders, place: Place) -> Promises:
     """Make the place; what the store promises is known once it is open."""
     store = maker(orders.make)(place.url)
-    await store.open()
+    try:
+        await store.open()
+    except StoreRefused as error:
+        # Each place has another name: to be given the right to this one would help nobody.
+        words = f"{error}; or verify as somebody who may make such a place and remove it again"
+        raise StoreRefused(words) from error
     await store.close()
     promises: Promises = store.promises
     return promises

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+from tickwell.errors import StoreRefused
 from tickwell.stores.mongo.database import Database
-from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.errors import NO_RIGHT, codes_of, edge
 from tickwell.stores.mongo.url import parse
 from tickwell.testing.verify.places.place import DocumentPlace, with_option
 
@@ -27,8 +28,19 @@ class MongoPlace(DocumentPlace):
                 if name != "meta":
                     await database.handle[name].delete_many({})
 
-    @edge
     async def drop(self) -> None:
+        try:
+            await self._drop()
+        except StoreRefused as error:
+            if error.__cause__ is None or NO_RIGHT not in codes_of(error.__cause__):
+                raise
+            raise StoreRefused(
+                f"this user may not make and remove {self.name}; verify as somebody with the roles"
+                " readWriteAnyDatabase and dbAdminAnyDatabase"
+            ) from error
+
+    @edge
+    async def _drop(self) -> None:
         async with self._opened() as database:
             await database.client.drop_database(self._location.database)
 
