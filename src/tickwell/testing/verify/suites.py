@@ -84,7 +84,7 @@ async def kill(site: Site) -> list[Finding]:
         await _frozen(run, crowd[0])
         await run.quiet()
         # Whoever was frozen has still to hear that its reports come too late.
-        await until(lambda: _has_reported(run, crowd[0]), 3.0)
+        await until(lambda: _has_reported(run, crowd[0]), 10.0)
         account = await run.account()
     seen = f"{account.lost_attempts} attempts taken over, {account.refused} late reports refused"
     fencing = _finding("fencing", "kill", site.promises.fencing, account.unfenced, seen)
