@@ -10,6 +10,8 @@ from tests.servers.postgres import server
 from tickwell.stores.postgres import PostgresStore
 
 JOBS, WAITING, QUEUED, RUNNING = 1_000_000, 100_000, 50_000, 2_000
+#: What stands before the gates of keys, and how many gates there are.
+GATED, GATES = 50_000, 20_000
 NOW = 1_800_000_000_000
 SCHEMA = "plans"
 
@@ -42,6 +44,16 @@ SELECT {RUN.format("n", "01")}, {JOB.format("n")}, CASE WHEN n <= {WAITING} THEN
        CASE WHEN n % 3 = 0 THEN 'call:work' ELSE 'call:other' END, 0, n, {NOW} - 1000 + n,
        n, {NOW} - 1000 + n, {NOW} - 1000 + n, 4
 FROM generate_series(1, {WAITING + QUEUED}) AS n;
+INSERT INTO plans.gate SELECT 'gate-' || n, 1 FROM generate_series(1, {GATES}) AS n;
+INSERT INTO plans.queue (id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
+                         overlap, waits, gate, gate_limit)
+SELECT {RUN.format("n", "03")}, {JOB.format("n")}, 1, 'default', 'call:work', 0, n, n, n, n, 4, 2,
+       'gate-' || n % 50, 1
+FROM generate_series(1, {GATED}) AS n;
+INSERT INTO plans.attempt (execution, number, outcome, ended_at)
+SELECT {RUN.format("n", "00")}, 1, 1, n FROM generate_series(1, {GATED}) AS n;
+INSERT INTO plans.skip (job, first, last, count, prune_at, reason)
+SELECT {JOB.format("n")}, n, n, 1, {NOW}, 0 FROM generate_series(1, {GATED}) AS n;
 INSERT INTO plans.running (id, job, attempt, charged, lost, returned, run_at, rank, worker,
                            claim_id, deadline, holds_job)
 SELECT {RUN.format("n", "01")}, {JOB.format("n")}, 1, 1, 0, 0, n, n, 'w' || n % 4, 'c' || n,
@@ -83,7 +95,10 @@ async def full(request):
     await connection.close()
 
 
-TABLES = ("job", "cursor", "execution", "queue", "running", "worker", "record")
+TABLES = (
+    *("job", "cursor", "execution", "queue", "running", "worker", "record"),
+    *("gate", "attempt", "skip"),
+)
 
 
 def runs(part, *numbers):
@@ -125,6 +140,25 @@ async def plan_of_text(full, text, parameters):
     return json.loads(answer)[0]["Plan"]
 
 
+async def plan_of_any(full, name):
+    """The plan of a statement, whatever it is given; it is not carried out."""
+    connection, database = full
+    settings = database._settings() | {"plan_cache_mode": "force_generic_plan"}
+    taken_back = connection.transaction()
+    await taken_back.start()
+    try:
+        for setting, value in settings.items():
+            await connection.execute(f"SET LOCAL {setting} = {value}")
+        await connection.execute(f"PREPARE asked AS {database.sql[name]}")
+        types = await connection.fetchval("SELECT parameter_types FROM pg_prepared_statements")
+        given = f"({', '.join(['NULL'] * len(types))})" if types else ""
+        answer = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE asked{given}")
+    finally:
+        await taken_back.rollback()
+        await connection.execute("DEALLOCATE ALL")
+    return json.loads(answer)[0]["Plan"]
+
+
 def nodes(plan):
     yield plan
     for part in plan.get("Plans", ()):
@@ -141,6 +175,20 @@ def examined(plan):
         ),
         default=0,
     )
+
+
+def walks(plan, *, limited=False):
+    """Tables that are walked from end to end, or an index of them, with nothing to end the walk."""
+    kind = plan["Node Type"]
+    limited = limited or kind == "Limit"
+    if kind == "Seq Scan" or (_is_of_index(kind) and "Index Cond" not in plan and not limited):
+        yield plan.get("Relation Name") or plan["Index Name"]
+    for part in plan.get("Plans", ()):
+        yield from walks(part, limited=limited)
+
+
+def _is_of_index(kind):
+    return kind in {"Index Scan", "Index Only Scan", "Bitmap Index Scan"}
 
 
 def scanned(plan):

@@ -15,9 +15,11 @@ from tests.plans.postgres_full import (
     examined,
     jobs,
     plan_of,
+    plan_of_any,
     plan_of_text,
     runs,
     scanned,
+    walks,
 )
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Kind, State
@@ -84,6 +86,8 @@ HOT = {
     "gates_of_jobs": (jobs(*SOME),),
     "standing": (runs("01", *RAN),),
     "pass_job_on": (jobs(*SOME),),
+    "best_before_gates": ([f"gate-{n}" for n in range(50)], [LIMIT // 50] * 50),
+    "move_keyed": (*([2] * LIMIT, [0] * LIMIT), *([True] * LIMIT,) * 2, runs("03", *SOME)),
     "gates_behind": (jobs(*SOME),),
     "existing": (runs("01", *SOME),),
     "promote": (NOW, NEVER, LEFT_OUT, LIMIT),
@@ -133,6 +137,30 @@ async def test_orphans_are_found_among_what_is_running(full):
     assert examined(plan) <= MORE["orphans"]
 
 
+#: Statements that walk over a table, and why they may.
+WALKS = {
+    "ended_counts": "a count has a row for each state and each of 64 writers",
+    "pending_counts": "figures of the whole store: all that is pending is counted",
+    "running_count": "the same of what is running, which is as much as there are slots",
+    "live_counts": "the same of one project",
+    "list_workers": "workers are few",
+    "edited_jobs": "its index has nothing but such jobs",
+    "prune_gates": "a prune takes what nobody is in, and so leaves few",
+}
+#: What pages are put together from, by what is asked for: they have tests of their own.
+PARTS = {
+    *("list_jobs", "jobs_edge", "list_jobs_by_time", "list_executions", "executions_edge"),
+    *("pending_edge", "history", "live", "pending_ids", "running_ids", "no_ids"),
+}
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_no_statement_walks_over_a_table_but_those_that_may(full):
+    names = full[1].sql.keys() - PARTS
+    found = {name: set(walks(await plan_of_any(full, name))) for name in sorted(names)}
+    assert {name: tables for name, tables in found.items() if tables}.keys() == WALKS.keys()
+
+
 JOB_LISTS = (
     JobFilter(project="p1"),
     JobFilter(project="p1", states=frozenset({JobState.ACTIVE})),
@@ -168,6 +196,14 @@ RUN_SEARCHES = (
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_page_of_jobs_looks_at_a_page(full, where, cursor):
     plan = await plan_of_text(full, *jobs_query(full[1].sql, where, cursor, LIMIT))
+    assert scanned(plan) == set()
+    assert examined(plan) <= 2 * LIMIT
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_soonest_jobs_are_found_by_their_time(full):
+    where = JobFilter(fires_before=NOW * 2)
+    plan = await plan_of_text(full, *jobs_query(full[1].sql, where, None, LIMIT))
     assert scanned(plan) == set()
     assert examined(plan) <= 2 * LIMIT
 
