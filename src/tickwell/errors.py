@@ -180,6 +180,14 @@ class StoreFull(StoreError):
 class StoreRefused(StoreError):
     """The store answers and will not do it: missing rights, read-only, somebody else's file."""
 
+    @classmethod
+    def nothing_in(cls, where: str) -> StoreRefused:
+        """Nothing of Tickwell is there, and whoever came only to look makes nothing."""
+        return cls(
+            f"nothing of Tickwell is in {where}; name another --store, or make it: tickwell jobs"
+            " add, tickwell serve or tickwell store migrate"
+        )
+
 
 class SchemaTooNew(StoreError):
     """The store was written by a newer Tickwell."""

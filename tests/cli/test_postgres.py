@@ -1,9 +1,11 @@
 """The same commands on a server: the store's URL decides, nothing else."""
 
+import asyncio
+
 import pytest
 
 from tests.cli.world import BAD, make_past
-from tests.servers.schemas import empty_now, url
+from tests.servers.schemas import empty_now, run, url
 
 
 @pytest.fixture
@@ -28,6 +30,19 @@ def test_a_life_of_a_job(server, folder):
     assert len(rest.rows) == 14
     assert server("jobs", "rm", "tick", "--yes").code == 0
     assert not (folder / "tickwell.db").exists()
+
+
+def test_whoever_only_looks_makes_nothing(server):
+    asyncio.run(run("DROP SCHEMA IF EXISTS cli_empty CASCADE"))
+    there = ("--store", url("cli_empty"))
+    for command in (["jobs", "list"], ["doctor"]):
+        ended = server(*command, *there)
+        assert ended.code == 1
+        assert "nothing of Tickwell is in postgresql://" in ended.err
+    found = "SELECT 1 FROM pg_namespace WHERE nspname = 'cli_empty'"
+    assert asyncio.run(run(found)) == []
+    assert server("store", "migrate", *there).code == 0
+    assert server("jobs", "list", *there).code == 0
 
 
 def test_dead_letters(server):

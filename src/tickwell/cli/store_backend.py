@@ -35,8 +35,9 @@ from tickwell.services.operations.tools import Tools
 from tickwell.services.payload import checked
 from tickwell.services.platform import DEFAULT
 from tickwell.services.projects import is_known
+from tickwell.services.retentions import read_retention
 from tickwell.settings import Settings
-from tickwell.wiring import make_store
+from tickwell.wiring import leave_missing, make_store
 
 if TYPE_CHECKING:
     from tickwell.cli.administration import Administration
@@ -60,6 +61,7 @@ class StoreBackend:
         )
         self._tools = Tools(store=self.store, clock=self.clock, random=SystemRandom(), wake=_nobody)
         self._tools.jobs.admit = admission(self.clock, settings)
+        self._tools.retention = lambda name: read_retention(self.store, name, self.clock.now())
         self.operations = Operations.over(self._tools)
         self._opened = False
 
@@ -68,6 +70,7 @@ class StoreBackend:
         if not self._opened:
             if not make or self.actor.project != DEFAULT:
                 check_there(self.settings.store)
+                leave_missing(self.store)
             await self.store.open()
             self._opened = True
             sent = self.clock.monotonic()

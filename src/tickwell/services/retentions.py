@@ -45,8 +45,13 @@ class Retentions:
         return await self._known.get(project, lambda: self._read(project))
 
     async def _read(self, project: str) -> Retention:
-        record = await self._store.get_record(KIND, project, KIND, self._clock.now())
-        return retention_from_document(record.document) if record else Retention()
+        return await read_retention(self._store, project, self._clock.now())
+
+
+async def read_retention(store: RecordStore, project: str, now: int) -> Retention:
+    """What a project gives to new jobs."""
+    record = await store.get_record(KIND, project, KIND, now)
+    return retention_from_document(record.document) if record else Retention()
 
 
 async def built_in(_project: str) -> Retention:

@@ -19,7 +19,7 @@ _ACTIONS = ("find", "insert", "update", "remove")
 _MAKING = ("createCollection", "createIndex", "listIndexes")
 
 
-async def prepare(database: Database) -> None:
+async def prepare(database: Database, *, makes: bool = True) -> None:
     """Check the server, then make what is missing."""
     hello = await database.handle.command("hello")
     where = database.location.name
@@ -34,6 +34,8 @@ async def prepare(database: Database) -> None:
     known = await _known(database)
     if known is None:
         await _check_strangers(database)
+        if not makes:
+            raise StoreRefused.nothing_in(where)
     elif known > SCHEMA:
         raise SchemaTooNew(where, known, SCHEMA)
     await make_indexes(database)

@@ -21,6 +21,8 @@ class MongoStore(MongoQueue, MongoCatalog, MongoHistory, MongoRecords, MongoUpke
     """Everything in one database of a server."""
 
     promises: Promises = MONGODB
+    #: Whether it is set up where nothing of it is there yet.
+    makes = True
 
     def __init__(self, location: Location) -> None:
         super().__init__()
@@ -39,7 +41,7 @@ class MongoStore(MongoQueue, MongoCatalog, MongoHistory, MongoRecords, MongoUpke
         self.bell = Bell(self._database, new_op())
         self._ear = Ear(self._database, self.bell)
         try:
-            await prepare(self._database)
+            await prepare(self._database, makes=self.makes)
         except BaseException:
             await self._database.close()
             raise

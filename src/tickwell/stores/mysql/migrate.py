@@ -12,7 +12,7 @@ from importlib.resources.abc import Traversable
 
 from asyncmy.errors import MySQLError
 
-from tickwell.errors import SchemaTooNew, StoreUnavailable
+from tickwell.errors import SchemaTooNew, StoreRefused, StoreUnavailable
 from tickwell.stores.mysql.dialect import with_prefix
 from tickwell.stores.mysql.errors import code_of
 from tickwell.stores.mysql.flavour import Flavour
@@ -35,9 +35,13 @@ _SERVES = re.compile(r"-- serves: (\d+)\n")
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
 
-async def migrate(session: Session, location: Location, flavour: Flavour) -> None:
+async def migrate(
+    session: Session, location: Location, flavour: Flavour, *, makes: bool = True
+) -> None:
     """Bring the tables up to date; of several at once, one does it."""
     found = await check(session, location, flavour)
+    if not found and not makes:
+        raise StoreRefused.nothing_in(location.name)
     if found:
         await check_rights(session, location)
     if found and await _version(session, location) == len(STEPS):

@@ -23,6 +23,8 @@ class MysqlStore(MysqlQueue, MysqlCatalog, MysqlHistory, MysqlRecords, MysqlUpke
     """Everything in the tables of one database that share a prefix."""
 
     promises = MYSQL
+    #: Whether it is set up where nothing of it is there yet.
+    makes = True
 
     def __init__(self, location: Location) -> None:
         self.location = location
@@ -42,7 +44,9 @@ class MysqlStore(MysqlQueue, MysqlCatalog, MysqlHistory, MysqlRecords, MysqlUpke
         await self.database.open()
         try:
             await self.database.single(
-                lambda session: migrate(session, self.location, self.database.flavour)
+                lambda session: migrate(
+                    session, self.location, self.database.flavour, makes=self.makes
+                )
             )
         except BaseException:
             await self.database.close()

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from tickwell.errors import SchemaTooNew
+from tickwell.errors import SchemaTooNew, StoreRefused
 from tickwell.stores.postgres.server import check, check_rights
 from tickwell.stores.postgres.session import Session, in_schema
 from tickwell.stores.postgres.url import Location
@@ -26,9 +26,11 @@ STEPS = sorted(
 _SERVES = re.compile(r"-- serves: (\d+)\n")
 
 
-async def migrate(session: Session, location: Location) -> None:
+async def migrate(session: Session, location: Location, *, makes: bool = True) -> None:
     """Bring the schema up to date, inside a transaction; of several at once, one does it."""
     found = await check(session.connection, location)
+    if not found and not makes:
+        raise StoreRefused.nothing_in(location.name)
     if found:
         await check_rights(session.connection, location)
     if not found or await _version(session, location) < len(STEPS):

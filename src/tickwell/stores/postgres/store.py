@@ -23,6 +23,8 @@ class PostgresStore(
     """Everything in one schema of a database."""
 
     promises = POSTGRESQL
+    #: Whether it is set up where nothing of it is there yet.
+    makes = True
 
     def __init__(self, location: Location) -> None:
         self.location = location
@@ -44,7 +46,9 @@ class PostgresStore(
         self._set_up()
         await self.database.open()
         try:
-            await self.database.write(lambda session: migrate(session, self.location))
+            await self.database.write(
+                lambda session: migrate(session, self.location, makes=self.makes)
+            )
         except BaseException:
             await self.database.close()
             raise
