@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import marshal
 from typing import Any
 
 from tickwell.api.flat import canonical, flat_field
 from tickwell.api.problems import Invalid
 from tickwell.domain.document import job_from_document
-from tickwell.domain.job import Job
+from tickwell.domain.given import require_name
+from tickwell.domain.job import Job, copied
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.operations.jobs import MOST
 
@@ -55,10 +57,11 @@ def definitions(documents: Any) -> list[Job]:
         raise InvalidJob(f"a list of 1 to {MOST} jobs is needed", field="jobs")
     found, wrong = list[Job](), list[InvalidInput]()
     names: dict[str, int] = {}
+    alike = _Alike()
     for number, document in enumerate(documents):
         at = f"jobs.{number}"
         try:
-            job, _ = definition(document)
+            job = alike.read(document)
         except InvalidInput as error:
             field = f"{at}.{error.field}" if error.field else at
             wrong.append(InvalidJob(error.reason, field=field, hint=error.hint))
@@ -70,6 +73,32 @@ def definitions(documents: Any) -> list[Job]:
     if wrong:
         raise Invalid(wrong)
     return found
+
+
+class _Alike:
+    """Of definitions that differ in name and payload only, the first is read, the others copied."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Job] = {}
+
+    def read(self, document: Any) -> Job:
+        """The job of a document, as `definition` has it."""
+        name = document.get("name") if isinstance(document, dict) else None
+        if type(name) is not str:
+            return definition(document)[0]
+        shared = {key: value for key, value in document.items() if key not in _OWN}
+        mark = marshal.dumps(shared, 2)
+        known = self._known.get(mark)
+        if known is None:
+            known = self._known[mark] = definition(document)[0]
+            return known
+        job = copied(known, name=name, payload=document.get("payload"))
+        require_name(job, "name")
+        return job
+
+
+#: What is a job's own where many are alike.
+_OWN = frozenset({"name", "payload"})
 
 
 def patch_of(document: Any, *, flat: bool = False) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -40,15 +41,14 @@ def _count_keys(document: Any) -> int:
     count = 0
     level: list[Any] = [[document]]
     for _ in range(DEEPEST + 1):
-        inner: list[Any] = []
-        for each in level:
-            if type(each) is dict:
-                if len(each) > MOST_KEYS:
-                    return -1
-                count += len(each)
-            values = each.values() if type(each) is dict else each
-            inner += [value for value in values if type(value) in _NESTS]
-        level = inner
+        objects = [each for each in level if type(each) is dict]
+        sizes = [*map(len, objects)]
+        if max(sizes, default=0) > MOST_KEYS:
+            return -1
+        count += sum(sizes)
+        lists = (each for each in level if type(each) is list)
+        values = chain.from_iterable(chain(map(dict.values, objects), lists))
+        level = [value for value in values if type(value) in _NESTS]
         if not level:
             return count
     return -1

@@ -34,8 +34,12 @@ class Admission:
 
     async def __call__(self, jobs: Sequence[Job]) -> None:
         """Raise `InvalidJob` for the first address that may not be called, or long timeout."""
+        # A thousand jobs of one request may share one target, which is asked about once.
+        alike: dict[int, Job] = {}
         for job in jobs:
             self._check_timeout(job)
+            if alike.setdefault(id(job.target), job) is not job:
+                continue
             for text, field in _addresses(job):
                 url = parse_url(text, field)
                 origin = url.scheme, url.host, url.port

@@ -12,7 +12,7 @@ from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.job import Cursor, Entry, Job, JobState, copied
 from tickwell.domain.planning import first_cursor
-from tickwell.domain.trigger import Once, OnDemand
+from tickwell.domain.trigger import Once, OnDemand, Trigger
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
 from tickwell.ids import Random, new_id
@@ -50,14 +50,17 @@ class Jobs:
         definitions: Iterable[Job],
         *,
         paused_by: str | None = None,
-        from_documents: bool = False,
+        made: bool = False,
     ) -> Sequence[Entry]:
         """Add jobs, all or none, in the order given; paused, if somebody asks for that.
 
-        From documents: what was read as JSON can be read again, and is not tried.
+        Those that were made by `make` are taken as they are.
         """
         now = self.clock.now()
-        entries = [self._entry(definition, now, from_documents) for definition in definitions]
+        begins = _Beginnings()
+        entries = [
+            self._entry(each if made else self._bind(each, now), begins) for each in definitions
+        ]
         await self.admit([entry.job for entry in entries])
         if paused_by is not None:
             entries = [_paused(entry, paused_by, now) for entry in entries]
@@ -130,16 +133,23 @@ class Jobs:
         """Jobs by project and name."""
         return await self.store.list_jobs(where, cursor, limit)
 
-    def _entry(self, definition: Job, now: int, from_document: bool) -> Entry:  # noqa: FBT001
-        job = _bound(
-            definition,
-            from_document=from_document,
-            id=definition.id or new_id(now, self.random),
-            version=1,
-            created_at=now,
-            saved_at=now,
-        )
-        cursor = first_cursor(job, now)
+    def make(self, definition: Job, **fields: Any) -> Job:
+        """A job of its own from a definition that was read as JSON, with these fields of it.
+
+        What was read can be read again, and is not tried.
+        """
+        now = self.clock.now()
+        id = new_id(now, self.random)
+        job = copied(definition, id=id, version=1, created_at=now, saved_at=now, **fields)
+        trigger = _bound_trigger(job)
+        return job if trigger is job.trigger else copied(job, trigger=trigger)
+
+    def _bind(self, definition: Job, now: int) -> Job:
+        id = definition.id or new_id(now, self.random)
+        return _bound(replace(definition, id=id, version=1, created_at=now, saved_at=now))
+
+    def _entry(self, job: Job, begins: _Beginnings) -> Entry:
+        cursor = begins.cursor_of(job)
         _require_fires(job, cursor)
         self._check_fires(job)
         return Entry(job, cursor)
@@ -169,16 +179,34 @@ class Jobs:
             self.wake()
 
 
+class _Beginnings:
+    """First cursors of jobs that are added together: those of one trigger begin alike."""
+
+    def __init__(self) -> None:
+        #: By identity, which the job keeps from being given to another trigger.
+        self._known: dict[tuple[int, int, int], tuple[Job, Cursor]] = {}
+
+    def cursor_of(self, job: Job) -> Cursor:
+        """The cursor of a job that is new: what comes after the instant it was saved at."""
+        place = id(job.trigger), job.misfire.grace, job.saved_at
+        known = self._known.get(place)
+        if known is None:
+            known = self._known[place] = job, first_cursor(job, job.saved_at)
+        return known[1]
+
+
 async def _all(_jobs: Sequence[Job]) -> None:
     """Nothing is refused."""
 
 
-def _bound(job: Job, *, from_document: bool = False, **more: Any) -> Job:
+def _bound_trigger(job: Job) -> Trigger:
+    """`H` fields are chosen by the name of the job."""
+    return job.trigger.bound(f"{job.project}/{job.name}")
+
+
+def _bound(job: Job) -> Job:
     """Ready to be kept: `H` fields chosen by its name, the payload as stores give it back."""
-    trigger = job.trigger.bound(f"{job.project}/{job.name}")
-    if from_document:
-        return copied(job, trigger=trigger, **more)
-    bound = replace(job, trigger=trigger, payload=checked(job.payload), **more)
+    bound = replace(job, trigger=_bound_trigger(job), payload=checked(job.payload))
     if job_from_document(job_to_document(bound)) != bound:
         # What cannot be read back would stop every planner that meets it.
         raise InvalidJob("a field has a value of another kind than it is kept as", field=job.name)

@@ -127,6 +127,8 @@ def _check_payload(quota: Quota, payload: Any) -> None:
 
 
 def _check_fires(quota: Quota, job: Job) -> None:
+    if not (quota.fires_per_day or quota.fires_per_minute):
+        return
     day, minute = job.trigger.busiest()
     for fires, limit, span in (
         (day, quota.fires_per_day, "a day"),

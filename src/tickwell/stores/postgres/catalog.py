@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -17,11 +16,12 @@ from tickwell.stores.postgres.base import PostgresBase
 from tickwell.stores.postgres.database import Work
 from tickwell.stores.postgres.listing import jobs_edge, jobs_query
 from tickwell.stores.postgres.session import Session
+from tickwell.stores.sql.cache import FEW
 from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import entry_of, own, page_of
 from tickwell.stores.sql.server.adding_jobs import add_jobs
 from tickwell.stores.sql.server.changing import Changes
-from tickwell.stores.sql.text import clean, ids_among
+from tickwell.stores.sql.text import clean, ids_among, to_json
 
 T = TypeVar("T")
 
@@ -33,14 +33,15 @@ class PostgresCatalog(PostgresBase):
     """`ports.store.CatalogStore`."""
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        documents = [json.dumps(document_of(entry)) for entry in entries]
+        documents = [to_json(document_of(entry)) for entry in entries]
         known = await self._unless_taken(lambda session: add_jobs(session, entries, documents))
         answers = []
         for entry in entries:
             row = known.get(entry.job.id)
             if row is None:
-                # The copy is ours: the caller's own is the answer.
-                self.cache.put(own(entry).job)
+                if len(entries) <= FEW:
+                    # The copy is ours: the caller's own is the answer.
+                    self.cache.put(own(entry).job)
                 answers.append(entry)
             else:
                 answers.append(own(entry_of(self.cache, row)))

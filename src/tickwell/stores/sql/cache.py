@@ -16,6 +16,9 @@ from tickwell.stores.unreadable import UnreadableJobs
 
 #: A parsed job takes about 2 KB.
 MOST = 20_000
+#: Jobs that are added together and remembered at once. Of more, each is read when it fires: they
+#: would push out those that do.
+FEW = 100
 
 
 class JobCache:

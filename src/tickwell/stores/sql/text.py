@@ -5,6 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+try:
+    import orjson
+except ImportError:  # it comes with the server
+    orjson = None  # type: ignore[assignment]
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -18,8 +25,19 @@ def clean(text: str | None) -> str | None:
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-def tags_to_json(tags: Iterable[str]) -> str:
-    """Tags, cleaned: the database takes them apart."""
+def to_json(document: Any) -> str:
+    """A document as text. Where orjson is installed, in a tenth of the time."""
+    if orjson is not None:
+        try:
+            return orjson.dumps(document).decode()
+        except orjson.JSONEncodeError:  # half of a character, or a large number
+            pass
+    return json.dumps(document)
+
+
+@lru_cache(maxsize=1024)
+def tags_to_json(tags: tuple[str, ...]) -> str:
+    """Tags, cleaned: the database takes them apart. Many jobs have the same."""
     return json.dumps([clean(tag) for tag in tags])
 
 

@@ -10,11 +10,12 @@ from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import document_of
 from tickwell.domain.job import Entry, Job
 from tickwell.ports.records import JobFilter, Page
+from tickwell.stores.sql.cache import FEW
 from tickwell.stores.sql.codec import cursor_to_row
 from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import entry_of, job_columns, own, page_of
 from tickwell.stores.sql.taken import Taken
-from tickwell.stores.sql.text import clean
+from tickwell.stores.sql.text import clean, to_json
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.changing import Changes
 from tickwell.stores.sqlite.listing import jobs_edge, jobs_query
@@ -25,13 +26,14 @@ class SqliteCatalog(SqliteBase):
     """`ports.store.CatalogStore`."""
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        documents = [json.dumps(document_of(entry)) for entry in entries]
+        documents = [to_json(document_of(entry)) for entry in entries]
         known = await self.writer.call(lambda session: _add(session, entries, documents))
         answers = []
         for entry, row in zip(entries, known, strict=True):
             if row is None:
-                # The copy is ours: the caller's own is the answer.
-                self.cache.put(own(entry).job)
+                if len(entries) <= FEW:
+                    # The copy is ours: the caller's own is the answer.
+                    self.cache.put(own(entry).job)
                 answers.append(entry)
             else:
                 answers.append(own(entry_of(self.cache, row[1:])))
