@@ -4,6 +4,7 @@
 counted by the server itself, while a statement is carried out and taken back.
 """
 
+import re
 from uuid import UUID
 
 import pytest
@@ -21,6 +22,8 @@ from tickwell.stores.mysql.listing import executions_query, jobs_query
 pytestmark = pytest.mark.timeout(600)
 
 JOBS, ENDED, WAITING, QUEUED, RUNNING = 100_000, 100_000, 50_000, 20_000, 2_000
+#: What stands before the gates of keys.
+GATED = 20_000
 NOW = 1_800_000_000_000
 LIMIT = 500
 PREFIX = "plans_"
@@ -59,6 +62,15 @@ SELECT {RUN.format("n", "01")}, {JOB.format("n")}, IF(n <= {WAITING}, 0, 2),
        IF(n MOD 2 = 0, 'default', 'slow'), IF(n MOD 3 = 0, 'call:work', 'call:other'), 0, n,
        {NOW} - 1000 + n, n, {NOW} - 1000 + n, {NOW} - 1000 + n, 4
 FROM {NUMBERS.format(1, WAITING + QUEUED)};
+INSERT INTO plans_queue (id, job, state, queue, ability, kind, fire_time, run_at, `rank`, look_at,
+                         overlap, waits, gate, gate_limit)
+SELECT {RUN.format("n", "03")}, {JOB.format("n")}, 1, 'default', 'call:work', 0, n, n, n, n, 4, 2,
+       CONCAT('gate-', n MOD 50), 1 FROM {NUMBERS.format(1, GATED)};
+INSERT INTO plans_gate SELECT CONCAT('gate-', n), 1 FROM {NUMBERS.format(1, GATED)};
+INSERT INTO plans_attempt (execution, number, outcome, ended_at)
+SELECT {RUN.format("n", "00")}, 1, 1, n FROM {NUMBERS.format(1, GATED)};
+INSERT INTO plans_skip (job, first, last, count, prune_at, reason)
+SELECT {JOB.format("n")}, n, n, 1, {NOW}, 0 FROM {NUMBERS.format(1, GATED)};
 INSERT INTO plans_running (id, job, attempt, charged, lost, returned, run_at, `rank`, worker,
                            claim_id, deadline, holds_job)
 SELECT {RUN.format("n", "01")}, {JOB.format("n")}, 1, 1, 0, 0, n, n, CONCAT('w', n MOD 4),
@@ -142,6 +154,8 @@ HOT = {
     "gates_of_jobs": (jobs(*SOME),),
     "standing": (runs("01", *RAN),),
     "pass_job_on": (jobs(*SOME),),
+    "best_before_gates": ("gate-7", LIMIT),
+    "move_keyed": ([(2, 0, True, True, id) for id in runs("03", *SOME)],),
     "gates_behind": (jobs(*SOME),),
     "existing": (runs("01", *SOME),),
     "promote": (NOW, NEVER, LEFT_OUT, LIMIT),
@@ -184,11 +198,47 @@ async def scans(store, text, parameters):
         for part in text.split(";\n"):
             if not part.startswith(("SET", "(")):
                 rows = await session.query(f"EXPLAIN {part}", *parameters)
-                found |= {(row[2], row[3]) for row in rows if row[3] in {"ALL", "index"}}
-        return {table for table, _ in found} - {"worker", "report", "moved", "more", "wanted", None}
+                found |= {row[2] for row in rows if row[3] in {"ALL", "index"} and is_read(row)}
+        return found - {"worker", "plans_worker"}
 
-    found = await store.database.single(work)
-    return {table for table in found if not table.startswith("<")}
+    return await store.database.single(work)
+
+
+def is_read(row):
+    """Whether a row of a plan is about a table, and not what is written to, given or found."""
+    table, extra = row[2], row[9]
+    return table and table[0] != "<" and extra is not None and "Table function" not in extra
+
+
+#: Statements that walk over a table, and why they may.
+WALKS = {
+    "pending_counts": "figures of the whole store: all that is pending is counted",
+    "running_count": "the same of what is running, which is as much as there are slots",
+    "live_counts": "the same of one project",
+}
+#: What is put together by what is asked for: pages and wake-ups have tests of their own.
+PARTS = {
+    *("list_jobs", "jobs_edge", "list_jobs_by_time", "list_executions", "executions_edge"),
+    *("pending_edge", "history", "live", "pending_ids", "running_ids", "no_ids"),
+    *("next_wakeup", "probe"),
+}
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_no_statement_walks_over_a_table_but_those_that_may(full):
+    sql = full.database.sql
+    names = sorted(sql.keys() - HOT.keys() - PARTS)
+    found = {name: await scans(full, sql[name], anything(sql[name])) for name in names}
+    assert {name for name, tables in found.items() if tables} == WALKS.keys()
+
+
+def anything(text):
+    """Parameters for a plan: a text is compared with whatever a column holds."""
+    count = max(map(int, re.findall(r"%\((\d+)", text)), default=0)
+    bounds = set(re.findall(r"(?:LIMIT|OFFSET) %\((\d+)\)s", text))
+    lists = set(re.findall(r"%\((\d+)\[\]\)s", text))
+    names = map(str, range(1, count + 1))
+    return [LIMIT if one in bounds else jobs(7, 8) if one in lists else "1" for one in names]
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -233,5 +283,12 @@ async def test_a_page_of_executions_is_read_in_order(full, name):
 async def test_a_page_of_jobs_is_read_in_order(full):
     where = JobFilter(project="p1")
     query, parameters = jobs_query(full.database.sql, where, f"p1\0job-5\0{jobs(5)[0]}", 100)
+    rows = await examined(full, lambda session: session.query(query, *parameters))
+    assert rows <= 1200, rows
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_soonest_jobs_are_found_by_their_time(full):
+    query, parameters = jobs_query(full.database.sql, JobFilter(fires_before=NOW * 2), None, 100)
     rows = await examined(full, lambda session: session.query(query, *parameters))
     assert rows <= 1200, rows
