@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tickwell.stores.mysql import errors, listing
 from tickwell.stores.mysql.database import Database
-from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.base import ServerBase
 
 
-class MysqlBase:
-    """The connections, and the definitions that are known."""
+class MysqlBase(ServerBase):
+    """The connections."""
 
     database: Database
-    cache: JobCache
+    errors = errors
+    listing = listing

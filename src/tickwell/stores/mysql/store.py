@@ -7,19 +7,19 @@ import asyncio
 from tickwell.domain.promises import MYSQL
 from tickwell.stores.mysql.catalog import MysqlCatalog
 from tickwell.stores.mysql.database import Database
-from tickwell.stores.mysql.history import MysqlHistory
 from tickwell.stores.mysql.migrate import migrate
 from tickwell.stores.mysql.queue import MysqlQueue
 from tickwell.stores.mysql.records import MysqlRecords
 from tickwell.stores.mysql.upkeep import MysqlUpkeep
 from tickwell.stores.mysql.url import Location, parse
 from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.history import ServerHistory
 
 #: How often loops are woken, in seconds: the server tells nobody of others' writes.
 POLL = 1.0
 
 
-class MysqlStore(MysqlQueue, MysqlCatalog, MysqlHistory, MysqlRecords, MysqlUpkeep):
+class MysqlStore(MysqlQueue, MysqlCatalog, MysqlRecords, MysqlUpkeep, ServerHistory):
     """Everything in the tables of one database that share a prefix."""
 
     promises = MYSQL

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from tickwell.stores.postgres import errors, listing
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.notifier import Bell
-from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.base import ServerBase
 
 
-class PostgresBase:
-    """The connections, the definitions that are known, and the bell for other processes."""
+class PostgresBase(ServerBase):
+    """The connections, and the bell for other processes."""
 
     database: Database
-    cache: JobCache
     bell: Bell
+    errors = errors
+    listing = listing
+
+    def ring(self) -> None:
+        self.bell.ring()

@@ -69,6 +69,11 @@ def is_bad_data(error: BaseException) -> bool:
     return isinstance(error, asyncpg.DataError) or code.startswith("22") or code == "54000"
 
 
+def is_taken(error: BaseException | None) -> bool:
+    """Whether somebody else has written what must be there once."""
+    return isinstance(error, asyncpg.UniqueViolationError)
+
+
 def is_pooler(error: BaseException) -> bool:
     """Whether what answered is a pooler that will have no settings of ours."""
     return "unsupported startup parameter" in str(error)

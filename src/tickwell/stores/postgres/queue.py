@@ -1,135 +1,27 @@
-"""The hot path on PostgreSQL."""
+"""The hot path on PostgreSQL: what takes one statement here."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import Any
-
 from tickwell.clock import NEVER
-from tickwell.domain.execution import Claim, State
-from tickwell.domain.outcome import Report
-from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
-from tickwell.ports.store import PlanMaker
+from tickwell.domain.execution import Claim
+from tickwell.ports.records import ClaimRequest
 from tickwell.stores.postgres import claiming
-from tickwell.stores.postgres.errors import is_bad_data
 from tickwell.stores.postgres.liveness import PostgresLiveness
-from tickwell.stores.postgres.session import Session
-from tickwell.stores.sql.apart import finish_apart
-from tickwell.stores.sql.codec import BLOCKED, QUEUED, SKIPPED
-from tickwell.stores.sql.server import promoting
-from tickwell.stores.sql.server.claiming import held
-from tickwell.stores.sql.server.finishing import Finishing, is_quick, quickly
-from tickwell.stores.sql.server.firing import Firing
-from tickwell.stores.sql.server.recording import IdTaken
-from tickwell.stores.sql.server.settling import Settling
-from tickwell.stores.sql.text import is_id
+from tickwell.stores.sql.server.queue import ServerQueue
 
 
-class PostgresQueue(PostgresLiveness):
+class PostgresQueue(PostgresLiveness, ServerQueue):
     """`ports.store.QueueStore`."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
-        async def fire(*, careful: bool) -> Fired:
-            return await self.database.write(
-                lambda session: Firing(session, self.cache, now, horizon).fire(
-                    limit, plan, careful=careful
-                )
-            )
-
-        due = now + horizon, self.cache.unreadable.keys(now, planning=True)
-        if not await self.database.single(lambda session: session.row("is_due", *due)):
-            return Fired()
-        try:
-            fired = await fire(careful=False)
-        except IdTaken:
-            fired = await fire(careful=True)
-        if fired.executions:
-            self.bell.ring()
-        return fired
-
-    async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
-        left_out = self.cache.unreadable.keys(now)
-        expired = await self._found("expired", now, left_out, limit)
-        skipped = 0
-        if expired:
-            skipped = await self.database.write(
-                lambda session: promoting.expire(session, self.cache, expired, now)
-            )
-        rows = await self._found("promote", now + horizon, NEVER, left_out, limit)
-        free = [id for id, _, is_free in rows if is_free]
-        gated = [(id, job) for id, job, is_free in rows if not is_free]
-        states = Counter({QUEUED: len(free)})
-        if gated:
-            states = await self.database.write(
-                lambda session: promoting.admit(session, self.cache, gated, free, (now, horizon))
-            )
-        if states[QUEUED]:
-            self.bell.ring()
-        return Promoted(
-            queued=states[QUEUED],
-            blocked=states[BLOCKED],
-            skipped=states[SKIPPED] + skipped,
-            more=limit in {len(expired), len(rows)},
+    async def promote_free(
+        self, until: int, left_out: list[str], limit: int
+    ) -> list[tuple[str, str, bool]]:
+        rows = await self.database.single(
+            lambda session: session.rows("promote", until, NEVER, left_out, limit)
         )
+        return [(id, job, is_free) for id, job, is_free in rows]
 
-    async def claim(self, request: ClaimRequest) -> list[Claim]:
-        if request.repeated:
-            before = await self.database.read(lambda session: held(session, self.cache, request))
-            if before:
-                return before
+    async def claim_new(self, request: ClaimRequest) -> list[Claim]:
         return await self.database.single(
             lambda session: claiming.claim(session, self.cache, request)
         )
-
-    async def finish(self, reports: Sequence[Report], now: int) -> Finished:
-        known = [report for report in reports if is_id(report.claim.id)]
-        finished = Finished()
-        if known:
-            finished = await finish_apart(
-                known, lambda some: self._finish(some, now), _cannot_be_stored
-            )
-        finished.refused += [report for report in reports if not is_id(report.claim.id)]
-        return finished
-
-    async def _finish(self, reports: Sequence[Report], now: int) -> Finished:
-        quick = [report for report in reports if is_quick(report)]
-        ended: set[str] = set()
-        if quick:
-            ended = await self.database.write(lambda session: quickly(session, quick))
-        done = {id(r) for r in _firsts(quick) if r.claim.id in ended}
-        rest = [report for report in reports if id(report) not in done]
-        if not rest:
-            return Finished()
-
-        async def work(session: Session) -> tuple[Finished, bool]:
-            finishing = Finishing(session, self.cache, now)
-            return await finishing.finish(rest), finishing.stirred
-
-        finished, stirred = await self.database.write(work)
-        if stirred:
-            self.bell.ring()
-        return finished
-
-    async def settle(
-        self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int
-    ) -> list[str]:
-        moved = await self.database.write(
-            lambda session: Settling(session, self.cache, now).settle(ids, states, to, reason)
-        )
-        if moved:
-            self.bell.ring()
-        return moved
-
-    async def _found(self, name: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        rows = await self.database.single(lambda session: session.rows(name, *parameters))
-        return [tuple(row) for row in rows]
-
-
-def _firsts(reports: Sequence[Report]) -> list[Report]:
-    """Of several reports on one execution, the first."""
-    return list({report.claim.id: report for report in reversed(reports)}.values())
-
-
-def _cannot_be_stored(error: Exception) -> bool:
-    return error.__cause__ is not None and is_bad_data(error.__cause__)

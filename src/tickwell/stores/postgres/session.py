@@ -61,3 +61,8 @@ class Session:
         if not rows:
             return []
         return await self.rows(name, *before, *map(list, zip(*rows, strict=True)))
+
+    async def query(self, text: str, *parameters: Any) -> list[Any]:
+        """All rows of a statement that was put together for one purpose."""
+        found: list[Any] = await self.connection.fetch(text, *parameters)
+        return found

@@ -7,7 +7,6 @@ from random import SystemRandom
 from tickwell.domain.promises import POSTGRESQL
 from tickwell.stores.postgres.catalog import PostgresCatalog
 from tickwell.stores.postgres.database import Database
-from tickwell.stores.postgres.history import PostgresHistory
 from tickwell.stores.postgres.migrate import migrate
 from tickwell.stores.postgres.notifier import Bell, Ear
 from tickwell.stores.postgres.queue import PostgresQueue
@@ -15,10 +14,11 @@ from tickwell.stores.postgres.records import PostgresRecords
 from tickwell.stores.postgres.transactional import PostgresTransactional
 from tickwell.stores.postgres.url import Location, parse
 from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.history import ServerHistory
 
 
 class PostgresStore(
-    PostgresQueue, PostgresCatalog, PostgresHistory, PostgresRecords, PostgresTransactional
+    PostgresQueue, PostgresCatalog, PostgresRecords, PostgresTransactional, ServerHistory
 ):
     """Everything in one schema of a database."""
 

@@ -1,4 +1,4 @@
-"""Executions on MySQL and MariaDB."""
+"""Executions on a server."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
+from tickwell.errors import StoreError
 from tickwell.ports.records import ExecutionFilter, Page
-from tickwell.stores.mysql.base import MysqlBase
-from tickwell.stores.mysql.listing import executions_edge, executions_query, one_query
-from tickwell.stores.mysql.session import Session
 from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
 from tickwell.stores.sql.edges import executions_reach
 from tickwell.stores.sql.executions import execution_of, whole_execution
 from tickwell.stores.sql.server.adding import Adding
+from tickwell.stores.sql.server.base import ServerBase
 from tickwell.stores.sql.server.pruning import purge_dead
 from tickwell.stores.sql.server.recording import IdTaken
+from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.server.settling import Settling
 from tickwell.stores.sql.text import clean, is_id
 
 
-class MysqlHistory(MysqlBase):
+class ServerHistory(ServerBase):
     """`ports.store.HistoryStore`, but for workers."""
 
     async def add_executions(
@@ -32,16 +32,23 @@ class MysqlHistory(MysqlBase):
             )
 
         try:
-            return await add(careful=False)
+            answers = await add(careful=False)
         except IdTaken:
-            return await add(careful=True)
+            answers = await add(careful=True)
+        except StoreError as error:
+            if not self.errors.is_taken(error.__cause__):
+                raise
+            answers = await add(careful=True)
+        self.ring()
+        return answers
 
     async def get_execution(self, project: str, id: str) -> Execution | None:
         if not is_id(id):
             return None
 
         async def work(session: Session) -> tuple[Any, list[Any]]:
-            found = await session.query(one_query(session.sql), id, clean(project))
+            query = self.listing.one_query(session.sql)
+            found = await session.query(query, id, clean(project))
             return (found[0], await session.rows("attempts", id)) if found else (None, [])
 
         row, attempts = await self.database.read(work)
@@ -57,10 +64,10 @@ class MysqlHistory(MysqlBase):
         async def work(session: Session) -> tuple[list[Any], str | None]:
             edge = None
             if reach is not None:
-                query, parameters = executions_edge(sql, where, cursor, reach)
+                query, parameters = self.listing.executions_edge(sql, where, cursor, reach)
                 found = await session.query(query, *parameters)
                 edge = found[0][0] if found else None
-            query, parameters = executions_query(sql, where, cursor, limit + 1, edge)
+            query, parameters = self.listing.executions_query(sql, where, cursor, limit + 1, edge)
             return await session.query(query, *parameters), edge
 
         rows, edge = await self.database.single(work)
@@ -76,14 +83,18 @@ class MysqlHistory(MysqlBase):
         return [skip_of(job_id, row) for row in rows]
 
     async def request_cancel(self, project: str, ids: Sequence[str], now: int) -> list[str]:
-        return await self.database.write(
+        cancelled = await self.database.write(
             lambda session: Settling(session, self.cache, now).cancel(project, ids)
         )
+        self.ring()
+        return cancelled
 
     async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
-        return await self.database.write(
+        revived = await self.database.write(
             lambda session: Settling(session, self.cache, now).revive(project, ids)
         )
+        self.ring()
+        return revived
 
     async def purge(self, project: str, ids: Sequence[str], now: int) -> list[str]:
         return await self.database.write(

@@ -1,0 +1,101 @@
+"""What the parts of a store on a server share, whichever server it is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.statements import Statements
+from tickwell.stores.sql.terms import Query
+
+T = TypeVar("T")
+Work = Callable[[Session], Awaitable[T]]
+
+
+class Database(Protocol):
+    """Connections and transactions."""
+
+    sql: Statements
+
+    async def write(self, work: Work[T]) -> T:
+        """Do this in a transaction; it may be done again, so it keeps nothing between runs."""
+        ...
+
+    async def read(self, work: Work[T]) -> T:
+        """Look at one state of the data, however many statements it takes."""
+        ...
+
+    async def single(self, work: Work[T]) -> T:
+        """Run one statement, which is a transaction of its own."""
+        ...
+
+
+class Errors(Protocol):
+    """What is to be known of a driver's errors; a module."""
+
+    def is_taken(self, error: BaseException | None, /) -> bool:
+        """Whether somebody else has written what must be there once."""
+        ...
+
+    def is_bad_data(self, error: BaseException, /) -> bool:
+        """Whether one of the values given cannot be stored."""
+        ...
+
+
+class Listing(Protocol):
+    """Queries for lists, as the server wants them; a module."""
+
+    def jobs_edge(
+        self, sql: Statements, where: JobFilter, cursor: str | None, reach: int, /
+    ) -> Query:
+        """The last job of those that may be looked at; none where fewer are left."""
+        ...
+
+    def jobs_query(
+        self,
+        sql: Statements,
+        where: JobFilter,
+        cursor: str | None,
+        limit: int,
+        edge: str | None,
+        /,
+    ) -> Query:
+        """Jobs by project and name, or the soonest first; up to an edge, if there is one."""
+        ...
+
+    def executions_edge(
+        self, sql: Statements, where: ExecutionFilter, cursor: str | None, reach: int, /
+    ) -> Query:
+        """The last execution of those that may be looked at; none where fewer are left."""
+        ...
+
+    def executions_query(
+        self,
+        sql: Statements,
+        where: ExecutionFilter,
+        cursor: str | None,
+        limit: int,
+        edge: str | None,
+        /,
+    ) -> Query:
+        """Executions, newest id first; down to an edge, if there is one."""
+        ...
+
+    def one_query(self, sql: Statements, /) -> str:
+        """One execution of a project, by its id."""
+        ...
+
+
+class ServerBase:
+    """The connections, the definitions that are known, and what is said in the server's way."""
+
+    database: Database
+    cache: JobCache
+    errors: Errors
+    listing: Listing
+
+    def ring(self) -> None:
+        """Wake other processes; where there is no way to, they look by themselves."""
