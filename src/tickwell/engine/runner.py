@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
@@ -192,6 +192,8 @@ class Runner:
             lane.ready.appendleft(first)
         if lane.ready:
             self._fill(lane)
+        if attempt.told:
+            self.reporter.wake_worker()  # no report will tell it that a slot is free
 
     def _tell(self, attempt: Attempt, outcome: Outcome) -> None:
         if attempt.told:
@@ -250,10 +252,10 @@ class Runner:
         for attempt in list(self.in_hand.values()):
             self.finish_early(attempt, Outcome(kind=OutcomeKind.LOST))
 
-    def give_back_stuck(self) -> None:
+    def give_back_stuck(self, lanes: Iterable[Lane]) -> None:
         """Claims that no slot takes within the lead go back: another worker may be idle."""
         now = self.clock.monotonic()
-        for lane in dict.fromkeys(attempt.lane for attempt in self.in_hand.values()):
+        for lane in lanes:
             if lane.ready and now - lane.moved_at > max(self.settings.lead, 0.1):
                 lane.mean = max(lane.mean, (now - lane.moved_at) * 1000)
                 for attempt in list(lane.ready):

@@ -62,13 +62,14 @@ class Worker:
             return self.settings.poll  # a beat that succeeds wakes this loop
         await self.shares.look(self.lanes)
         await self._find_lost_claims()
-        self.runner.give_back_stuck()
-        filled = False
+        self.runner.give_back_stuck(self.lanes)
+        asked = filled = False
         queues = await self.queues.look()
         asked_at = self.clock.now()
         for lane, abilities in self.lanes.items():
             room = 0 if self.runner.is_backed_up() else lane.room()
             if room and abilities and queues and not self.is_draining():
+                asked = True
                 claims = await self._claim(lane, abilities, room)
                 if self.is_draining():  # the reply took longer than the engine waited for it
                     self.runner.refuse(claims)
@@ -77,7 +78,7 @@ class Worker:
                 self._rests = self._rests and not claims
                 filled = filled or len(claims) == room
         self._notice_idle()
-        return 0.0 if filled else await self._rest(asked_at)
+        return 0.0 if filled else await self._rest(asked_at if asked else None)
 
     def _notice_idle(self) -> None:
         if self.runner.in_hand or self.runner.reporter.backlog:
@@ -125,20 +126,26 @@ class Worker:
         known |= self.runner.known()
         return [claim for claim in claims if (claim.id, claim.attempt) not in known]
 
-    async def _rest(self, asked_at: int) -> float:
+    async def _rest(self, asked_at: int | None) -> float:
+        """None: there was room for nothing, so whatever comes next has to wait for a free slot."""
+        rests = [self.settings.poll, self.queues.rest]
+        if asked_at is not None:
+            rests.append(await self._until_next(asked_at))
+        if any(lane.ready or lane.held() for lane in self.lanes):
+            rests.append(self.settings.lead)
+        return max(min(rests), 0.0)
+
+    async def _until_next(self, asked_at: int) -> float:
         lead = int(self.settings.lead * 1000)
         # What was due within the lead when we asked was offered to us: look for what comes after.
         wakeup = await self.store.next_wakeup(asked_at + lead, self.settings.queues)
         for one in wakeup.unreadable:
             self.on_unreadable(one.job, one.why)
-        rests = [self.settings.poll, self.queues.rest]
-        if wakeup.run is not None:
-            # A part of the lead is slack, so that claims gather into batches. Not half: 10,000 at
-            # an instant take 0.25 s to claim.
-            rests.append((wakeup.run - lead * 3 // 4 - self.clock.now()) / 1000)
-        if any(lane.ready or lane.held() for lane in self.lanes):
-            rests.append(self.settings.lead)
-        return max(min(rests), 0.0)
+        if wakeup.run is None:
+            return float("inf")
+        # A part of the lead is slack, so that claims gather into batches. Not half: 10,000 at an
+        # instant take 0.25 s to claim.
+        return (wakeup.run - lead * 3 // 4 - self.clock.now()) / 1000
 
     def full(self) -> list[str]:
         """Lanes in which no slot has come free for long, in words."""

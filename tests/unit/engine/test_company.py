@@ -35,7 +35,7 @@ async def test_what_turns_out_too_slow_to_be_started_in_time_goes_back_to_others
     await rig.settle()
     assert (lane.in_hand, len(lane.ready)) == (10, 9)
     lane.mean, lane.company = 250.0, 2
-    rig.runner.give_back_stuck()
+    rig.runner.give_back_stuck(rig.worker.lanes)
     assert (lane.in_hand, len(lane.ready)) == (3, 2)
     await rig.reporter.step()
     assert sorted(await rig.states()) == sorted([State.RUNNING] * 3 + [State.QUEUED] * 7)

@@ -241,7 +241,7 @@ async def test_claims_that_no_slot_takes_within_the_lead_go_back():
     ids = [await rig.request(job) for _ in range(3)]
     await rig.worker.step()
     await rig.clock.advance(0.6)
-    rig.runner.give_back_stuck()
+    rig.runner.give_back_stuck(rig.worker.lanes)
     await rig.reporter.step()
     states = [await rig.state(id) for id in ids]
     assert sorted(states) == [State.QUEUED, State.QUEUED, State.RUNNING]

@@ -28,3 +28,30 @@ async def test_what_comes_within_the_lead_while_it_claims_is_not_slept_over(monk
     assert await rig.running() == 0
     await rig.worker.step()
     assert await rig.running() == 1
+
+
+async def test_a_worker_that_has_room_for_nothing_does_not_ask_what_comes_next(monkeypatch):
+    rig = Rig(slots=1, lead=0)
+    job = await rig.add()
+    rig.executor.hold("quick")
+    await rig.request(job)
+    await rig.beat()
+    await rig.worker.step()
+    await rig.request(job, in_seconds=2)
+    monkeypatch.setattr(rig.store, "next_wakeup", None)
+    assert await rig.worker.step() == rig.settings.poll
+
+
+async def test_a_slot_that_comes_free_after_its_attempt_was_reported_wakes_the_worker():
+    rig = Rig(slots=1, lead=0, rest=10)
+    await rig.request(await rig.add())
+    await rig.beat()
+    await rig.worker.step()
+    await rig.settle()
+    await rig.reporter.step()
+    rig.reporter.wake_worker = rig.wake
+    await rig.clock.advance(9.9)
+    assert rig.woken == 0
+    await rig.clock.advance(0.1)
+    assert rig.woken == 1
+    assert [lane.busy for lane in rig.worker.lanes] == [0]
