@@ -69,3 +69,13 @@ async def kill_connections(at=None):
             await run(f"KILL CONNECTION {id}", at=at)
             ended += 1
     return ended
+
+
+async def somebody_waits(at: Any = None) -> None:
+    """Until one transaction stands before a lock of another."""
+    waiting = "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
+    for _ in range(2000):
+        if await run(waiting, at=at):
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("nobody waits for a lock")

@@ -8,7 +8,7 @@ import pytest
 from asyncmy.errors import OperationalError
 
 from tests.servers.mariadb import server
-from tests.servers.mariadb_tables import kill_connections, run
+from tests.servers.mariadb_tables import kill_connections, run, somebody_waits
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import StoreError, StoreRefused, StoreUnavailable
@@ -103,7 +103,7 @@ async def test_a_cancelled_call_leaves_no_transaction_behind(scene, store):
     job = await scene.job(trigger=OnDemand())
     async with locked("SELECT 1 FROM stores_cursor FOR UPDATE"):
         call = asyncio.create_task(store.add_executions([a_request(job, T0)], T0, 0))
-        await asyncio.sleep(0.1)
+        await somebody_waits()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
