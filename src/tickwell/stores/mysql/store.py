@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from tickwell.domain.promises import MYSQL
-from tickwell.stores.mysql.catalog import MysqlCatalog
 from tickwell.stores.mysql.database import Database
 from tickwell.stores.mysql.migrate import migrate
 from tickwell.stores.mysql.queue import MysqlQueue
@@ -13,13 +12,14 @@ from tickwell.stores.mysql.records import MysqlRecords
 from tickwell.stores.mysql.upkeep import MysqlUpkeep
 from tickwell.stores.mysql.url import Location, parse
 from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.catalog import ServerCatalog
 from tickwell.stores.sql.server.history import ServerHistory
 
 #: How often loops are woken, in seconds: the server tells nobody of others' writes.
 POLL = 1.0
 
 
-class MysqlStore(MysqlQueue, MysqlCatalog, MysqlRecords, MysqlUpkeep, ServerHistory):
+class MysqlStore(MysqlQueue, MysqlRecords, MysqlUpkeep, ServerCatalog, ServerHistory):
     """Everything in the tables of one database that share a prefix."""
 
     promises = MYSQL

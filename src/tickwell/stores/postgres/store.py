@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import SystemRandom
 
 from tickwell.domain.promises import POSTGRESQL
-from tickwell.stores.postgres.catalog import PostgresCatalog
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.migrate import migrate
 from tickwell.stores.postgres.notifier import Bell, Ear
@@ -14,11 +13,12 @@ from tickwell.stores.postgres.records import PostgresRecords
 from tickwell.stores.postgres.transactional import PostgresTransactional
 from tickwell.stores.postgres.url import Location, parse
 from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.catalog import ServerCatalog
 from tickwell.stores.sql.server.history import ServerHistory
 
 
 class PostgresStore(
-    PostgresQueue, PostgresCatalog, PostgresRecords, PostgresTransactional, ServerHistory
+    PostgresQueue, PostgresRecords, PostgresTransactional, ServerCatalog, ServerHistory
 ):
     """Everything in one schema of a database."""
 

@@ -1,8 +1,7 @@
-"""Jobs on MySQL and MariaDB."""
+"""Jobs on a server."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -11,16 +10,14 @@ from tickwell.domain.document import document_of
 from tickwell.domain.job import Entry
 from tickwell.errors import StoreError
 from tickwell.ports.records import JobFilter, Page
-from tickwell.stores.mysql.base import MysqlBase
-from tickwell.stores.mysql.database import Work
-from tickwell.stores.mysql.errors import is_taken
-from tickwell.stores.mysql.listing import jobs_edge, jobs_query
-from tickwell.stores.mysql.session import Session
+from tickwell.stores.sql.cache import FEW
 from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import entry_of, own, page_of
 from tickwell.stores.sql.server.adding_jobs import add_jobs
+from tickwell.stores.sql.server.base import ServerBase, Work
 from tickwell.stores.sql.server.changing import Changes
-from tickwell.stores.sql.text import clean, ids_among
+from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.text import clean, ids_among, to_json
 
 T = TypeVar("T")
 
@@ -28,21 +25,23 @@ T = TypeVar("T")
 TRIES = 5
 
 
-class MysqlCatalog(MysqlBase):
+class ServerCatalog(ServerBase):
     """`ports.store.CatalogStore`."""
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        documents = [json.dumps(document_of(entry)) for entry in entries]
+        documents = [to_json(document_of(entry)) for entry in entries]
         known = await self._unless_taken(lambda session: add_jobs(session, entries, documents))
         answers = []
         for entry in entries:
             row = known.get(entry.job.id)
             if row is None:
-                # The copy is ours: the caller's own is the answer.
-                self.cache.put(own(entry).job)
+                if len(entries) <= FEW:
+                    # The copy is ours: the caller's own is the answer.
+                    self.cache.put(own(entry).job)
                 answers.append(entry)
             else:
                 answers.append(own(entry_of(self.cache, row)))
+        self.ring()
         return answers
 
     async def change_jobs(
@@ -52,6 +51,7 @@ class MysqlCatalog(MysqlBase):
             changed, error = await self._unless_taken(
                 lambda session: Changes(session, self.cache, project, now).make(ids, change)
             )
+        self.ring()
         if error is not None:
             raise error
         return changed
@@ -75,10 +75,10 @@ class MysqlCatalog(MysqlBase):
         async def work(session: Session) -> tuple[list[Any], str | None]:
             edge = None
             if reach is not None:
-                query, parameters = jobs_edge(sql, where, cursor, reach)
+                query, parameters = self.listing.jobs_edge(sql, where, cursor, reach)
                 found = await session.query(query, *parameters)
                 edge = "\0".join(found[0]) if found else None
-            query, parameters = jobs_query(sql, where, cursor, limit + 1, edge)
+            query, parameters = self.listing.jobs_query(sql, where, cursor, limit + 1, edge)
             return await session.query(query, *parameters), edge
 
         rows, edge = await self.database.single(work)
@@ -90,6 +90,6 @@ class MysqlCatalog(MysqlBase):
             try:
                 return await self.database.write(work)
             except StoreError as error:
-                if not is_taken(error.__cause__):
+                if not self.errors.is_taken(error.__cause__):
                     raise
         return await self.database.write(work)
