@@ -64,6 +64,8 @@ async def test_a_triggered_run_is_seen_to_its_end(world, http):
     assert [each["outcome"] for each in execution["attempts"]] == ["succeeded"]
     history = (await http.get("/jobs/report/history")).json()["items"]
     assert [each["id"] for each in history] == [id]
+    plain = (await http.post("/jobs/report/trigger")).json()["id"]
+    assert (await http.get(f"/executions/{plain}")).json()["payload"] == {"a": 1}
     listed = (await http.get("/executions", params={"state": "succeeded", "job": "report"})).json()
     assert [each["job_name"] for each in listed["items"]] == ["report"]
     assert (await http.get("/executions", params={"state": "dead"})).json()["items"] == []

@@ -55,6 +55,10 @@ def test_the_doctor_from_afar(tickwell, served, folder, monkeypatch):
     assert ended.code == 1
     found = {row[1]: row[0] for row in ended.rows}
     assert (found["dead letters"], found["workers"]) == ("warning", "broken")
+    beside = tickwell("doctor", "--store", f"sqlite:///{folder}/behind.db")
+    texts = [{row[1]: row[2] for row in each.rows} for each in (ended, beside)]
+    for name in ("store", "workers", "dead letters"):
+        assert texts[0][name] == texts[1][name]
     assert tickwell("doctor", "--fix").code == 2
 
 

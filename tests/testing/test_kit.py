@@ -159,3 +159,12 @@ async def test_months_take_no_time(tickwell):
 
     await tickwell.travel("92d")
     await tickwell.assert_ran("monthly", times=3)
+
+
+async def test_a_name_that_nobody_declared_is_told_from_those_that_are(tickwell):
+    with pytest.raises(AssertionError, match=r"^no job 'report'; there is none$"):
+        await tickwell.assert_ran("report")
+    tickwell.job(name="report")(lambda: None)
+    await tickwell.settle()
+    with pytest.raises(AssertionError, match=r"^no job 'reprot'; did you mean 'report'\?$"):
+        await tickwell.assert_ran("reprot")

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from tickwell.cli.backend import Document
 from tickwell.client.asynchronous import AsyncClient
 from tickwell.client.calls.jobs import create_job
-from tickwell.clock import StoreClock, wall_millis
+from tickwell.clock import StoreClock, to_millis, wall_millis
 from tickwell.errors import InvalidInput, InvalidJob, NotFound, StoreError
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.services.checkup import Finding, Level
+from tickwell.services.checkup import (
+    Finding,
+    Level,
+    dead_finding,
+    store_finding,
+    workers_finding,
+)
 from tickwell.services.dead import DeadFilter
 from tickwell.services.documents import finding_document, instant_text
 
@@ -215,20 +222,15 @@ class RemoteBackend:
             )
         health = await self.client.health_details()
         found = [Finding("service", Level.BROKEN, each) for each in health["problems"]]
-        if health["database"] != "connected":
-            found.append(Finding("store", Level.BROKEN, f"{health['store']} does not answer"))
-        if not found:
-            found = [Finding("service", Level.OK, f"it works, on {health['store']}")]
-        alive = sum(each["state"] == "alive" for each in (await self.workers())["items"])
-        if alive:
-            found.append(Finding("workers", Level.OK, f"{alive} alive"))
+        if health["database"] == "connected":
+            found.append(store_finding(health["store"]))
         else:
-            text, remedy = "no worker is alive", "Start one: tickwell serve"
-            found.append(Finding("workers", Level.BROKEN, text, remedy))
+            found.append(Finding("store", Level.BROKEN, f"{health['store']} does not answer"))
+        workers = (await self.workers())["items"]
+        beats = [_instant(each["seen_at"]) for each in workers if each["state"] == "alive"]
+        found.append(workers_finding(beats, await self.now(), waits=True))
         dead = sum(each["count"] for each in (await self.dead_groups(DeadFilter()))["items"])
-        if dead:
-            remedy = "Look at them: tickwell dead list --by-error"
-            found.append(Finding("dead letters", Level.WARNING, f"{dead} there are", remedy))
+        found += [dead_finding(dead)] if dead else []
         return {"items": [finding_document(each) for each in found]}
 
     async def _key(self, key: str) -> str:
@@ -262,6 +264,10 @@ def _document(typed: Any) -> Document:
 
 def _text(instant: int | None) -> str | None:
     return None if instant is None else instant_text(instant)
+
+
+def _instant(text: str) -> int:
+    return to_millis(datetime.fromisoformat(text))
 
 
 def _dead(where: DeadFilter) -> Document:

@@ -273,8 +273,8 @@ class StoreBackend:
 
     async def _whole(self, execution: Execution) -> Document:
         executions = self.operations.executions
-        names = await executions.names(self.actor, [execution])
-        document = to.execution_document(execution, names.get(execution.job_id), attempts=True)
+        jobs = await executions.jobs(self.actor, [execution])
+        document = to.whole_document(execution, jobs.get(execution.job_id))
         return document | to.notes_document(*await executions.notes(self.actor, execution.id))
 
 

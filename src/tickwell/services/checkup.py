@@ -62,7 +62,7 @@ class Checkup:
         wakeup = await self.store.next_wakeup(now)
         found = [_clock(self.store.name, now, host_time)]
         alive = [each for each in await self.store.list_workers() if each.is_counted_on(now)]
-        found += _workers(alive, stats, wakeup)
+        found.append(_workers(alive, stats, wakeup, now))
         found += _planner(wakeup, now)
         found += await self._stuck(alive, now)
         found += await self._orphans(now)
@@ -121,20 +121,36 @@ def _clock(name: str, now: int, host_time: int) -> Finding:
     if skew > SKEWED:
         text = f"the clock of {name} is {format_duration(skew)} off the one of this host"
         return Finding("store", Level.WARNING, text, "Let both follow a time server")
+    return store_finding(name)
+
+
+def workers_finding(beats: Sequence[int], now: int, *, waits: bool) -> Finding:
+    """How many are alive, by the instants of their last beats; whether something waits for them."""
+    if beats:
+        ago = format_duration(max(now - max(beats), 0) // 1000 * 1000)
+        return Finding("workers", Level.OK, f"{len(beats)} alive, last beat {ago} ago")
+    level = Level.BROKEN if waits else Level.WARNING
+    return Finding("workers", level, "no worker is alive", "Start one: tickwell serve")
+
+
+def dead_finding(count: int) -> Finding:
+    """What died, and where to look."""
+    text, remedy = f"{count} to look at", "See: tickwell dead list --by-error"
+    return Finding("dead letters", Level.WARNING, text, remedy)
+
+
+def store_finding(name: str) -> Finding:
+    """A store that is well."""
     return Finding("store", Level.OK, f"{name} answers, its schema is up to date")
 
 
 def _workers(
-    alive: Sequence[Liveness], stats: dict[State, int], wakeup: Wakeup
-) -> Iterator[Finding]:
-    if alive:
-        yield Finding("workers", Level.OK, f"{len(alive)} alive")
-        return
+    alive: Sequence[Liveness], stats: dict[State, int], wakeup: Wakeup, now: int
+) -> Finding:
     waits = wakeup.fire is not None or any(
         stats.get(state) for state in (State.WAITING, State.BLOCKED, State.QUEUED)
     )
-    level = Level.BROKEN if waits else Level.WARNING
-    yield Finding("workers", level, "no worker is alive", "Start one: tickwell serve")
+    return workers_finding([each.seen_at for each in alive], now, waits=waits)
 
 
 def _planner(wakeup: Wakeup, now: int) -> Iterator[Finding]:
@@ -155,6 +171,4 @@ def _left_over(stats: dict[State, int]) -> Iterator[Finding]:
             "Start the application that declares it: tickwell serve --app module:scheduler",
         )
     if dead := stats.get(State.DEAD):
-        yield Finding(
-            "dead letters", Level.WARNING, f"{dead} to look at", "See: tickwell dead list"
-        )
+        yield dead_finding(dead)

@@ -15,7 +15,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of
 from tickwell.domain.execution import Attempt, Execution
-from tickwell.domain.job import Entry, JobState, Pause
+from tickwell.domain.job import Entry, Job, JobState, Pause
 from tickwell.domain.note import Output, Progress
 from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
@@ -96,6 +96,14 @@ def changed_document(changed: Changed) -> Document:
         "withdrawn": changed.withdrawn,
         "cancelling": changed.cancelling,
     }
+
+
+def whole_document(execution: Execution, job: Job | None) -> Document:
+    """An execution that was read alone: with its attempts, and with the payload that is sent."""
+    document = execution_document(execution, job.name if job else None, attempts=True)
+    if execution.payload is None and job is not None:
+        document["payload"] = job.payload
+    return document
 
 
 def execution_document(

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Self
 
 from tickwell.clock import to_datetime, to_millis
@@ -13,7 +14,7 @@ from tickwell.domain.execution import Execution, State
 from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.domain.trigger.moment import exact, say
 from tickwell.engine.engine import Engine
-from tickwell.errors import NotRunning
+from tickwell.errors import NotFound, NotRunning
 from tickwell.ports.records import ExecutionFilter
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
@@ -123,7 +124,7 @@ class Kit:
         """Executions of a job, or of all, in the order in which they started."""
         where = ExecutionFilter(project=self.scheduler.project)
         if name is not None:
-            where = replace(where, job_id=(await self.scheduler.get(name)).job.id)
+            where = replace(where, job_id=await self._id_of(name))
         await self.scheduler.open()
         page = await self.scheduler.executions.list(where)
         found = page.items
@@ -132,6 +133,16 @@ class Kit:
             found += page.items
         ran = [one for one in found if one.started_at is not None]
         return sorted(ran, key=lambda one: (one.started_at or 0, one.fire_time))
+
+    async def _id_of(self, name: str) -> str:
+        try:
+            return (await self.scheduler.get(name)).job.id
+        except NotFound:
+            known = [entry.job.name for entry in await self.scheduler.list()]
+            near = get_close_matches(name, known, n=1)
+            others = f"there are {', '.join(known)}" if known else "there is none"
+            meant = f"did you mean {near[0]!r}?" if near else others
+            raise AssertionError(f"no job {name!r}; {meant}") from None
 
     async def fires(self, name: str) -> Sequence[datetime]:
         """The fire times of a job that were run, in the order in which they started."""

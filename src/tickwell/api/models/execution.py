@@ -76,6 +76,7 @@ class Execution(Answer):
     ended_at: Instant | None
     queue: str
     ability: str
+    #: Read alone, what is sent; in a list what it was given instead of the job's.
     payload: Json
     key: str | None
     attempt: int

@@ -17,7 +17,7 @@ from tickwell.api.security import allow
 from tickwell.domain.execution import Execution
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.documents import execution_document, notes_document
+from tickwell.services.documents import execution_document, notes_document, whole_document
 
 router = APIRouter(tags=["executions"])
 
@@ -86,6 +86,6 @@ async def revive(request: Request, id: str, actor: Actor = allow(Permission.OPER
 
 async def _whole(request: Request, actor: Actor, execution: Execution) -> dict[str, Any]:
     executions = context_of(request).operations.executions
-    names = await executions.names(actor, [execution])
-    document = execution_document(execution, names.get(execution.job_id), attempts=True)
+    jobs = await executions.jobs(actor, [execution])
+    document = whole_document(execution, jobs.get(execution.job_id))
     return document | notes_document(*await executions.notes(actor, execution.id))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tickwell.domain.execution import Execution
-from tickwell.domain.job import Entry
+from tickwell.domain.job import Entry, Job
 from tickwell.domain.note import Output, Progress
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import ExecutionFilter, Page
@@ -84,11 +84,17 @@ class ExecutionOperations:
         return found[0]
 
     @needs(Permission.READ)
-    async def names(self, actor: Actor, executions: Iterable[Execution]) -> Mapping[str, str]:
-        """The names of their jobs, by id."""
+    async def jobs(self, actor: Actor, executions: Iterable[Execution]) -> Mapping[str, Job]:
+        """Their jobs, by id; deleted ones too."""
         ids = {execution.job_id for execution in executions}
         found = await self.tools.store.get_jobs(actor.project, sorted(ids)) if ids else []
-        return {entry.job.id: entry.job.name for entry in found}
+        return {entry.job.id: entry.job for entry in found}
+
+    @needs(Permission.READ)
+    async def names(self, actor: Actor, executions: Iterable[Execution]) -> Mapping[str, str]:
+        """The names of their jobs, by id."""
+        jobs = await self.jobs(actor, executions)
+        return {id: job.name for id, job in jobs.items()}
 
     @needs(Permission.OPERATE)
     async def cancel(self, actor: Actor, id: str) -> Execution:
