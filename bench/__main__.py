@@ -9,12 +9,15 @@ from collections.abc import Callable
 from bench.cases import (
     add,
     api_create,
+    api_load,
     bloat,
     cron,
     drain,
     dramatiq,
+    fairness,
     idle,
     lateness,
+    lists,
     pages,
     pgqueuer,
     processes,
@@ -44,17 +47,25 @@ CASES: dict[str, Callable[[Options], list[Figure]]] = {
     "webhooks": webhooks.measure,
 }
 #: Only when they are asked for: they take minutes.
-LONG: dict[str, Callable[[Options], list[Figure]]] = {"bloat": bloat.measure}
+LONG: dict[str, Callable[[Options], list[Figure]]] = {
+    "bloat": bloat.measure,
+    "lists": lists.measure,
+    "fairness": fairness.measure,
+    "api_load": api_load.measure,
+}
 
 
 def main() -> int:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
-    every = ", ".join(CASES)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {every}; all; or bloat")
+    every, long = ", ".join(CASES), ", ".join(LONG)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {every}; all; or {long}")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="N times the rounds")
     parser.add_argument("--store", choices=list(STORES), default="", help="one store; all")
     parser.add_argument("--minutes", type=float, default=3.0, help="how long bloat goes on")
+    parser.add_argument(
+        "--part", type=float, default=1.0, help="how much of the data of lists and fairness"
+    )
     parser.add_argument("--json", action="store_true", help="print figures with all details")
     parser.add_argument(
         "--profile", action="store_true", help="instead: CPU per execution of a drain, by part"
@@ -63,7 +74,9 @@ def main() -> int:
     unknown = set(asked.names) - set(CASES) - set(LONG)
     if unknown:
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
-    options = Options(repeat=max(asked.repeat, 1), store=asked.store, minutes=asked.minutes)
+    options = Options(
+        repeat=max(asked.repeat, 1), store=asked.store, minutes=asked.minutes, part=asked.part
+    )
     if asked.profile:
         drain.profile(options)
         return 0

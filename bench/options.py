@@ -15,6 +15,8 @@ class Options:
     store: str = ""
     #: For cases that go on for as long as they are told to.
     minutes: float = 3.0
+    #: How much of the data of cases that need much of it.
+    part: float = 1.0
 
     @property
     def stores(self) -> list[Kind]:

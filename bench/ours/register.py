@@ -41,7 +41,7 @@ async def register(where: str, count: int) -> dict[str, int]:
     await store.open()
     now, seeded = wall_millis(), random.Random(0)
     first = range(min(count, TEMPLATES))
-    await add_jobs(store, (make_job(n, "noop", _some_day(seeded), now) for n in first), now)
+    await add_jobs(store, (make_job(n, "noop", some_day(seeded), now) for n in first), now)
     await store.close()
     if count > TEMPLATES:
         await _copy(where, count)
@@ -75,7 +75,7 @@ def _copy_in_file(path: str, count: int) -> None:
     database.close()
 
 
-def _some_day(seeded: random.Random) -> Cron:
+def some_day(seeded: random.Random) -> Cron:
     """Once a year, two to eight months from now."""
     day = datetime.now(UTC) + timedelta(days=seeded.randrange(60, 240))
     minute, hour = seeded.randrange(60), seeded.randrange(24)
