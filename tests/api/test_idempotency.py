@@ -134,3 +134,55 @@ async def test_a_bulk_trigger_is_within_the_limit_or_does_nothing(world, http):
     later = await http.post("/bulk/trigger", json={"filter": {"tag": "half"}})
     assert later.status_code == 429
     assert "retry-after" in later.headers
+
+
+@pytest.fixture
+def lost_answer(world, monkeypatch):
+    """The next jobs are added, and nobody learns of it."""
+    add = world.store.add_jobs
+
+    async def loses(entries, now):
+        await add(entries, now)
+        monkeypatch.setattr(world.store, "add_jobs", add)
+        raise StoreUnavailable("gone after the commit")
+
+    monkeypatch.setattr(world.store, "add_jobs", loses)
+
+
+HASHED = JOB | {"trigger": {"cron": "H 9 * * *"}, "payload": {"a": [1]}}
+
+
+@pytest.mark.usefixtures("lost_answer")
+async def test_a_job_whose_answer_was_lost_is_answered_when_it_is_sent_again(world, http):
+    headers = {"idempotency-key": "k"}
+    assert (await http.post("/jobs", json=HASHED, headers=headers)).status_code == 503
+    again = await http.post("/jobs", json=HASHED, headers=headers)
+    assert again.status_code == 201, again.text
+    (job,) = (await http.get("/jobs")).json()["items"]
+    assert again.json() == job
+    assert again.headers["location"].endswith(job["id"])
+    assert [action for _, action, _ in world.journal.entries] == ["job.create"]
+
+
+@pytest.mark.usefixtures("lost_answer")
+async def test_so_is_a_batch(http):
+    headers, batch = {"idempotency-key": "k"}, {"jobs": [HASHED, HASHED | {"name": "b"}]}
+    assert (await http.post("/jobs/batch", json=batch, headers=headers)).status_code == 503
+    again = await http.post("/jobs/batch", json=batch, headers=headers)
+    assert (again.status_code, again.json()["new"]) == (201, [True, True])
+    assert [each["name"] for each in again.json()["items"]] == ["report", "b"]
+    assert len((await http.get("/jobs")).json()["items"]) == 2
+
+
+@pytest.mark.usefixtures("lost_answer")
+async def test_who_sends_another_job_or_no_key_is_refused_a_name_that_is_taken(http):
+    assert (await http.post("/jobs", json=HASHED)).status_code == 503
+    assert (await http.post("/jobs", json=HASHED)).status_code == 409
+    for number, other in enumerate(({"payload": {"a": [2]}}, {"priority": 6}, {"tags": ["x"]})):
+        headers = {"idempotency-key": f"k{number}"}
+        answer = await http.post("/jobs", json=HASHED | other, headers=headers)
+        assert (answer.status_code, answer.json()["type"][-10:]) == (409, "job-exists")
+    batch = {"jobs": [HASHED, HASHED | {"name": "b"}]}
+    answer = await http.post("/jobs/batch", json=batch, headers={"idempotency-key": "b"})
+    assert answer.status_code == 409
+    assert len((await http.get("/jobs")).json()["items"]) == 1

@@ -8,9 +8,9 @@ from typing import Any
 
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_from_document, job_to_document
-from tickwell.domain.job import Entry, Job
-from tickwell.domain.policy import Retention
-from tickwell.errors import InvalidJob, VersionConflict
+from tickwell.domain.job import Entry, Job, copied
+from tickwell.domain.policy import DAY, Retention
+from tickwell.errors import InvalidJob, JobExists, VersionConflict
 from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
@@ -39,19 +39,26 @@ class JobOperations:
         self.tools = tools
 
     @needs(Permission.EDIT)
-    async def create(self, actor: Actor, job: Job, *, paused: bool = False) -> Added:
-        """Add a job; paused: it does not fire until somebody resumes it."""
-        (added,) = await self._add(actor, [job], paused=paused)
+    async def create(
+        self, actor: Actor, job: Job, *, paused: bool = False, again: bool = False
+    ) -> Added:
+        """Add a job; paused: it does not fire until somebody resumes it.
+
+        Again: this may be a request whose first try made the job, with its answer lost.
+        """
+        (added,) = await self._add(actor, [job], paused=paused, again=again)
         if added.new:
             await self._note(actor, "job.create", added.entry.job.id, None, added.entry)
         return added
 
     @needs(Permission.EDIT)
-    async def create_many(self, actor: Actor, jobs: Sequence[Job]) -> Sequence[Added]:
-        """Add jobs, all or none, in the order given."""
+    async def create_many(
+        self, actor: Actor, jobs: Sequence[Job], *, again: bool = False
+    ) -> Sequence[Added]:
+        """Add jobs, all or none, in the order given; again: as of one."""
         if not 1 <= len(jobs) <= MOST:
             raise InvalidJob(f"1 to {MOST} jobs are added at once", field="jobs")
-        added = await self._add(actor, jobs)
+        added = await self._add(actor, jobs, again=again)
         ids = [each.entry.job.id for each in added if each.new]
         if ids:
             await self.tools.auditor.record(actor, "job.create_many", "jobs", None, {"ids": ids})
@@ -132,17 +139,31 @@ class JobOperations:
         return found
 
     async def _add(
-        self, actor: Actor, jobs: Sequence[Job], *, paused: bool = False
+        self, actor: Actor, jobs: Sequence[Job], *, paused: bool = False, again: bool = False
     ) -> Sequence[Added]:
         kept = await self.tools.retention(actor.project)
         own = [self._owned(job, actor, kept) for job in jobs]
         await self.tools.limiter.check_jobs(actor, own)
         by = actor.name if paused else None
-        added = await self.tools.jobs.add_many(own, paused_by=by, made=True)
+        try:
+            added = await self.tools.jobs.add_many(own, paused_by=by, made=True)
+        except JobExists:
+            before = await self._made_before(own) if again else []
+            if not before:
+                raise
+            return [Added(entry=entry, new=True) for entry in before]
         return [
             Added(entry=entry, new=entry.job.id == job.id)
             for entry, job in zip(added, own, strict=True)
         ]
+
+    async def _made_before(self, jobs: Sequence[Job]) -> Sequence[Entry]:
+        """The jobs under these names, if all are such as were to be made, and none was edited."""
+        found = await self.tools.store.get_jobs(jobs[0].project, [job.name for job in jobs])
+        by_name = {entry.job.name: entry for entry in found}
+        known = [by_name[job.name] for job in jobs if job.name in by_name]
+        same = len(known) == len(jobs) and all(map(_is_made_before, jobs, known))
+        return known if same else []
 
     def _owned(self, job: Job, actor: Actor, kept: Retention) -> Job:
         """Whatever it says of itself, it is the actor's project's, and new."""
@@ -172,6 +193,13 @@ class JobOperations:
         await self.tools.auditor.record(
             actor, action, f"job/{id}", _document(before), _document(after)
         )
+
+
+def _is_made_before(job: Job, entry: Entry) -> bool:
+    """Whether a try of the last day made it: all is the same but for what each try has new."""
+    before = entry.job
+    own = {name: getattr(before, name) for name in ("id", "created_at", "saved_at")}
+    return job.created_at - before.created_at <= DAY and copied(job, **own) == before
 
 
 def _expect(entry: Entry, version: int | None) -> None:
