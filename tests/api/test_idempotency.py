@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -178,7 +179,8 @@ async def test_so_is_a_batch(http):
 async def test_who_sends_another_job_or_no_key_is_refused_a_name_that_is_taken(http):
     assert (await http.post("/jobs", json=HASHED)).status_code == 503
     assert (await http.post("/jobs", json=HASHED)).status_code == 409
-    for number, other in enumerate(({"payload": {"a": [2]}}, {"priority": 6}, {"tags": ["x"]})):
+    others: list[dict[str, Any]] = [{"payload": {"a": [2]}}, {"priority": 6}, {"tags": ["x"]}]
+    for number, other in enumerate(others):
         headers = {"idempotency-key": f"k{number}"}
         answer = await http.post("/jobs", json=HASHED | other, headers=headers)
         assert (answer.status_code, answer.json()["type"][-10:]) == (409, "job-exists")
