@@ -31,8 +31,8 @@ class Runner:
         self.deadlines = Deadlines(clock, self._abandon)
         self.in_hand: dict[str, Attempt] = {}
         reporter.in_hand = self.in_hand.__len__
-        #: Executions held for one instant are released by one event.
-        self._instants: dict[int, asyncio.Event] = {}
+        #: Attempts held for an instant, in the order of their claims.
+        self._instants: dict[int, list[Attempt]] = {}
         self._timers: set[asyncio.Task[None]] = set()
         self._trusted_until = float("-inf")
 
@@ -80,49 +80,47 @@ class Runner:
         self._fill(lane)
 
     def _hold(self, attempt: Attempt) -> None:
-        """Make the task now and let one event start all that share the instant.
+        """Make the task now; at the instant it is only woken, when there is a slot for it.
 
-        Creating 1,000 tasks at the instant itself cost a p99 of 18 ms, releasing them 4 ms.
+        Creating 1,000 tasks at the instant itself cost a p99 of 18 ms, waking them 4 ms.
         """
         self.executor.prepare(attempt.claim)
+        attempt.turn = asyncio.get_running_loop().create_future()
+        attempt.task = asyncio.create_task(self._prepared(attempt, attempt.turn))
         run_at = attempt.claim.run_at
-        come = self._instants.get(run_at)
-        if come is None:
-            come = self._instants[run_at] = asyncio.Event()
-            timer = asyncio.create_task(self._await_instant(run_at, come))
+        if run_at not in self._instants:
+            self._instants[run_at] = []
+            timer = asyncio.create_task(self._await_instant(run_at))
             self._timers.add(timer)
             timer.add_done_callback(self._timers.discard)
-        attempt.task = asyncio.create_task(self._prepared(attempt, come))
+        self._instants[run_at].append(attempt)
 
-    async def _await_instant(self, run_at: int, come: asyncio.Event) -> None:
+    async def _await_instant(self, run_at: int) -> None:
         nobody = asyncio.Event()
         # A timer may end a little early (uvloop: 0.3 ms): the clock decides, never the timer.
         # And the store's clock may be set meanwhile, so it is looked at each second.
         while (left := run_at - self.clock.now()) > 0:
             await self.clock.wait(nobody, min(left / 1000, 1.0))
-        del self._instants[run_at]
-        come.set()
+        come = [attempt for attempt in self._instants.pop(run_at) if attempt.is_waiting()]
+        for attempt in come:
+            attempt.lane.ready.append(attempt)
+        for lane in dict.fromkeys(attempt.lane for attempt in come):
+            self._fill(lane)
 
-    async def _prepared(self, attempt: Attempt, come: asyncio.Event) -> None:
-        """Wait for the instant, then for a slot; what is held takes none."""
-        lane = attempt.lane
+    async def _prepared(self, attempt: Attempt, turn: asyncio.Future[None]) -> None:
+        """Wait for the instant and for a slot; what is held takes none."""
         attempt.entered = True
         try:
             if attempt.stop is None:
-                await come.wait()
-            is_full = attempt.share.is_full()
-            if lane.busy < lane.slots and not lane.ready and not is_full:
-                self._seat(attempt)
-            else:
-                attempt.turn = asyncio.get_running_loop().create_future()
-                (attempt.share.held if is_full else lane.ready).append(attempt)
-                await attempt.turn
+                await turn
         except asyncio.CancelledError:
             if attempt.seated:
                 self._leave(attempt)
-            self._tell(attempt, attempt.interrupted())
-            return
-        await self._attempt(attempt)
+        else:
+            if attempt.seated:
+                await self._attempt(attempt)
+                return
+        self._tell(attempt, attempt.interrupted())
 
     def _fill(self, lane: Lane) -> None:
         while lane.ready and lane.busy < lane.slots:
@@ -142,12 +140,12 @@ class Runner:
         attempt.seated = True
         attempt.lane.busy += 1
         attempt.share.seated += 1
+        attempt.lane.moved_at = attempt.share.moved_at = self.clock.monotonic()
 
     async def _attempt(self, attempt: Attempt) -> None:
         """Run one attempt and report what happened; failure is an outcome, not an exception."""
         attempt.entered = True
-        attempt.lane.moved_at = attempt.share.moved_at = started = self.clock.monotonic()
-        now = self.clock.now()
+        started, now = self.clock.monotonic(), self.clock.now()
         try:
             if attempt.stop is not None:
                 outcome = attempt.interrupted()
