@@ -39,6 +39,7 @@ async def test_where_nobody_is_asked_every_project_can_be_chosen(tmp_path):
         await browser.post("/preferences/project", project="team-b")
         page = await browser.see("/jobs")
         assert ("team-b" in page.text, "of-default" in page.text) == (True, False)
+        assert "/hook --project team-b" in page.text
         unknown = await browser.post("/preferences/project", project="team-c")
         assert unknown.status_code == 404
         browser.http.cookies.set("project", "deleted-since", domain=HOST)
@@ -140,7 +141,7 @@ async def test_no_change_without_the_token_or_from_elsewhere(house):
             assert (await browser.post(path)).status_code == 401, path
         browser.token = token
         tried += 1
-    assert tried == 39
+    assert tried == 40
     link = await house.administration.links.make("local")
     assert (await browser.post("/login", foreign[0], link=link)).status_code == 401
 

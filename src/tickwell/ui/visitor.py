@@ -15,6 +15,7 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.access.user import User
 from tickwell.services.administration import Administration
 from tickwell.services.operations import Operations
+from tickwell.services.platform import DEFAULT
 
 THEMES = ("system", "light", "dark")
 
@@ -54,6 +55,11 @@ class Visitor:
         """The name of whoever logged in; None where nobody is asked."""
         kind, _, name = self.actor.name.partition(":")
         return name if kind == "user" else None
+
+    @property
+    def option(self) -> str:
+        """What a command needs beside its own words, so that it is about the same project."""
+        return "" if self.actor.project == DEFAULT else f" --project {self.actor.project}"
 
     async def called(self, actor: str) -> str:
         """Whoever did something, as people know them: a key by its name."""
