@@ -60,13 +60,14 @@ def _load(found: Timeline, axis: Axis) -> str:
     """How much starts when; where much does, it says how much."""
     most = max(found.load, default=0)
     wide = (axis.right - axis.left) / len(found.load)
-    usual = sorted(found.load)[len(found.load) // 2]
+    busy = sorted(filter(None, found.load)) or [0]
+    usual = busy[len(busy) // 2]
     parts, free = [], 0.0
     for number, count in enumerate(found.load):
         if not count:
             continue
         x, tall = axis.left + number * wide, max(count / most * (LOAD - 14), 1)
-        piled = count >= 5 and count > 3 * max(usual, 1)
+        piled = count >= 5 and count > 2 * usual
         at = found.since + (found.until - found.since) * number // len(found.load)
         words = escape(f"{count:,} start from {when(at, axis.zone)}")
         tone = "warn" if piled else "line"

@@ -1,0 +1,50 @@
+"""The picture of the timeline: rings, bands, and what piles up."""
+
+from zoneinfo import ZoneInfo
+
+from tickwell.services.insights.timeline import Lane, Timeline
+from tickwell.ui.svg.lanes import lanes_chart
+
+HOUR, MINUTE = 3_600_000, 60_000
+NOON = 1_781_524_800_000
+
+
+def chart(*lanes, load=(0,) * 120):
+    found = Timeline(
+        since=NOON,
+        until=NOON + 6 * HOUR,
+        now=NOON,
+        lanes=list(lanes),
+        load=list(load),
+        partial=False,
+    )
+    return lanes_chart(found, ZoneInfo("UTC"))
+
+
+def lane(*minutes, **fields):
+    fires = [NOON + minute * MINUTE for minute in minutes]
+    return Lane(job_id="j", name="<j>", fires=fires, **fields)
+
+
+def test_fires_apart_are_rings_and_those_that_would_touch_are_one_band():
+    drawn = chart(lane(10, 60, 200, 201, 202, 203))
+    assert drawn.count('<circle class="coming"') == 2
+    assert drawn.count('<rect class="band"') == 1
+    assert "<title>4 fires from 2026-06-15 15:20:00 to 2026-06-15 15:23:00</title>" in drawn
+    assert "&lt;j&gt;" in drawn
+
+
+def test_what_fires_more_often_than_is_counted_is_a_band_to_the_end():
+    drawn = chart(lane(1, 2, 3, dense=True))
+    assert drawn.count('<rect class="band"') == 1
+    assert "fires too often to be drawn one by one" in drawn
+
+
+def test_a_pile_up_is_marked_with_its_number_however_much_of_the_axis_is_empty():
+    load = [0] * 120
+    load[10], load[50], load[90], load[100] = 4, 4, 12, 4
+    drawn = chart(lane(1), load=load)
+    assert drawn.count("fill-warn") == 1
+    assert ">12</text>" in drawn
+    load[10] = load[50] = load[100] = 9
+    assert "fill-warn" not in chart(lane(1), load=load)
