@@ -8,6 +8,8 @@ from tickwell.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnava
 from tickwell.ports.records import JobFilter
 from tickwell.stores.mysql import MysqlStore, flavour, migrate, session
 from tickwell.testing.contract.scene import Scene
+from tickwell.testing.verify.orders import Orders
+from tickwell.testing.verify.run import verify
 
 PREFIX = "odd_"
 
@@ -79,6 +81,16 @@ async def test_a_user_who_may_not_create_tables(guest):
     assert "CREATE command denied" in words
     assert "GRANT CREATE, ALTER, SELECT, INSERT, UPDATE, DELETE ON `tickwell`.* TO" in words
     assert await odd_tables() == set()
+
+
+async def test_a_verification_without_a_place_leaves_nothing(guest):
+    """It has another name each time, so that the right to this one would not help."""
+    await run("GRANT SELECT ON tickwell.* TO guest@'127.0.0.1'")
+    said: list[str] = []
+    with pytest.raises(StoreRefused, match="or verify as somebody who may make such a place"):
+        await verify(Orders(url=guest, suites=("contention",)), said.append)
+    assert len(said) == 1
+    assert "Left behind" not in said[0]
 
 
 async def test_the_remedies_that_are_named_help(guest, odd):
