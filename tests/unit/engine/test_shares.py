@@ -1,5 +1,7 @@
 """A project whose attempts hang takes its share of the slots and no more."""
 
+import asyncio
+
 import pytest
 
 from tests.unit.engine.rig import LoopClock, Rig, virtually
@@ -10,6 +12,7 @@ from tickwell.domain.trigger import Every
 from tickwell.errors import InvalidSetting
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.settings import Settings
+from tickwell.testing.executors import succeeds
 
 
 async def make_project(rig, name, **document):
@@ -193,6 +196,25 @@ async def test_coming_back_in_vain_is_rare():
     await lateness(rig, 240)
     tries = [(await found(rig, id)).attempt for id in ids]
     assert sum(tries) < 5 * len(ids)
+
+
+@virtually
+async def test_a_share_is_used_to_the_full():
+    rig = Rig(clock=LoopClock(), slots=10)
+    await make_project(rig, "loud")
+
+    async def take_a_second(_claim):
+        await rig.clock.wait(asyncio.Event(), 1)
+        return succeeds()
+
+    rig.executor.script("quick", take_a_second)
+    job = await rig.add("loud", project="loud")
+    ids = [await rig.request(job) for _ in range(400)]
+    await rig.engine.start()
+    await rig.clock.wait(rig.let_go, 60)  # eight at once could do it in 50 seconds
+    tries = [(await found(rig, id)).attempt for id in ids]
+    assert set(await rig.states()) == {State.SUCCEEDED}
+    assert sum(tries) < 4 * len(ids)
 
 
 async def test_a_lane_without_a_free_slot_for_a_minute_is_told():
