@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -250,3 +251,12 @@ def collect_rarely() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+def take_turns_often() -> None:
+    """Let threads have Python's lock sooner, in a process that is all ours.
+
+    SQLite's thread lets go of it for every statement, and waits 5 ms to have it back beside a busy
+    event loop: so the two worked in turn, never at once. A drain takes 8 % less time with 0.2 ms.
+    """
+    sys.setswitchinterval(0.0002)

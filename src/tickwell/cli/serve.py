@@ -97,9 +97,10 @@ def serve(
         app=app,
         local=allow_local,
     )
-    from tickwell.wiring import collect_rarely, loop_factory
+    from tickwell.wiring import collect_rarely, loop_factory, take_turns_often
 
     collect_rarely()
+    take_turns_often()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(service.run())
 
