@@ -69,14 +69,15 @@ class Worker:
         for lane, abilities in self.lanes.items():
             room = 0 if self.runner.is_backed_up() else lane.room()
             if room and abilities and queues and not self.is_draining():
-                asked = True
+                asked, repeats = True, lane in self._unanswered
                 claims = await self._claim(lane, abilities, room)
                 if self.is_draining():  # the reply took longer than the engine waited for it
                     self.runner.refuse(claims)
                     continue
                 self.runner.take(claims, lane)
                 self._rests = self._rests and not claims
-                filled = filled or len(claims) == room
+                # The answer to an old request says nothing of what has come due since.
+                filled = filled or repeats or len(claims) == room
         self._notice_idle()
         return 0.0 if filled else await self._rest(asked_at if asked else None)
 

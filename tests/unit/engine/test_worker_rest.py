@@ -1,6 +1,9 @@
 """How long a worker rests: until a part of the lead before what comes next, and no longer."""
 
+import pytest
+
 from tests.unit.engine.rig import Rig
+from tickwell.errors import StoreUnavailable
 
 
 async def test_what_is_later_than_the_lead_is_left_to_whoever_comes_first():
@@ -28,6 +31,21 @@ async def test_what_comes_within_the_lead_while_it_claims_is_not_slept_over(monk
     assert await rig.running() == 0
     await rig.worker.step()
     assert await rig.running() == 1
+
+
+async def test_what_comes_due_before_a_lost_reply_is_had_is_not_slept_over():
+    rig = Rig(lead=0.5)
+    job = await rig.add()
+    await rig.request(job)
+    await rig.beat()
+    rig.store.after["claim"] = 1
+    with pytest.raises(StoreUnavailable):
+        await rig.worker.step()
+    await rig.request(job)
+    assert await rig.worker.step() == 0
+    assert await rig.running() == 1
+    assert await rig.worker.step() > 0
+    assert await rig.running() == 2
 
 
 async def test_a_worker_that_has_room_for_nothing_does_not_ask_what_comes_next(monkeypatch):
