@@ -66,7 +66,8 @@ class Lane:
     def forget_idle(self) -> None:
         """Let go of the shares of projects that have nothing here, where there are many."""
         if len(self.shares) > REMEMBERED:
-            self.shares = {name: share for name, share in self.shares.items() if share.in_hand}
+            shares = self.shares.items()
+            self.shares = {name: one for name, one in shares if one.in_hand or one.seated}
 
     def observe(self, seconds: float) -> None:
         """Learn from an attempt's duration how far ahead it is worth claiming."""

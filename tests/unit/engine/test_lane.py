@@ -1,6 +1,6 @@
 import pytest
 
-from tickwell.engine.lane import Lane
+from tickwell.engine.lane import REMEMBERED, Lane
 
 
 @pytest.fixture
@@ -47,3 +47,14 @@ def test_long_attempts_are_not_claimed_ahead(lane):
     assert lane.ahead() == 0
     lane.in_hand = 100
     assert lane.room() == 0
+
+
+def test_a_project_whose_attempts_only_take_their_slots_any_more_is_not_forgotten(lane):
+    for number in range(REMEMBERED + 1):
+        lane.share_of(f"p{number}")
+    lane.shares["p1"].in_hand = 1
+    abandoned = lane.shares["p2"]
+    abandoned.seated = 1
+    lane.forget_idle()
+    assert list(lane.shares) == ["p1", "p2"]
+    assert lane.share_of("p2") is abandoned
