@@ -12,7 +12,9 @@ from tickwell.domain.change import edit, pause, resume
 from tickwell.domain.execution import ENDED, OutcomeKind, State
 from tickwell.domain.gate import Concurrency
 from tickwell.domain.policy import SECOND
+from tickwell.domain.target import Call
 from tickwell.domain.trigger import OnDemand
+from tickwell.stores.mysql import claiming
 from tickwell.testing.contract.builders import T0, a_job, a_request
 
 #: What is kept twice, so that nobody has to count: both sides, which have to agree.
@@ -103,6 +105,29 @@ async def test_what_somebody_takes_hides_nothing_else_from_others(scenes):
         found = await asyncio.gather(*(scenes[n].claim(T0, f"w{n}", limit=10) for n in range(2)))
         assert [len(claims) for claims in found] == [10, 10]
         await scenes[0].succeed([claim for claims in found for claim in claims], T0)
+
+
+async def test_a_claim_never_gets_more_than_it_asked_for(scenes, monkeypatch):
+    """Between two looks of one claim others take some of a lane, and better ones come in."""
+    jobs = {name: a_job(name, trigger=OnDemand(), target=Call(name)) for name in "abc"}
+    await scenes[0].add(*jobs.values())
+    await scenes[0].run(*(a_request(jobs["a"], T0) for _ in range(3)))
+    await scenes[0].run(*(a_request(jobs["b"], T0) for _ in range(2)))
+    looked, look = 0, claiming._claimable
+
+    async def meanwhile(*asked):
+        nonlocal looked
+        looked, best = looked + 1, await look(*asked)
+        if looked == 1:
+            await scenes[1].claim_one(T0, "w2", limit=1, abilities=frozenset({"call:b"}))
+            await scenes[1].run(*(a_request(jobs["c"], T0 - SECOND) for _ in range(5)))
+        return best
+
+    monkeypatch.setattr(claiming, "_claimable", meanwhile)
+    abilities = frozenset(f"call:{name}" for name in jobs)
+    claims = await scenes[0].claim(T0, "w1", limit=5, abilities=abilities)
+    assert (looked, len(claims)) == (2, 5)
+    assert [claim.run_at for claim in claims[:4]] == [T0 - SECOND] * 4
 
 
 async def test_all_of_it_ends_when_people_let_it(scenes):

@@ -81,7 +81,8 @@ async def _pick_of_crowd(
         lanes = [lane for lane in lanes if lane not in spent]
         best = await _claimable(session, request, lanes, room, rest)
     rows = [row for some in picked.values() for row in some]
-    return sorted(rows, key=lambda row: (row[12], row[0]))
+    # Better ones may have come in between two looks: then more is locked than was asked for.
+    return sorted(rows, key=lambda row: (row[12], row[0]))[: request.limit]
 
 
 async def _pick_ids(
