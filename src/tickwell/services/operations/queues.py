@@ -17,7 +17,6 @@ from tickwell.services.operations.tools import Tools
 
 #: Live executions that are counted at most.
 _COUNTED = 1000
-_PAGE = 500
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,12 +85,5 @@ class QueueOperations:
 
     async def _depths(self, project: str) -> tuple[Counter[tuple[str, State]], bool]:
         where = ExecutionFilter(project=project, states=LIVE)
-        counts: Counter[tuple[str, State]] = Counter()
-        cursor = None
-        for _ in range(_COUNTED // _PAGE):
-            page = await self.tools.store.list_executions(where, cursor, _PAGE)
-            counts.update((each.queue, each.state) for each in page.items)
-            cursor = page.cursor
-            if cursor is None:
-                return counts, True
-        return counts, False
+        page = await self.tools.store.list_executions(where, limit=_COUNTED)
+        return Counter((each.queue, each.state) for each in page.items), page.cursor is None
