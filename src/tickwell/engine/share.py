@@ -24,7 +24,17 @@ SHORTEST, LONGEST = 500, 300_000
 class Share:
     """What one project has of a lane."""
 
-    __slots__ = ("held", "in_hand", "mean", "moved_at", "seated", "seats", "turn")
+    __slots__ = (
+        "counted_at",
+        "held",
+        "in_hand",
+        "line",
+        "mean",
+        "moved_at",
+        "seated",
+        "seats",
+        "turn",
+    )
 
     def __init__(self) -> None:
         #: Slots that it may take.
@@ -38,6 +48,8 @@ class Share:
         self.moved_at = 0.0
         #: When the last one that was put off may hope for a slot.
         self.turn = 0.0
+        #: How many were to have theirs by then, and when they were counted.
+        self.line, self.counted_at = 0.0, 0
 
     def observe(self, seconds: float) -> None:
         """Learn from an attempt's duration how soon slots come free."""
@@ -63,10 +75,14 @@ class Share:
         """Milliseconds until one more of the project may hope for a slot.
 
         Each has its turn as slots come free, so that coming back in vain costs no more than
-        running would.
+        running would. Once slots come free faster, so many are soon through: turns that were
+        given while hosts hung keep nobody waiting.
         """
-        end = float(now + LONGEST)
-        self.turn = min(max(self.turn, float(now)) + self.mean / self.seats, end)
-        if self.turn == end:
+        pace, end = max(self.mean, 0.01) / self.seats, float(now + LONGEST)
+        through = (now - self.counted_at) / pace
+        self.line = min(max(self.line - through, 0.0) + 1, LONGEST / pace)
+        self.counted_at = now
+        self.turn = min(max(self.turn, float(now)) + pace, now + self.line * pace, end)
+        if self.turn > end - 1:
             return LONGEST // 2 + spread(f"{id}:{now}", LONGEST // 2)
         return max(int(self.turn) - now, SHORTEST)

@@ -217,6 +217,28 @@ async def test_a_share_is_used_to_the_full():
     assert sum(tries) < 4 * len(ids)
 
 
+@virtually
+async def test_what_is_new_does_not_wait_for_turns_given_while_hosts_hung():
+    rig = Rig(clock=LoopClock(), slots=10)
+    await make_project(rig, "loud")
+    await crowd(rig, 1000)
+    await rig.engine.start()
+    await rig.clock.wait(rig.let_go, 400)
+
+    async def take_a_second(_claim):
+        await rig.clock.wait(asyncio.Event(), 1)
+        return succeeds()
+
+    rig.executor.script("quick", take_a_second)
+    rig.executor.release("quick")
+    await rig.clock.wait(rig.let_go, 60)
+    [entry] = await rig.memory.get_jobs("loud", ["loud"])
+    ids = [await rig.request(entry.job) for _ in range(40)]
+    rig.engine.wake()
+    await rig.clock.wait(rig.let_go, 20)  # eight at once could do it in 5 seconds
+    assert {(await found(rig, id)).state for id in ids} == {State.SUCCEEDED}
+
+
 async def test_a_lane_without_a_free_slot_for_a_minute_is_told():
     rig = Rig(slots=2, lead=0.0)
     await crowd(rig, 2)
