@@ -89,7 +89,8 @@ def make_store(url: str) -> NotifyingStore:
             ) from error
         store: NotifyingStore = getattr(module, name).from_url(url)
         return store
-    named = f"{scheme}://…" if scheme else url  # the rest may hold a password
+    # The rest may hold a password.
+    named = f"{scheme}://…" if scheme else f"{url}".partition(":")[0]
     raise InvalidSetting(
         f"{named!r} names no store that Tickwell knows",
         field="store",

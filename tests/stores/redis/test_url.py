@@ -34,7 +34,7 @@ def test_tls_options_are_handed_on():
     ("url", "reason"),
     [
         ("redis://", "no URL of Redis"),
-        ("redis://host:x", "no URL of Redis"),
+        ("redis://host:x", "the port is no number from 1 to 65535"),
         ("redis://host/jobs", "they have numbers"),
         ("redis://host/0?prefix={x}", "a prefix has"),
         ("redis://host/0?pool=0", "pool=0 is no positive number"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from pymongo.errors import PyMongoError
 from pymongo.uri_parser import parse_uri
 
 from tickwell.errors import InvalidSetting
+from tickwell.stores.address import split
 
 SCHEMES = ("mongodb", "mongodb+srv")
 DATABASE = "tickwell"
@@ -34,7 +34,7 @@ class Location:
 
 def parse(url: str) -> Location:
     """The location that a URL names."""
-    parts = urlsplit(url)
+    parts = split(url, _invalid, several=True)
     if parts.scheme not in SCHEMES:
         raise _invalid("this is no URL of MongoDB")
     given = {} if parts.scheme == "mongodb+srv" else _checked(url)

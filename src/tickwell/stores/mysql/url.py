@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from tickwell.errors import InvalidSetting
+from tickwell.stores.address import split
 from tickwell.stores.sql.numbers import take_numbers
 
 SCHEMES = ("mysql", "mariadb")
@@ -38,7 +39,7 @@ class Location:
 
 def parse(url: str) -> Location:
     """The location that a URL names."""
-    parts = urlsplit(url)
+    parts = split(url, _invalid)
     if parts.scheme not in SCHEMES:
         raise _invalid("this is no URL of MySQL or MariaDB")
     database = unquote(parts.path.strip("/"))
@@ -57,11 +58,7 @@ def parse(url: str) -> Location:
 
 def _driver(parts: Any, given: dict[str, str]) -> dict[str, Any]:
     """What the driver is to know, taken out of what was given."""
-    try:
-        port = parts.port or PORT
-    except ValueError:
-        raise _invalid("the port is no number from 1 to 65535") from None
-    driver: dict[str, Any] = {"host": parts.hostname or "localhost", "port": port}
+    driver: dict[str, Any] = {"host": parts.hostname or "localhost", "port": parts.port or PORT}
     if parts.username:
         driver["user"] = unquote(parts.username)
     if parts.password:

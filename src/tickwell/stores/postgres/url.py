@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlunsplit
 
 from tickwell.errors import InvalidSetting
+from tickwell.stores.address import split
 from tickwell.stores.sql.numbers import take_numbers
 
 SCHEMES = ("postgresql", "postgres")
@@ -56,7 +57,7 @@ class Location:
 
 def parse(url: str) -> Location:
     """The location that a URL names."""
-    parts = urlsplit(url)
+    parts = split(url, _invalid, several=True)
     if parts.scheme not in SCHEMES:
         raise _invalid("this is no URL of PostgreSQL")
     given = dict(parse_qsl(parts.query, keep_blank_values=True))

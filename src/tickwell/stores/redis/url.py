@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlunsplit
 
 from tickwell.errors import InvalidSetting
+from tickwell.stores.address import split
 
 SCHEMES = ("redis", "rediss")
 #: Options that the driver knows: TLS.
@@ -40,11 +42,7 @@ class Location:
 
 def parse(url: str, field: str = "store") -> Location:
     """The location that a URL names."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as error:
-        raise _invalid(f"this is no URL of Redis: {error}", field) from None
+    parts = split(url, partial(_invalid, field=field))
     if parts.scheme not in SCHEMES or not parts.hostname:
         raise _invalid("this is no URL of Redis", field)
     database = unquote(parts.path).strip("/") or "0"
