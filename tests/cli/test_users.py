@@ -25,3 +25,14 @@ def test_a_link_from_a_server_leads_there(tickwell, folder):
     with Served(f"sqlite:///{folder}/behind.db", auth=False) as served:
         made = tickwell("users", "link", "local", "--server", served.url, "--json").json
         assert made["link"].startswith(f"{served.url}/login?link=")
+
+
+def test_a_link_leads_to_where_people_find_the_dashboard(tickwell, folder, monkeypatch):
+    with Served(f"sqlite:///{folder}/tickwell.db"):
+        monkeypatch.setenv("TICKWELL_HOST", "login.example.com")
+        at = "https://example.com/scheduler"
+        link = tickwell("users", "link", "local", "--address", f"{at}/").out.strip()
+        address, _, token = link.partition("/login?link=")
+        assert address == at
+        assert token
+        assert "/" not in token

@@ -54,7 +54,7 @@ async def link(
     """Make a link that logs a user in, once and within 15 minutes."""
     made = await (await session.backend.administration()).users_link(name)
     if address is not None:
-        made["link"] = f"{address.rstrip('/')}/login{made['link'].partition('/login')[2]}"
+        made["link"] = f"{address.rstrip('/')}/login{made['link'].rpartition('/login')[2]}"
     if session.as_json:
         session.screen.json(made)
         return
