@@ -7,13 +7,13 @@ import pytest
 from tests.servers.redis_keys import client, empty
 from tickwell.clock import StoreClock
 from tickwell.domain.event import Events
-from tickwell.errors import StoreLost
+from tickwell.errors import StoreLost, StoreRefused
 from tickwell.executors.handlers import Handlers
 from tickwell.ports.records import JobFilter
 from tickwell.settings import Settings
 from tickwell.stores.redis import RedisStore
 from tickwell.testing.contract.builders import T0, a_request, a_worker
-from tickwell.wiring import make_engine
+from tickwell.wiring import leave_missing, make_engine, make_store
 
 PREFIX = "stores"
 
@@ -65,6 +65,16 @@ async def test_a_restart_begins_with_what_is_there(store, place, keys):
     assert keys.get(f"{{{PREFIX}}}:epoch") not in {None, before}
     assert (await again.list_jobs(JobFilter())).items == []
     await again.close()
+
+
+async def test_whoever_comes_to_look_begins_nothing(store, place, keys):
+    empty(PREFIX)
+    await store.close()
+    looking = make_store(place)
+    leave_missing(looking)
+    with pytest.raises(StoreRefused, match="nothing of Tickwell is in"):
+        await looking.open()
+    assert keys.get(f"{{{PREFIX}}}:epoch") is None
 
 
 async def test_two_that_start_at_once_agree(store, other, keys):

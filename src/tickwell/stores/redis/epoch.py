@@ -17,13 +17,17 @@ _lock = Lock()
 _seen: dict[str, tuple[str, int]] = {}
 
 
-async def enter(client: Client) -> None:
+async def enter(client: Client, *, makes: bool = True) -> None:
     """Take up the epoch that is there; an empty database gets one, unless we know a former one."""
     name = client.location.name
     with _lock:
         known, _ = _seen.get(name, ("", 0))
-    if known and await client.command("GET", client.location.key("epoch")) != known.encode():
-        raise lost(name)
+    if known or not makes:
+        found = await client.command("GET", client.location.key("epoch"))
+        if known and found != known.encode():
+            raise lost(name)
+        if found is None:
+            raise StoreRefused.nothing_in(name)
     new = f"{SCHEMA}:{SystemRandom().getrandbits(128):032x}"
     client.epoch = new
     client.epoch = _checked(await client.call("open"), name)

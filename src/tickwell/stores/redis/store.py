@@ -22,6 +22,8 @@ class RedisStore(RedisQueue, RedisCatalog, RedisHistory, RedisRecords):
 
     #: What the server's settings allow; known once it is open.
     promises: Promises = REDIS_VOLATILE
+    #: Whether it is set up where nothing of it is there yet.
+    makes = True
 
     def __init__(self, location: Location) -> None:
         self.location = location
@@ -45,7 +47,7 @@ class RedisStore(RedisQueue, RedisCatalog, RedisHistory, RedisRecords):
         self._set_up()
         try:
             self.promises = await check(self.client)
-            await epoch.enter(self.client)
+            await epoch.enter(self.client, makes=self.makes)
         except BaseException:
             await self.client.close()
             raise
