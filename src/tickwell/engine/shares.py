@@ -18,8 +18,8 @@ from tickwell.settings import Settings
 
 #: Seconds between two looks: a limit that is set takes effect within as long.
 LOOK = 10.0
-#: Projects made that are looked at: one that is not deleted is enough.
-SOME = 100
+#: Projects made that are looked at, and where all of those are deleted: one that is not is enough.
+SOME, MOST = 100, 10_000
 
 
 class Shares:
@@ -38,10 +38,7 @@ class Shares:
         if self.clock.monotonic() - self._looked_at < LOOK:
             return
         now = self.clock.now()
-        made = await self.store.list_records(PROJECT_KIND, PROJECT_PLACE, "", now, SOME)
-        self._several = any(
-            one.key != FIRST_PROJECT and one.document.get("deleted_at") is None for one in made
-        )
+        self._several = await self._are_several(now)
         for lane in lanes:
             lane.forget_idle()
         for project in {project for lane in lanes for project in lane.shares}:
@@ -53,6 +50,16 @@ class Shares:
             lane.seats_of = self._seats_of
             for project, share in lane.shares.items():
                 share.seats = self._seats_of(lane, project)
+
+    async def _are_several(self, now: int) -> bool:
+        for limit in (SOME, MOST):
+            made = await self.store.list_records(PROJECT_KIND, PROJECT_PLACE, "", now, limit)
+            there = {one.key for one in made if one.document.get("deleted_at") is None}
+            if there - {FIRST_PROJECT}:
+                return True
+            if len(made) < limit:
+                break
+        return False
 
     def _seats_of(self, lane: Lane, project: str) -> int:
         """Of a project that nobody has looked at yet: as of one without limits of its own."""

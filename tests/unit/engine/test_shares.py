@@ -9,6 +9,7 @@ from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.share import LIMITS_KIND, NO_LIMIT, PROJECT_KIND, PROJECT_PLACE, seats
 from tickwell.domain.trigger import Every
+from tickwell.engine.shares import SOME
 from tickwell.errors import InvalidSetting
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.settings import Settings
@@ -78,6 +79,16 @@ async def test_a_project_among_others_leaves_slots_free():
         await step(rig)
     assert (await found(rig, id, "quiet")).state is State.SUCCEEDED
     assert (len(rig.executor.calls), await rig.running()) == (9, 8)
+
+
+async def test_many_deleted_projects_hide_nobody():
+    rig = Rig(slots=10, lead=0.0)
+    for number in range(SOME):
+        await make_project(rig, f"gone-{number:03}", deleted_at=1)
+    await make_project(rig, "loud")
+    await crowd(rig, 30)
+    await step(rig)
+    assert len(rig.executor.calls) == 8
 
 
 async def test_what_is_put_off_costs_nothing_and_runs_when_a_slot_comes_free():
