@@ -65,7 +65,7 @@ class Idempotency:
         try:
             response = await act()
         except BaseException:
-            # Refused, or failed: nothing was done that a second try would repeat.
+            # Refused, or failed: what was done all the same a second try finds, by name or key.
             with suppress(StoreError):  # then it ends by itself, after a while
                 await self.store.delete_record(record.kind, record.project, record.key)
             raise
