@@ -100,8 +100,9 @@ def make_store(url: str) -> NotifyingStore:
 
 def leave_missing(store: NotifyingStore) -> None:
     """Refuse to open a database without anything of ours in it, instead of setting it up."""
-    if hasattr(store, "makes"):
-        store.makes = False
+    bare = getattr(store, "store", store)  # without the Redis that is put beside it
+    if hasattr(bare, "makes"):
+        bare.makes = False
 
 
 def make_notifying_store(url: str, settings: Settings) -> NotifyingStore:

@@ -64,6 +64,11 @@ class Service:
                 field="workers",
                 hint="Choose another --store, or --workers 0",
             )
+        if supervised:
+            from tickwell.wiring import leave_missing
+
+            # Set up by the supervisor; empty since, it was flushed: no worker begins it anew.
+            leave_missing(scheduler.tools().store)
         # By the environment: the URL may hold a password, and arguments are public.
         environment = os.environ | {"TICKWELL_STORE": scheduler.settings.store}
         if scheduler.settings.notify:

@@ -1,6 +1,13 @@
 """The database is flushed under load: all processes halt and say so, and none begins anew."""
 
+import os
+import signal
+
+import pytest
+
 from tests.faults.postgres.load import add_load
+from tests.processes.child import is_alive, until
+from tests.processes.service import serving
 from tests.servers.redis_keys import client
 
 
@@ -17,3 +24,16 @@ def test_a_database_that_is_flushed_under_load(site, processes, server):
         assert keys.dbsize() == 0
     for agent in agents:
         assert agent.process.poll() is None
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_worker_that_is_started_anew_begins_nothing(site, server, monkeypatch, beside):
+    if beside:
+        monkeypatch.setenv("TICKWELL_NOTIFY", server.url)
+    with serving(site, workers=1) as service, client(server) as keys:
+        [worker] = service.workers()
+        keys.flushall()
+        os.kill(worker, signal.SIGKILL)
+        [fresh] = service.wait_for_workers(1, without=(worker,))
+        until(lambda: not is_alive(fresh))
+        assert keys.get("{tickwell}:epoch") is None
