@@ -98,7 +98,7 @@ def make_store(url: str) -> NotifyingStore:
     )
 
 
-def leave_missing(store: NotifyingStore) -> None:
+def leave_missing(store: Store) -> None:
     """Refuse to open a database without anything of ours in it, instead of setting it up."""
     bare = getattr(store, "store", store)  # without the Redis that is put beside it
     if hasattr(bare, "makes"):
