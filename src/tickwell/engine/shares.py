@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tickwell.clock import Clock
+from tickwell.domain.execution import Claim
 from tickwell.domain.share import (
     FIRST_PROJECT,
     LIMITS_KIND,
@@ -41,15 +42,23 @@ class Shares:
         self._several = await self._are_several(now)
         for lane in lanes:
             lane.forget_idle()
-        for project in {project for lane in lanes for project in lane.shares}:
-            record = await self.store.get_record(LIMITS_KIND, project, LIMITS_KIND, now)
-            default = self.settings.max_running
-            self._running[project] = record.document.get("running", 0) if record else default
+        met = dict.fromkeys(project for lane in lanes for project in lane.shares)
+        self._running = {project: await self._limit_of(project, now) for project in met}
         self._looked_at = self.clock.monotonic()
         for lane in lanes:
             lane.seats_of = self._seats_of
             for project, share in lane.shares.items():
                 share.seats = self._seats_of(lane, project)
+
+    async def meet(self, claims: Iterable[Claim]) -> None:
+        """Read the limits of projects that are new here, before anything of theirs is started."""
+        now = self.clock.now()
+        for project in sorted({claim.job.project for claim in claims} - self._running.keys()):
+            self._running[project] = await self._limit_of(project, now)
+
+    async def _limit_of(self, project: str, now: int) -> int:
+        record = await self.store.get_record(LIMITS_KIND, project, LIMITS_KIND, now)
+        return record.document.get("running", 0) if record else self.settings.max_running
 
     async def _are_several(self, now: int) -> bool:
         for limit in (SOME, MOST):
@@ -62,10 +71,9 @@ class Shares:
         return False
 
     def _seats_of(self, lane: Lane, project: str) -> int:
-        """Of a project that nobody has looked at yet: as of one without limits of its own."""
         return seats(
             lane.slots,
             part=self.settings.project_share if self._several else 1.0,
-            running=self._running.get(project, self.settings.max_running),
+            running=self._running[project],
             workers=lane.company,
         )

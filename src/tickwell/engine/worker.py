@@ -122,6 +122,7 @@ class Worker:
         """
         known = self.runner.known() if request.repeated else set()
         claims = await self.store.claim(request)
+        await self.shares.meet(claims)
         if not request.repeated:
             return claims
         known |= self.runner.known()

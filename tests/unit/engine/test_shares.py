@@ -10,7 +10,7 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.share import LIMITS_KIND, NO_LIMIT, PROJECT_KIND, PROJECT_PLACE, seats
 from tickwell.domain.trigger import Every
 from tickwell.engine.shares import SOME
-from tickwell.errors import InvalidSetting
+from tickwell.errors import InvalidSetting, StoreUnavailable
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.settings import Settings
 from tickwell.testing.executors import succeeds
@@ -113,6 +113,18 @@ async def test_what_is_put_off_costs_nothing_and_runs_when_a_slot_comes_free():
         await step(rig)
     assert set(await rig.states()) == {State.SUCCEEDED}
     assert len(rig.executor.calls) == 12
+
+
+async def test_a_worker_that_has_just_started_keeps_to_the_limit_of_a_project():
+    rig = Rig(slots=10, lead=0.0)
+    await limit(rig, "loud", 2)
+    await crowd(rig, 30)
+    rig.store.before["get_record"] = 1
+    with pytest.raises(StoreUnavailable):
+        await rig.worker.step()
+    assert (await rig.running(), len(rig.executor.calls)) == (10, 0)
+    await step(rig)
+    assert len(rig.executor.calls) == 2
 
 
 async def test_a_limit_of_the_project_is_parted_among_the_workers():
