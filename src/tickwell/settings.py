@@ -91,7 +91,7 @@ class Settings:
     deny_networks: tuple[str, ...] = ()
     #: Whether webhooks may go to the HTTP listener and to the store.
     allow_own: bool = False
-    #: Webhooks that one worker has under way to one host at once.
+    #: Webhooks of one project that one worker has under way to one host at once.
     per_host: int = 20
     #: Failures in a row after which a worker leaves a host in peace; 0: never.
     breaker_failures: int = 20

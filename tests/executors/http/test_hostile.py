@@ -93,6 +93,19 @@ async def test_other_hosts_go_on_while_one_hangs(make_executor, receive):
     assert {outcome.kind for outcome in await asyncio.gather(*patient)} == {"succeeded"}
 
 
+async def test_another_project_goes_on_at_a_host_where_one_hangs(make_executor, receive):
+    executor, receiver = make_executor(per_host=3), await receive(hang)
+    target = Http(receiver.url(), timeout="1h")
+    hanging = [asyncio.create_task(executor.run(a_claim(target))) for _ in range(3)]
+    await receiver.received(3)
+    receiver.behaviour = answers()
+    other = {"project": "other"}
+    outcomes = [await executor.run(a_claim(target, policies=other)) for _ in range(10)]
+    assert {outcome.kind for outcome in outcomes} == {"succeeded"}
+    for task in hanging:
+        task.cancel()
+
+
 async def test_a_burst_to_one_host_waits_its_turn(make_executor, receive):
     executor, receiver = make_executor(per_host=4), await receive()
     target = Http(receiver.url())

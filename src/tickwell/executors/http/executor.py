@@ -101,14 +101,16 @@ class HttpExecutor:
         # What is sent once at most is not sent again and again: nothing to protect a host from.
         if again and (rest := self._breakers.wait(line)):
             return _stay_away(claim, host, rest, may_return=may_return)
+        # One project that hangs there keeps no other from a host that both call.
+        place = claim.job.project, host
         outcome = None
         try:
-            if not await self._places.enter(host, patient=not may_return):
+            if not await self._places.enter(place, patient=not may_return):
                 return _come_again(claim, host)
             try:
                 outcome = await self._timed(client, plan, claim)
             finally:
-                self._places.leave(host)
+                self._places.leave(place)
             return outcome
         finally:
             self._note(line, outcome)

@@ -1,17 +1,17 @@
-"""Places at a host: one that hangs keeps so many webhooks and no more, and others go on."""
+"""A project's places at a host: one that hangs keeps so many webhooks, and others go on."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 #: Seconds without any answer after which those in line need not wait any longer.
 PATIENCE = 1.0
 
 
 class Line:
-    """Those at one host, and those that wait to get there."""
+    """Those of one project at one host, and those that wait to get there."""
 
     __slots__ = ("busy", "moved_at", "timer", "waiting")
 
@@ -24,18 +24,18 @@ class Line:
 
 
 class Places:
-    """A number of places at each host, taken in order of arrival."""
+    """A number of places for each project and host, taken in order of arrival."""
 
     def __init__(self, limit: int, monotonic: Callable[[], float]) -> None:
         self.limit = limit
         self._monotonic = monotonic
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[Hashable, Line] = {}
 
-    async def enter(self, host: str, *, patient: bool) -> bool:
+    async def enter(self, place: Hashable, *, patient: bool) -> bool:
         """Take a place; False when nobody moves there and this one is not patient."""
-        line = self._lines.get(host)
+        line = self._lines.get(place)
         if line is None:
-            line = self._lines[host] = Line(self._monotonic())
+            line = self._lines[place] = Line(self._monotonic())
         if line.busy < self.limit:
             line.busy += 1
             return True
@@ -48,12 +48,12 @@ class Places:
             return await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.result():
-                self.leave(host)  # it was our turn just now: the next one's, then
+                self.leave(place)  # it was our turn just now: the next one's, then
             raise
 
-    def leave(self, host: str) -> None:
+    def leave(self, place: Hashable) -> None:
         """Give the place to the next in line."""
-        line = self._lines[host]
+        line = self._lines[place]
         line.moved_at = self._monotonic()
         while line.waiting:
             turn, _ = line.waiting.popleft()
@@ -64,7 +64,7 @@ class Places:
         if not line.busy:
             if line.timer is not None:
                 line.timer.cancel()
-            del self._lines[host]
+            del self._lines[place]
 
     def _is_stuck(self, line: Line) -> bool:
         return self._monotonic() - line.moved_at >= PATIENCE
