@@ -15,7 +15,7 @@ class MongoMachine(StoreMachine):
         return MongoStore.from_url(url)
 
 
-TestMongo = pytest.mark.timeout(600)(thorough(MongoMachine, 2 * BRIEF))
+TestMongo = pytest.mark.timeout(600)(thorough(MongoMachine, 80))
 
 
 def test_the_machine_got_everywhere():

@@ -35,7 +35,9 @@ class MongoFinishing(MongoPassing):
     @edge
     async def finish(self, reports: Sequence[Report], now: int) -> Finished:
         finished = Finished()
-        simple = {each.claim.id: each for each in reversed(reports) if _is_simple(each)}
+        # Of several on one execution the first counts, as its job is known there.
+        first = {each.claim.id: each for each in reversed(reports)}
+        simple = {id: each for id, each in first.items() if _is_simple(each)}
         left = await self._end_simply(list(simple.values()), now)
         others = [each for each in reports if simple.get(each.claim.id) is not each]
         await self._end_by_rules(left + others, now, finished)

@@ -207,6 +207,8 @@ class Workspace:
         if is_edited or made > retention.count:
             return 0
         earliest = self.now + min(retention.age, retention.dead)
+        for skip in self._new_skips(entry.job.id):  # of times that may be long past
+            earliest = min(earliest, skip.last + retention.age)
         return int(min(after.get("prune_at", earliest), earliest))
 
 
