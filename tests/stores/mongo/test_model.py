@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.property.model.machine import BRIEF, StoreMachine, check_reach, thorough
+from tests.property.model.machine import StoreMachine, check_reach, thorough
 from tests.servers.mongo import empty, server
 from tickwell.stores.mongo import MongoStore
 

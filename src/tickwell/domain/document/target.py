@@ -108,8 +108,8 @@ class _HttpShape(Shape[Http]):
             inner["body"] = bodies[0]
         return super().read(inner)
 
-    def write(self, record: Http) -> dict[str, Any]:
-        document = super().write(record)
+    def write(self, record: Http, *, whole: bool = False) -> dict[str, Any]:
+        document = super().write(record, whole=whole)
         body = document.pop("body", None)
         if isinstance(body, Json):
             document["json"] = body.value
