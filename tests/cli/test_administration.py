@@ -20,8 +20,9 @@ def test_secrets_are_set_listed_and_taken_away(tickwell, either, monkeypatch):
     assert "swordfish" not in listed.out
     give(monkeypatch, "abc")
     assert tickwell("secrets", "set", "short").code == 2
-    assert tickwell("secrets", "rm", "token").code == 0
-    assert tickwell("secrets", "rm", "token").code == 3
+    assert tickwell("secrets", "rm", "token").code == 2  # nobody is asked
+    assert tickwell("secrets", "rm", "token", "--yes").code == 0
+    assert tickwell("secrets", "rm", "token", "--yes").code == 3
     assert tickwell("secrets", "list").out == ""
 
 
@@ -34,8 +35,9 @@ def test_keys_are_shown_once_and_revoked(tickwell, either):
     assert listed[made["id"]] == ["robot", "operator", "never"]
     assert made["key"] not in tickwell("keys", "list", "--json").out
     assert tickwell("keys", "add", "x", "--role", "king").code == 2
-    assert tickwell("keys", "revoke", made["id"]).code == 0
-    assert tickwell("keys", "revoke", made["id"]).code == 3
+    assert tickwell("keys", "revoke", made["id"]).code == 2
+    assert tickwell("keys", "revoke", made["id"], "--yes").code == 0
+    assert tickwell("keys", "revoke", made["id"], "--yes").code == 3
 
 
 def test_a_rotated_key_works_on_for_a_while(tickwell, either):
@@ -61,7 +63,8 @@ def test_a_user_becomes_a_member_and_leaves(tickwell, either):
     assert {"name": "ada", "role": "operator"} in tickwell("members", "list", "--json").json[
         "items"
     ]
-    assert tickwell("members", "rm", "ada").code == 0
+    assert tickwell("members", "rm", "ada").code == 2
+    assert tickwell("members", "rm", "ada", "--yes").code == 0
     assert "ada" not in tickwell("members", "list").out
 
 

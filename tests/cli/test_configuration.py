@@ -1,9 +1,14 @@
 """Settings by option, environment, .env and tickwell.toml."""
 
+import importlib
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from tickwell.cli.configuration import configure
 from tickwell.errors import InvalidSetting
+from tickwell.settings import Settings
 
 
 def test_the_first_one_wins(tmp_path):
@@ -150,3 +155,11 @@ def test_what_is_somebody_elses_may_begin_like_ours(tmp_path):
         "TICKWELL_LOST": "x",
     }
     assert configure(None, environ, tmp_path).origins == {}
+
+
+def test_an_application_has_what_its_code_leaves_out_from_here(tmp_path, monkeypatch):
+    serve = importlib.import_module("tickwell.cli.serve")
+    monkeypatch.chdir(tmp_path)
+    Path("tickwell.toml").write_text('store = "memory://"\nport = 8184\nslots = 7\n')
+    code = Settings(store="sqlite:///code.db", slots=3)
+    assert serve._completed(code) == replace(code, port=8184)

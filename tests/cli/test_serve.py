@@ -256,3 +256,23 @@ def test_memory_is_not_shared_with_worker_processes(serve):
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 2
     assert "cannot see what this process keeps in memory" in errors
+
+
+def test_a_start_that_is_refused_leaves_no_worker_behind(serve, tmp_path):
+    started = serve("--store", "sqlite:///jobs.db", "--port", "0")
+    address(started)
+    started.terminate()
+    started.communicate()
+    for key in tmp_path.glob("*key*"):
+        key.unlink()
+    refused = serve("--store", "sqlite:///jobs.db", "--port", "0")
+    _, err = refused.communicate()
+    assert refused.returncode == 2, err
+    listed = subprocess.run(
+        [sys.executable, "-m", "tickwell", "workers", "--json", "--store", "sqlite:///jobs.db"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(listed.stdout)["items"] == []

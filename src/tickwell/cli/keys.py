@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tickwell.cli.command import Session, command, group
+from tickwell.cli.pages import Yes
 
 app = group("keys", "Make, list, rotate and revoke the API keys of a project.")
 
@@ -63,8 +64,10 @@ async def revoke(
     session: Session,
     *,
     id: Annotated[str, typer.Argument(metavar="ID", help="As tickwell keys list has it.")],
+    yes: Yes = False,
 ) -> None:
     """Take a key away; it is refused within seconds, everywhere."""
+    session.confirm(f"Revoke {id}? Programs that show it are refused.", yes=yes)
     await (await session.backend.administration()).keys_revoke(id)
     if session.as_json:
         session.screen.json({"done": True})

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tickwell.cli.command import Session, command, group
+from tickwell.cli.pages import Yes
 
 app = group("members", "Say who may do what in a project.")
 
@@ -42,8 +43,9 @@ async def set_member(
 
 
 @command(app, "rm")
-async def remove(session: Session, *, name: Name) -> None:
+async def remove(session: Session, *, name: Name, yes: Yes = False) -> None:
     """Take a member's rights in the project away."""
+    session.confirm(f"Take all rights in the project from {name}?", yes=yes)
     await (await session.backend.administration()).members_remove(name)
     if session.as_json:
         session.screen.json({"done": True})

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tickwell.cli.command import Session, command, group
+from tickwell.cli.pages import Yes
 
 app = group("secrets", "Set, list and delete the secrets of a project.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As in {{secret.NAME}}.")]
@@ -38,8 +39,9 @@ async def set_secret(session: Session, *, name: Name) -> None:
 
 
 @command(app, "rm")
-async def delete(session: Session, *, name: Name) -> None:
+async def delete(session: Session, *, name: Name, yes: Yes = False) -> None:
     """Delete a secret; attempts that name it fail from now on."""
+    session.confirm(f"Delete {name}? Attempts that name it will fail.", yes=yes)
     await (await session.backend.administration()).secrets_delete(name)
     if session.as_json:
         session.screen.json({"done": True})

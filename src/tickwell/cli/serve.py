@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import logging
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -79,13 +79,15 @@ def serve(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
     )
     scheduler = _load(app) if app else _configured(store)
+    settings = _completed(scheduler.settings) if app else scheduler.settings
     if notify:
-        scheduler.settings = replace(scheduler.settings, notify=notify)
-    if notify or (app and store):
-        scheduler.move_to(store or scheduler.settings.store)
-    scheduler.settings = replace(scheduler.settings, auth=auth and scheduler.settings.auth)
+        settings = replace(settings, notify=notify)
+    settings = replace(settings, auth=auth and settings.auth)
     if allow_local:
-        scheduler.settings = replace(scheduler.settings, **LOCAL)
+        settings = replace(settings, **LOCAL)
+    if settings != scheduler.settings or (app and store):
+        scheduler.settings = settings
+        scheduler.move_to(store or settings.store)
     service = Service(
         scheduler,
         roles=_roles(role),
@@ -118,11 +120,31 @@ def _roles(given: str) -> frozenset[str]:
 
 
 def _configured(store: str | None) -> Scheduler:
-    """By environment and files; an application says in its code how it runs."""
+    """By environment and files."""
     from tickwell.cli.configuration import configure
 
     settings = configure(store).settings
     return Scheduler(settings.store, settings=settings)
+
+
+def _completed(settings: Settings) -> Settings:
+    """Settings of an application: what its code leaves out is taken from environment and files.
+
+    Its store is its own, unless an option names another.
+    """
+    from tickwell.cli.configuration import configure
+
+    found = configure()
+    return replace(
+        settings,
+        **{
+            field.name: getattr(found.settings, field.name)
+            for field in fields(Settings)
+            if field.name in found.origins
+            and field.name != "store"
+            and getattr(settings, field.name) == getattr(_DEFAULTS, field.name)
+        },
+    )
 
 
 def _load(path: str) -> Scheduler:

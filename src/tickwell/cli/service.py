@@ -88,11 +88,12 @@ class Service:
         self.scheduler.settings = settings
         orphaned = asyncio.create_task(self._watch_parent()) if self.supervised else None
         await self.scheduler.start(self.roles - {"api"})
-        await self.supervisor.start()
-        application = await self._application() if sock else None
-        listening = asyncio.create_task(self._listen(application, sock)) if sock else None
-        self._say(sock)
+        listening = None
         try:
+            await self.supervisor.start()
+            if sock:
+                listening = asyncio.create_task(self._listen(await self._application(), sock))
+            self._say(sock)
             await self.stopping.wait()
             self._tell("stopping: no new claims, running attempts may end")
         finally:
