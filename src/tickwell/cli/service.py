@@ -18,6 +18,7 @@ from tickwell.api.health import HealthApp
 from tickwell.domain.health import Health
 from tickwell.errors import InvalidSetting
 from tickwell.scheduler import Scheduler
+from tickwell.settings import Settings
 
 if TYPE_CHECKING:
     from tickwell.api.context import Context
@@ -205,7 +206,7 @@ class Service:
             self._tell(f"    log in, within an hour: {url}/login?link={self.first.link_token}")
             self._tell(f"    API key, admin of the project default: {self.first.key}")
         if settings.auth:
-            self._tell("  Another way in, from this machine: tickwell users link local")
+            self._tell(f"  Another way in, from this machine: {self._way_in(url)}")
         if not settings.auth:
             self._tell("  Nobody is asked who they are: auth is off")
         if settings.allow_http or settings.allow_private:
@@ -214,6 +215,14 @@ class Service:
                 f" {', '.join(['plain http'] * settings.allow_http + [*settings.allow_private])},"
                 f" ports {', '.join(settings.allow_ports)}"
             )
+
+    def _way_in(self, url: str) -> str:
+        default, words = Settings(), "tickwell users link local"
+        if self.scheduler.settings.store != default.store:
+            words += f" --store {self.scheduler.store_url}"
+        if url != f"http://{default.host}:{default.port}":
+            words += f" --address {url}"
+        return words
 
     def _tell(self, line: str) -> None:
         if not self.supervised:  # the supervisor speaks for all of them

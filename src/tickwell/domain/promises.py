@@ -30,11 +30,12 @@ class Promises:
     def __str__(self) -> str:
         """What a reader must know: where less is promised than elsewhere."""
         less = [
-            f"{_WORDS[each.name]} ({getattr(self, each.name)})"
+            f"{_WORDS[each.name]}: {getattr(self, each.name)}"
             for each in fields(self)[1:]
             if getattr(self, each.name) != each.default
         ]
-        return f"on {self.store} all promises hold{', but: ' * bool(less)}{', '.join(less)}"
+        limits = f", within limits: {'; '.join(less)}" if less else ""
+        return f"on {self.store} all promises hold{limits}"
 
 
 _WORDS = {
