@@ -19,6 +19,8 @@ from tickwell.settings import Settings
 
 #: Seconds between two looks: a limit that is set takes effect within as long.
 LOOK = 10.0
+#: Limits read in one step: 1,000 one after the other took 0.4 s of PostgreSQL, and fires were late.
+AT_ONCE = 20
 #: Projects made that are looked at, and where all of those are deleted: one that is not is enough.
 SOME, MOST = 100, 10_000
 
@@ -33,18 +35,25 @@ class Shares:
         self._looked_at = float("-inf")
         self._several = False
         self._running: dict[str, int] = {}
+        #: Projects whose limits are to be read again.
+        self._left: list[str] = []
 
     async def look(self, lanes: Iterable[Lane]) -> None:
         """Set the slots of all projects that the lanes have met, and of those to come."""
-        if self.clock.monotonic() - self._looked_at < LOOK:
-            return
         now = self.clock.now()
-        self._several = await self._are_several(now)
-        for lane in lanes:
-            lane.forget_idle()
-        met = dict.fromkeys(project for lane in lanes for project in lane.shares)
-        self._running = {project: await self._limit_of(project, now) for project in met}
-        self._looked_at = self.clock.monotonic()
+        if not self._left:
+            if self.clock.monotonic() - self._looked_at < LOOK:
+                return
+            self._several = await self._are_several(now)
+            for lane in lanes:
+                lane.forget_idle()
+            met = dict.fromkeys(project for lane in lanes for project in lane.shares)
+            self._running = {project: self._running[project] for project in met}
+            self._left = [*met]
+            self._looked_at = self.clock.monotonic()
+        some = self._left[:AT_ONCE]
+        self._running |= {project: await self._limit_of(project, now) for project in some}
+        del self._left[:AT_ONCE]
         for lane in lanes:
             lane.seats_of = self._seats_of
             for project, share in lane.shares.items():

@@ -1,6 +1,7 @@
 """A project whose attempts hang takes its share of the slots and no more."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +10,7 @@ from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.share import LIMITS_KIND, NO_LIMIT, PROJECT_KIND, PROJECT_PLACE, seats
 from tickwell.domain.trigger import Every
-from tickwell.engine.shares import SOME
+from tickwell.engine.shares import AT_ONCE, SOME
 from tickwell.errors import InvalidSetting, StoreUnavailable
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.settings import Settings
@@ -140,6 +141,20 @@ async def test_a_limit_of_the_project_is_parted_among_the_workers():
         await rig.request((await rig.memory.get_jobs("loud", ["loud"]))[0].job)
     await step(rig)
     assert len(rig.executor.calls) == 3
+
+
+async def test_the_limits_of_many_projects_are_read_a_few_at_each_step():
+    rig = Rig(slots=10, lead=0.0)
+    (lane,), shares = rig.worker.lanes, rig.worker.shares
+    names = [f"project-{number}" for number in range(AT_ONCE + 5)]
+    await shares.meet([SimpleNamespace(job=SimpleNamespace(project=name)) for name in names])
+    for name in names:
+        lane.share_of(name)
+        await limit(rig, name, 3)
+    await shares.look(rig.worker.lanes)
+    assert [lane.shares[name].seats for name in names].count(3) == AT_ONCE
+    await shares.look(rig.worker.lanes)
+    assert [lane.shares[name].seats for name in names].count(3) == len(names)
 
 
 async def test_a_limit_that_is_raised_lets_in_what_is_held():
