@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tickwell.cli.allowing import AllowLocal
+from tickwell.cli.allowing import AllowLocal, naming_the_option
 from tickwell.cli.command import Session, command
 from tickwell.cli.follow import follow
 from tickwell.cli.given import PARAMETERS
@@ -52,7 +52,8 @@ async def add(
         document["name"] = name
     document = changed(document, given, await session.backend.now())
     _require(document)
-    job, is_new = await session.backend.jobs_add(document)
+    with naming_the_option():
+        job, is_new = await session.backend.jobs_add(document)
     if session.as_json:
         session.screen.json(job)
         return
@@ -102,7 +103,8 @@ async def edit(
     if _is_same(document, before):
         session.screen.say("Nothing was changed.")
         return
-    done = await session.backend.jobs_edit(before["id"], document, expected)
+    with naming_the_option():
+        done = await session.backend.jobs_edit(before["id"], document, expected)
     if session.as_json:
         session.screen.json(done)
         return
