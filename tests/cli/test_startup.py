@@ -49,7 +49,7 @@ def test_a_command_on_sqlite_loads_no_other_driver(tmp_path):
     code = HELP.format(
         arguments=["jobs", "add", "x", "--every", "5m", "--call", "x", "--store", store]
     )
-    assert loaded(code) & HEAVY == {"sqlite3"}
+    assert loaded(code) & HEAVY == {"orjson", "sqlite3"}
 
 
 def test_a_command_on_a_server_needs_none_of_its_libraries():
