@@ -188,3 +188,9 @@ async def test_who_sends_another_job_or_no_key_is_refused_a_name_that_is_taken(h
     answer = await http.post("/jobs/batch", json=batch, headers={"idempotency-key": "b"})
     assert answer.status_code == 409
     assert len((await http.get("/jobs")).json()["items"]) == 1
+
+
+async def test_the_same_job_with_another_key_is_refused(http):
+    for key, status in (("a", 201), ("b", 409)):
+        answer = await http.post("/jobs", json=HASHED, headers={"idempotency-key": key})
+        assert answer.status_code == status

@@ -5,7 +5,9 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
+from typing import Any
 
 from fastapi import Request, Response
 
@@ -23,6 +25,7 @@ KEPT = 24 * 3600 * 1000
 PATIENCE = 60 * 1000
 #: What an answer is given again with.
 _HEADERS = ("etag", "location")
+_BUSY = "the first request with this Idempotency-Key is still being answered"
 
 
 def key_of(request: Request) -> str | None:
@@ -49,44 +52,64 @@ class Idempotency:
             return await act()
         now = self.clock.now()
         name = sha256(f"{actor.name}\0{key}".encode()).hexdigest()
-        asked = _hash(request, body)
         record = Record(
             kind=KIND,
             project=actor.project,
             key=name,
-            document={"asked": asked},
-            expires_at=now + PATIENCE,
+            document={"asked": _hash(request, body), "begun": now},
+            expires_at=now + KEPT,
         )
-        if not await self.store.put_record(record, now, expected_version=0):
-            return await self._again(actor.project, name, asked, now)
-        return await self._first(record, act)
+        if await self.store.put_record(record, now, expected_version=0):
+            return await self._done(record, act)
+        found = await self.store.get_record(KIND, actor.project, name, now)
+        if found is None or not _was_lost(found.document, record.document):
+            return _replayed({} if found is None else found.document, record.document)
+        if not await self.store.put_record(record, now, expected_version=found.version):
+            raise InFlight(_BUSY)
+        request.state.sent_again = True
+        return await self._done(record, act)
 
-    async def _first(self, record: Record, act: Callable[[], Awaitable[Response]]) -> Response:
+    async def _done(self, record: Record, act: Callable[[], Awaitable[Response]]) -> Response:
         try:
             response = await act()
+        except StoreError:
+            # Perhaps done all the same: whoever sends it again is told apart from who is new.
+            with suppress(StoreError):
+                await self.store.put_record(
+                    replace(record, document=record.document | {"begun": 0}), self.clock.now()
+                )
+            raise
         except BaseException:
-            # Refused, or failed: what was done all the same a second try finds, by name or key.
-            with suppress(StoreError):  # then it ends by itself, after a while
+            with suppress(StoreError):
                 await self.store.delete_record(record.kind, record.project, record.key)
             raise
-        now = self.clock.now()
         record.document["answer"] = _kept(response)
-        record.expires_at = now + KEPT
-        await self.store.put_record(record, now)
+        await self.store.put_record(record, self.clock.now())
         return response
 
-    async def _again(self, project: str, name: str, asked: str, now: int) -> Response:
-        found = await self.store.get_record(KIND, project, name, now)
-        document = {} if found is None else found.document
-        if document.get("asked", asked) != asked:
-            raise KeyReused(
-                "this Idempotency-Key came with another request before; use a new one for each"
-            )
-        kept = document.get("answer")
-        if kept is None:
-            raise InFlight("the first request with this Idempotency-Key is still being answered")
-        headers = kept["headers"] | {"idempotency-replayed": "true"}
-        return Response(b64decode(kept["body"]), kept["status"], headers, kept["type"])
+
+def is_sent_again(request: Request) -> bool:
+    """Whether a try with the same key came before, and nobody knows what became of it."""
+    return getattr(request.state, "sent_again", False)
+
+
+def _was_lost(before: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether the same request was begun and is not answered any more."""
+    if before["asked"] != new["asked"] or "answer" in before:
+        return False
+    return bool(new["begun"] - before.get("begun", 0) >= PATIENCE)
+
+
+def _replayed(before: dict[str, Any], new: dict[str, Any]) -> Response:
+    if before.get("asked", new["asked"]) != new["asked"]:
+        raise KeyReused(
+            "this Idempotency-Key came with another request before; use a new one for each"
+        )
+    kept = before.get("answer")
+    if kept is None:
+        raise InFlight(_BUSY)
+    headers = kept["headers"] | {"idempotency-replayed": "true"}
+    return Response(b64decode(kept["body"]), kept["status"], headers, kept["type"])
 
 
 def _hash(request: Request, body: bytes) -> str:

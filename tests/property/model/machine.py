@@ -25,7 +25,7 @@ from tickwell.stores.memory import MemoryStore
 from tickwell.testing.contract.builders import T0, a_worker
 
 WORKERS = ("w1", "w2", "w3")
-WISHES = ("settle", "request_cancel", "revive", "purge")
+WISHES = ("settle", "settle", "request_cancel", "revive", "purge")
 #: Runs on a server, where a step makes some sixty round trips; `./run prove` makes more.
 BRIEF = 60
 
@@ -223,12 +223,14 @@ class StoreMachine(RuleBasedStateMachine):
     def some_ids(self, data, *states):
         rows = self.pair.reference.tables.rows.values()
         ids = sorted(row.execution.id for row in rows if row.execution.state in states)
-        return data.draw(st.lists(st.sampled_from([*ids[-12:], "nobody"]), max_size=4), label="ids")
+        some = st.lists(st.sampled_from([*ids[-12:], "nobody"]), min_size=1, max_size=4)
+        return data.draw(some, label="ids")
 
     @rule(data=st.data(), what=st.sampled_from(WISHES))
     def end_or_revive(self, data, what):
         if what == "settle":
-            only = data.draw(st.sets(st.sampled_from(sorted(PENDING))), label="only") or PENDING
+            some = st.sets(st.sampled_from(sorted(PENDING)), min_size=1)
+            only = data.draw(st.just(PENDING) | some, label="only")
             ids, to = self.some_ids(data, *PENDING, State.RUNNING), data.draw(draws.settled)
             self.both("settle", ids, only, to, "settled", self.now, order=str)
         else:
@@ -289,11 +291,13 @@ def thorough(machine, runs=200):
     return test
 
 
-def check_reach(machine):
+def check_reach(machine, *, brief=False):
     """A machine that never gets somewhere proves nothing about it; to be run after its test."""
     methods = {
         name for name in dir(Store) if not name.startswith("_") and callable(getattr(Store, name))
     }
     assert methods - set(machine.calls) == set()
+    if brief:  # which runs are made depends on what else was imported: rare states may be missing
+        return
     assert set(State) - set(machine.states) == set()
     assert set(OutcomeKind) - set(machine.outcomes) == set()

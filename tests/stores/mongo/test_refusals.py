@@ -144,7 +144,7 @@ async def test_nobody_is_there():
         ("mongodb://host/a.b", "'a.b' cannot be the name of a database"),
         ("mongodb://host/admin", "'admin' cannot be the name of a database"),
         ("mongodb://host/x?nonsense=1", "nonsense"),
-        ("mongodb://host:99999/x", "Port must be"),
+        ("mongodb://host:99999/x", "the port is no number"),
         ("mongodb:///x", "host"),
         ("mongodb://host/x?readPreference=secondary", "leave readPreference out"),
     ],

@@ -15,7 +15,7 @@ from tickwell.api.definitions import definition, definitions, patch_of
 from tickwell.api.describe import described
 from tickwell.api.filters import JobQuery, job_filter
 from tickwell.api.flat import takes_flat
-from tickwell.api.idempotency import key_of
+from tickwell.api.idempotency import is_sent_again
 from tickwell.api.models import job as models
 from tickwell.api.paging import opened, sealed
 from tickwell.api.security import allow
@@ -54,7 +54,7 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
     async def act() -> Response:
         jobs = context.operations.jobs
         given, enabled = definition(bodies.parsed(body), flat=takes_flat(request))
-        again = key_of(request) is not None
+        again = is_sent_again(request)
         added = await jobs.create(actor, given, paused=enabled is False, again=again)
         if not added.new:
             return job_answer(added.entry)
@@ -84,7 +84,7 @@ async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -
         jobs = context.operations.jobs
         documents = bodies.object_of(body, "jobs").get("jobs")
         given = definitions(documents)
-        added = await jobs.create_many(actor, given, again=key_of(request) is not None)
+        added = await jobs.create_many(actor, given, again=is_sent_again(request))
         items = [entry_document(each.entry) for each in added]
         return answer({"items": items, "new": [each.new for each in added]}, 201)
 
