@@ -2,6 +2,7 @@
 
 import asyncio
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -147,7 +148,8 @@ async def test_the_limits_of_many_projects_are_read_a_few_at_each_step():
     rig = Rig(slots=10, lead=0.0)
     (lane,), shares = rig.worker.lanes, rig.worker.shares
     names = [f"project-{number}" for number in range(AT_ONCE + 5)]
-    await shares.meet([SimpleNamespace(job=SimpleNamespace(project=name)) for name in names])
+    claims: Any = [SimpleNamespace(job=SimpleNamespace(project=name)) for name in names]
+    await shares.meet(claims)
     for name in names:
         lane.share_of(name)
         await limit(rig, name, 3)
