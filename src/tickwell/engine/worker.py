@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
-from tickwell.domain.worker import Liveness, Pulse
+from tickwell.domain.worker import Pulse
 from tickwell.engine.attempt import Attempt
+from tickwell.engine.company import Company
 from tickwell.engine.lane import Lane
 from tickwell.engine.queues import OpenQueues
 from tickwell.engine.runner import Runner
@@ -45,6 +46,7 @@ class Worker:
         self.new_id = new_id
         self.queues = OpenQueues(store, clock, settings.queues)
         self.shares = Shares(store, clock, settings)
+        self.company = Company(store, clock, settings.queues, lanes.keys())
         self.id = new_id()
         self.draining = False
         #: Called when there is nothing in hand and nothing to claim, once per rest.
@@ -61,6 +63,7 @@ class Worker:
         if self.draining or not self.runner.is_trusted():
             return self.settings.poll  # a beat that succeeds wakes this loop
         await self.shares.look(self.lanes)
+        await self.company.look()
         await self._find_lost_claims()
         self.runner.give_back_stuck(self.lanes)
         asked = filled = False
@@ -158,13 +161,6 @@ class Worker:
             for lane, seconds in gone.items()
             if seconds > FULL
         ]
-
-    def on_workers(self, workers: list[Liveness]) -> None:
-        """Learn how many there are to share with: those that claim from a queue of ours."""
-        ours = set(self.settings.queues)
-        company = sum(not one.lost and not ours.isdisjoint(one.worker.queues) for one in workers)
-        for lane in self.lanes:
-            lane.company = max(company, 1)
 
     def on_pulse(self, pulse: Pulse, sent: float) -> None:
         """Heed a beat's answer: trust, cancel requests, loss, and claims that never arrived."""

@@ -10,7 +10,7 @@ def worker(id, *queues):
 async def test_workers_of_the_same_queues_are_counted_at_every_sweep():
     rig = Rig()
     (lane,) = rig.worker.lanes
-    rig.reaper.on_workers = rig.worker.on_workers
+    rig.reaper.on_workers = rig.worker.company.learn
     await rig.beat()
     await rig.reaper.step()
     assert lane.company == 1
@@ -20,6 +20,23 @@ async def test_workers_of_the_same_queues_are_counted_at_every_sweep():
     assert lane.company == 3
     await rig.memory.declare_lost("a", 1, rig.clock.now())
     await rig.reaper.step()
+    assert lane.company == 2
+
+
+async def test_who_began_since_the_last_sweep_gets_its_part_of_a_burst():
+    rig = Rig(slots=1, lead=0.5)
+    (lane,) = rig.worker.lanes
+    job = await rig.add()
+    rig.executor.hold("quick")
+    await rig.beat()
+    await rig.worker.step()
+    await rig.memory.beat(worker("other", "default"), rig.clock.now())
+    for _ in range(3):
+        await rig.request(job)
+    await rig.worker.step()
+    assert lane.company == 1  # nothing was claimed ahead yet
+    await rig.request(job)
+    await rig.worker.step()
     assert lane.company == 2
 
 

@@ -1,0 +1,45 @@
+"""The company of a worker: who else claims from its queues, and gets a part of every burst."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from tickwell.clock import Clock
+from tickwell.domain.worker import Liveness
+from tickwell.engine.lane import Lane
+from tickwell.ports.store import Store
+
+#: Seconds between two looks of a worker that claims ahead.
+LOOK = 1.0
+
+
+class Company:
+    """Counts the workers at each look of the reaper, and before a burst is claimed ahead."""
+
+    def __init__(
+        self, store: Store, clock: Clock, queues: Collection[str], lanes: Collection[Lane]
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.queues = frozenset(queues)
+        self.lanes = lanes
+        self._looked_at = float("-inf")
+
+    def learn(self, workers: list[Liveness]) -> None:
+        """Count those that claim from a queue of ours, this worker among them."""
+        near = [one for one in workers if not self.queues.isdisjoint(one.worker.queues)]
+        count = sum(not one.lost for one in near)
+        for lane in self.lanes:
+            lane.company = max(count, 1)
+        self._looked_at = self.clock.monotonic()
+
+    async def look(self) -> None:
+        """Count again before more is claimed than there are slots.
+
+        Whoever began since the reaper's last look would get nothing of a burst: who believes to
+        be alone claims 10,000 ahead.
+        """
+        if self.clock.monotonic() - self._looked_at < LOOK:
+            return
+        if any(lane.in_hand >= lane.slots for lane in self.lanes):
+            self.learn(await self.store.list_workers())
