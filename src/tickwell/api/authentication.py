@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import Request
 
 from tickwell.api.context import RateLimit
-from tickwell.api.cookies import session_of
+from tickwell.api.cookies import own_name, session_of
 from tickwell.api.same_origin import require_own_page
 from tickwell.errors import InvalidInput, NotFound, Unauthenticated
 from tickwell.services.access.actor import Actor
@@ -25,8 +25,7 @@ NOBODY = "no API key was sent; send one as Authorization: Bearer tw_…"
 #: The same, whatever was wrong with what was shown.
 REFUSED = "this API key or token is not valid; send another one as Authorization: Bearer tw_…"
 _HEADER = "x-tickwell-project"
-#: The project that a browser chose last.
-PROJECT_COOKIE = "project"
+_PROJECT = "project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +95,11 @@ class Authentication:
         _show(request, self.limits.stranger(_address(request)))
 
 
+def project_cookie(request: Request) -> str:
+    """Names the cookie with the project that a browser chose last."""
+    return own_name(request, _PROJECT)
+
+
 def _credentials(request: Request) -> str | None:
     """What the client shows; None when it shows nothing."""
     bearer, key = request.headers.get("authorization"), request.headers.get("x-api-key")
@@ -114,7 +118,7 @@ def _project(request: Request, user: User, otherwise: str | None) -> str:
         if named in user.roles:
             return named
         raise NotFound("project", named)
-    chosen = request.cookies.get(PROJECT_COOKIE, "")
+    chosen = request.cookies.get(project_cookie(request), "")
     if chosen in user.roles:
         return chosen
     if DEFAULT in user.roles:

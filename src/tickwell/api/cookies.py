@@ -1,15 +1,24 @@
-"""The cookie that holds a session's id."""
+"""Cookies: what those of this service are called, and the one that holds a session's id."""
 
 from __future__ import annotations
 
+import re
+from urllib.parse import quote
+
 from fastapi import Request, Response
+
+from tickwell.api.origin import root_of
 
 #: Over TLS the browser lets nobody but this very host set it; on a plain loopback it cannot.
 _SECURE, _PLAIN = "__Host-tickwell", "tickwell"
+_PORT = re.compile(r":(\d{1,5})$")
 
 
-def _name(request: Request) -> str:
-    return _SECURE if request.url.scheme == "https" else _PLAIN
+def own_name(request: Request, name: str) -> str:
+    """The name with our port and path: a browser has one set of cookies for all of a host."""
+    port = _PORT.search(request.url.netloc)
+    place = (port[1] if port else "") + root_of(request)
+    return f"{name}-{quote(place, safe='')}" if place else name
 
 
 def session_of(request: Request) -> str | None:
@@ -38,3 +47,7 @@ def drop_session(request: Request, response: Response) -> None:
         httponly=True,
         samesite="lax",
     )
+
+
+def _name(request: Request) -> str:
+    return own_name(request, _SECURE if request.url.scheme == "https" else _PLAIN)

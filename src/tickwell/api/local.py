@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
-from tickwell.api.authentication import PROJECT_COOKIE
+from tickwell.api.authentication import project_cookie
 from tickwell.api.context import administration_of, context_of
 from tickwell.api.problems import Misdirected
 from tickwell.api.same_origin import READS, require_own_site
@@ -38,7 +38,7 @@ async def local_admin(request: Request) -> Actor:
 async def local_visit(request: Request) -> tuple[Actor, str]:
     """Whoever looks may do everything, in the project that they chose last."""
     _require_own_machine(request)
-    chosen = request.cookies.get(PROJECT_COOKIE, DEFAULT)
+    chosen = request.cookies.get(project_cookie(request), DEFAULT)
     return _actor(request, chosen if await _is_known(request, chosen) else DEFAULT), ""
 
 

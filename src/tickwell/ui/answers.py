@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
+from tickwell.api.cookies import own_name
 from tickwell.api.origin import root_of
 from tickwell.ui.addresses import back
 
@@ -28,7 +29,12 @@ def done(
     for name, value in (("said", said), ("undo", undo)):
         if value:
             answer.set_cookie(
-                name, quote(value), max_age=BRIEFLY, samesite="lax", path="/", httponly=True
+                own_name(request, name),
+                quote(value),
+                max_age=BRIEFLY,
+                samesite="lax",
+                path="/",
+                httponly=True,
             )
     return answer
 
@@ -37,11 +43,13 @@ def told(request: Request) -> dict[str, str]:
     """What is to be said on this page of what was done; a part of a page leaves it to a whole."""
     if "hx-request" in request.headers:
         return {}
-    known = {name: unquote(request.cookies.get(name, "")) for name in ("said", "undo")}
+    known = {
+        name: unquote(request.cookies.get(own_name(request, name), "")) for name in ("said", "undo")
+    }
     return known if known["said"] else {}
 
 
-def forget(answer: Response) -> None:
+def forget(request: Request, answer: Response) -> None:
     """It has been said."""
     for name in ("said", "undo"):
-        answer.delete_cookie(name, path="/")
+        answer.delete_cookie(own_name(request, name), path="/")

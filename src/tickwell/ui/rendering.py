@@ -55,5 +55,5 @@ def page(
     body = render(request, template, visitor=visitor, now=visitor.now, told=said, **values)
     answer = HTMLResponse(body, status, HEADERS)
     if said:
-        forget(answer)
+        forget(request, answer)
     return answer

@@ -7,14 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.api.authentication import PROJECT_COOKIE
+from tickwell.api.authentication import project_cookie
 from tickwell.api.context import administration_of, context_of
 from tickwell.api.cookies import drop_session, session_of, set_session
 from tickwell.api.problems import status_of
 from tickwell.api.same_origin import require_own_site
 from tickwell.api.security import public
 from tickwell.errors import LimitReached, Unauthenticated
-from tickwell.ui.answers import go
+from tickwell.ui.answers import forget, go, told
 from tickwell.ui.rendering import HEADERS, render
 from tickwell.ui.visitor import THEMES
 
@@ -67,7 +67,7 @@ async def log_out(request: Request) -> Response:
         await administration_of(request).logins.log_out(id, address=address)
     answer = go(request, "/login")
     drop_session(request, answer)
-    answer.delete_cookie(PROJECT_COOKIE, path="/")
+    answer.delete_cookie(project_cookie(request), path="/")
     return answer
 
 
@@ -75,7 +75,7 @@ def form(
     request: Request, link: str, wanted: str, problem: str = "", status: int = 200
 ) -> Response:
     """The page that asks who it is, with what went wrong before."""
-    theme = request.cookies.get("theme", "")
+    theme, said = request.cookies.get("theme", ""), told(request)
     oidc = administration_of(request).oidc
     body = render(
         request,
@@ -84,9 +84,13 @@ def form(
         link=link,
         next=inside(wanted),
         problem=problem,
+        said=said.get("said", ""),
         oidc=None if oidc is None else oidc.provider.name,
     )
-    return HTMLResponse(body, status, HEADERS)
+    answer = HTMLResponse(body, status, HEADERS)
+    if said:
+        forget(request, answer)
+    return answer
 
 
 def inside(wanted: str) -> str:

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from tickwell.api.context import administration_of
-from tickwell.api.cookies import session_of, set_session
+from tickwell.api.cookies import own_name, session_of, set_session
+from tickwell.api.origin import root_of
 from tickwell.api.security import public
 from tickwell.errors import NotFound, Unauthenticated
 from tickwell.services.access.oidc import LIFE, Oidc
@@ -30,10 +31,10 @@ async def begin(request: Request, next: Annotated[str, Query(max_length=2000)] =
         return form(request, "", next, str(error), HTTPStatus.UNAUTHORIZED)
     answer = RedirectResponse(address, HTTPStatus.SEE_OTHER)
     answer.set_cookie(
-        _STATE,
+        own_name(request, _STATE),
         state,
         max_age=LIFE // 1000,
-        path="/login/oidc",
+        path=_path(request),
         httponly=True,
         samesite="lax",
         secure=request.url.scheme == "https",
@@ -51,7 +52,7 @@ async def finish(
     try:
         id, wanted = await _oidc(request).finish(
             state,
-            request.cookies.get(_STATE, ""),
+            request.cookies.get(own_name(request, _STATE), ""),
             code,
             address=_client(request),
             old=session_of(request),
@@ -60,8 +61,12 @@ async def finish(
         return form(request, "", "/", str(error), HTTPStatus.UNAUTHORIZED)
     answer = go(request, inside(wanted))
     set_session(request, answer, id)
-    answer.delete_cookie(_STATE, path="/login/oidc")
+    answer.delete_cookie(own_name(request, _STATE), path=_path(request))
     return answer
+
+
+def _path(request: Request) -> str:
+    return f"{root_of(request)}/login/oidc"
 
 
 def _client(request: Request) -> str:

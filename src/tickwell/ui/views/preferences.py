@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse
 
-from tickwell.api.authentication import PROJECT_COOKIE
+from tickwell.api.authentication import project_cookie
 from tickwell.errors import NotFound
 from tickwell.services.access.permission import Permission
 from tickwell.ui.addresses import back
@@ -42,7 +42,6 @@ async def choose_project(
     if project not in visitor.projects:
         raise NotFound("project", project)
     answer = go(request, "/")
-    answer.set_cookie(
-        PROJECT_COOKIE, project, max_age=YEAR, samesite="lax", path="/", httponly=True
-    )
+    name = project_cookie(request)
+    answer.set_cookie(name, project, max_age=YEAR, samesite="lax", path="/", httponly=True)
     return answer
