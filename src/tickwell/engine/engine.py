@@ -91,7 +91,7 @@ class Engine:
             PulseThread(self.pulse, open_pulse_store, events) if open_pulse_store else None
         )
         reaper = Reaper(store, clock, events, settings, self.wake)
-        reaper.on_workers = self.worker.on_workers
+        reaper.on_workers = self.worker.company.learn
         services: list[Service] = [reaper]
         if "planner" in self.roles:
             services.append(
