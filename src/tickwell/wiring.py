@@ -32,6 +32,7 @@ from tickwell.services.executions import Executions
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.secrets.source import StoredSecrets
 from tickwell.settings import Settings
+from tickwell.stores.schemes import SERVERS, scheme_of, unknown
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -40,27 +41,6 @@ if TYPE_CHECKING:
 
     from tickwell.services.operations import Tools
 
-#: Known store URLs, for messages.
-SCHEMES = (
-    "memory://",
-    "sqlite:///file.db",
-    "postgresql://user@host/database",
-    "mysql://user@host/database",
-    "mongodb://user@host/database",
-    "redis://host:6379/0",
-)
-#: Stores that are servers, by scheme: the folder, which is the extra to install, and the class.
-SERVERS = {
-    "postgresql": ("postgres", "PostgresStore"),
-    "postgres": ("postgres", "PostgresStore"),
-    "mysql": ("mysql", "MysqlStore"),
-    "mariadb": ("mysql", "MysqlStore"),
-    "mongodb": ("mongo", "MongoStore"),
-    "mongodb+srv": ("mongo", "MongoStore"),
-    "redis": ("redis", "RedisStore"),
-    "rediss": ("redis", "RedisStore"),
-}
-
 
 class NotifyingStore(Store, Notifier, Protocol):
     """A store that also tells of other processes' writes."""
@@ -68,7 +48,7 @@ class NotifyingStore(Store, Notifier, Protocol):
 
 def make_store(url: str) -> NotifyingStore:
     """The store that a URL names; not opened yet. A driver is imported only where it is used."""
-    scheme = url.partition("://")[0] if isinstance(url, str) and "://" in url else ""
+    scheme = scheme_of(url)
     if scheme == "memory":
         from tickwell.stores.memory import MemoryStore
 
@@ -89,13 +69,7 @@ def make_store(url: str) -> NotifyingStore:
             ) from error
         store: NotifyingStore = getattr(module, name).from_url(url)
         return store
-    # The rest may hold a password.
-    named = f"{scheme}://…" if scheme else f"{url}".partition(":")[0]
-    raise InvalidSetting(
-        f"{named!r} names no store that Tickwell knows",
-        field="store",
-        hint=f"Known are {', '.join(SCHEMES)}",
-    )
+    raise unknown(url)
 
 
 def leave_missing(store: Store) -> None:

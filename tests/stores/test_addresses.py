@@ -1,8 +1,10 @@
 """A password with odd characters in the URL of a server: understood or refused, never quoted."""
 
 import pytest
+from pymongo.errors import ConfigurationError
 
-from tickwell.errors import InvalidSetting
+from tickwell.errors import InvalidSetting, StoreRefused
+from tickwell.stores.mongo.errors import translate
 from tickwell.wiring import make_store
 
 SERVERS = ["postgresql", "mysql", "mongodb", "redis"]
@@ -43,3 +45,36 @@ def test_a_mistyped_scheme_shows_no_password(url):
     with pytest.raises(InvalidSetting, match="names no store that Tickwell knows") as refused:
         make_store(url)
     assert "hush" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "spelled"),
+    [
+        ("postgres+asyncpg", "postgres://"),
+        ("postgresql+psycopg", "postgresql://"),
+        ("pgsql", "postgresql://"),
+        ("Postgresql", "postgresql://"),
+        ("mysql+pymysql", "mysql://"),
+        ("mariadb+mariadbconnector", "mariadb://"),
+        ("mongo", "mongodb://"),
+        ("redis+tls", "rediss://"),
+        ("sqlite+aiosqlite", "sqlite://"),
+        ("sqlite3", "sqlite://"),
+    ],
+)
+def test_a_scheme_of_elsewhere_is_answered_with_ours(scheme, spelled):
+    with pytest.raises(InvalidSetting, match=rf"Write {spelled}") as refused:
+        make_store(f"{scheme}://ann:hush@localhost/1")
+    assert "hush" not in str(refused.value)
+
+
+@pytest.mark.parametrize("scheme", ["mariadb", "mongodb+srv", "postgres", "rediss"])
+def test_second_spellings_are_known(scheme):
+    assert make_store(f"{scheme}://localhost/1").name.endswith("://localhost/1")
+
+
+def test_a_domain_without_servers_is_told_from_a_server():
+    said = ConfigurationError("The DNS query name does not exist: _mongodb._tcp.x.example.")
+    error = translate(said, "mongodb+srv://x.example/jobs")
+    assert isinstance(error, StoreRefused)
+    assert "mongodb://host:27017 names the servers" in str(error)

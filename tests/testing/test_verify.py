@@ -200,7 +200,7 @@ def test_a_store_that_is_away(url):
     ("arguments", "why"),
     [
         (["memory://", "--suite", "speed"], "suite: there is no suite speed. Known are contract"),
-        (["ftp://x"], "store: the URL names no store that can be verified"),
+        (["ftp://x"], "store: 'ftp://…' names no store that Tickwell knows"),
     ],
 )
 def test_what_cannot_be_tried(arguments, why):
@@ -208,6 +208,18 @@ def test_what_cannot_be_tried(arguments, why):
     assert (code, out) == (2, "")
     assert err.startswith(f"tickwell: {why}")
     assert err.count("\n") == 1
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path):
+    (tmp_path / "notes.txt").write_text("Milk, bread")
+    code, out, err = verify(f"sqlite:///{tmp_path}/notes.txt")
+    assert (code, out) == (1, "")
+    assert err == (
+        f"tickwell: {tmp_path}/notes.txt is not a Tickwell database; name another file, or move it"
+        " away\n"
+    )
+    assert [each.name for each in tmp_path.iterdir()] == ["notes.txt"]
+    assert (tmp_path / "notes.txt").read_text() == "Milk, bread"
 
 
 async def test_without_pytest_it_says_what_to_install(monkeypatch):

@@ -10,6 +10,7 @@ from bson.errors import BSONError
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
+    ConfigurationError,
     ConnectionFailure,
     DocumentTooLarge,
     NetworkTimeout,
@@ -87,17 +88,26 @@ def translate(error: BaseException, where: str) -> StoreError:
     for known, kind, words in _KNOWN:
         if codes & known:
             return kind(f"{where} {words}")
-    if NO_RIGHT in codes:
-        return StoreRefused(
-            f"{where} refuses: {_said(error)}; grant this user readWrite on the database"
-        )
-    if isinstance(error, DocumentTooLarge):
-        return StoreRefused(f"{where} {_SMALLER}")
+    if refusal := _refusal(error, codes, where):
+        return StoreRefused(f"{where} {refusal}")
     if _is_away(error, codes):
         return _away(error, where)
     if isinstance(error, BSONError):
         return StoreCorrupt(f"a document in {where} cannot be read; restore a backup ({error})")
     return StoreError(f"{where} did not do what was asked: {_said(error)}")
+
+
+def _refusal(error: BaseException, codes: set[int], where: str) -> str | None:
+    if NO_RIGHT in codes:
+        return f"refuses: {_said(error)}; grant this user readWrite on the database"
+    if isinstance(error, DocumentTooLarge):
+        return _SMALLER
+    if isinstance(error, ConfigurationError) and where.startswith("mongodb+srv:"):
+        return (
+            f"cannot be used ({_said(error).rstrip('.')}); mongodb+srv:// names a domain whose SRV"
+            " records list the servers, mongodb://host:27017 names the servers themselves"
+        )
+    return None
 
 
 def _is_away(error: BaseException, codes: set[int]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from tickwell.errors import InvalidSetting
+from tickwell.stores.schemes import scheme_of, unknown
 from tickwell.testing.verify.places.place import Place
 
 #: By scheme: the module here, and the class in it. A driver is imported only where it is used.
@@ -29,12 +30,9 @@ __all__ = ["PLACES", "Place", "place_for"]
 
 def place_for(url: str, tag: str) -> Place:
     """The scratch place of this tag beside the store that a URL names; nothing is made yet."""
-    scheme = url.partition("://")[0] if "://" in url else ""
+    scheme = scheme_of(url)
     if scheme not in PLACES:
-        known = ", ".join(f"{each}://" for each in PLACES)
-        raise InvalidSetting(
-            "the URL names no store that can be verified", field="store", hint=f"Known are {known}"
-        )
+        raise unknown(url)
     module, name = PLACES[scheme]
     try:
         place: Place = getattr(import_module(f"{__name__}.{module}"), name)(url, tag)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from urllib.parse import quote
 
+from tickwell.stores.sqlite.file import check, foreign
 from tickwell.stores.sqlite.url import parse
 from tickwell.testing.verify.places.place import DocumentPlace
+
+#: How every database of SQLite begins; one without a table yet may be an empty file.
+_BEGINNING = b"SQLite format 3\0"
 
 
 class SqlitePlace(DocumentPlace):
@@ -15,6 +20,8 @@ class SqlitePlace(DocumentPlace):
 
     def __init__(self, url: str, tag: str) -> None:
         given = parse(url)
+        check(given.path)
+        _check_kind(given.path)
         self._path = given.path.with_name(f"{tag}.db")
         self.url = f"sqlite:///{quote(str(self._path))}?synchronous={given.synchronous}"
         self.name = f"the file {self._path}"
@@ -31,3 +38,12 @@ class SqlitePlace(DocumentPlace):
             [(before,)] = connection.execute("SELECT document FROM job WHERE id = ?", (job,))
             connection.execute("UPDATE job SET document = ? WHERE id = ?", (document, job))
         return str(before)
+
+
+def _check_kind(path: Path) -> None:
+    """Read without SQLite, which this process has not open there: it would make files beside it."""
+    if path.exists():
+        with path.open("rb") as file:
+            beginning = file.read(len(_BEGINNING))
+        if beginning not in {b"", _BEGINNING}:
+            raise foreign(path)
