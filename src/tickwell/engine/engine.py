@@ -14,7 +14,7 @@ from tickwell.domain import worker as domain
 from tickwell.domain.event import Events, Idle, JobUnreadable, Started, Stopped
 from tickwell.domain.health import Health
 from tickwell.engine.lane import make_lanes
-from tickwell.engine.loop import Loop, Service, WakingService
+from tickwell.engine.loop import Loop, Service, WakingService, follow
 from tickwell.engine.planner import Planner
 from tickwell.engine.process import own_process
 from tickwell.engine.pulse import Pulse
@@ -117,6 +117,7 @@ class Engine:
         self._loops = {service.name: Loop(service, clock, events) for service in services}
         if self.pulse_thread is None:
             self._loops["pulse"].longest_rest = self.pulse.longest_rest
+        events.subscribe(follow(self.pulse.name, self._loops.values()))
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
         self.tallies.wake = self._waker("tallies")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from tickwell.clock import Clock
-from tickwell.domain.event import Events, StepFailed, StepRecovered
+from tickwell.domain.event import Event, Events, Listener, StepFailed, StepRecovered
 from tickwell.ids import spread
 
 #: The first rest after a failed step, and the longest: a store that is away is asked rarely.
@@ -46,12 +46,19 @@ class Loop:
         self.error: Exception | None = None
         #: When the step under way began.
         self._began: float | None = None
+        self._again = asyncio.Event()
         self._stopped = asyncio.Event()
 
     def stop(self) -> None:
         """End after the step under way."""
         self._stopped.set()
+        self._again.set()
         self.wake.set()
+
+    def try_again(self) -> None:
+        """The store answers: repeat a failed step now instead of when its rest is over."""
+        if self.failures:
+            self._again.set()
 
     def trouble(self, patience: float) -> str | None:
         """What is wrong now: a step that has not come back for so long, or that failed."""
@@ -64,10 +71,11 @@ class Loop:
         """Step and rest until stopped."""
         while not self._stopped.is_set():
             self.wake.clear()  # before the step, so that no wake-up is lost
+            self._again.clear()
             rest = await self._step()
             if not self._stopped.is_set():
                 # Wake-ups do not cut the rest of a failing service short: the store is away.
-                await self.clock.wait(self._stopped if self.failures else self.wake, rest)
+                await self.clock.wait(self._again if self.failures else self.wake, rest)
 
     async def _step(self) -> float:
         self._began = self.clock.monotonic()
@@ -89,6 +97,17 @@ class Loop:
             self.events.emit(StepRecovered(service=self.service.name, failures=self.failures))
             self.failures, self.error = 0, None
         return rest
+
+
+def follow(leader: str, loops: Collection[Loop]) -> Listener:
+    """Once the leader recovers the store is back: what failed meanwhile is tried at once."""
+
+    def on_event(event: Event) -> None:
+        if isinstance(event, StepRecovered) and event.service == leader:
+            for loop in loops:
+                loop.try_again()
+
+    return on_event
 
 
 def backoff(failures: int, seed: str, longest: float = LONGEST_REST) -> float:

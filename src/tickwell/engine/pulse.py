@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 from tickwell.clock import Clock
 from tickwell.domain import worker as domain
-from tickwell.engine.loop import LONGEST_REST
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
+
+#: Seconds between two beats while the store is away.
+LONGEST_REST = 1.0
 
 
 class Pulse:
@@ -32,7 +34,8 @@ class Pulse:
         self.identity = identity
         self.deliver = deliver
         #: A beat that failed is soon tried again: whoever rested longer than others after an
-        #: outage would be declared lost by them.
+        #: outage would be declared lost by them, and everything here waits for the first that
+        #: succeeds.
         self.longest_rest = min(LONGEST_REST, settings.beat / 2)
         #: Seconds for a beat: of two that begin after a rest, the second is still in time. So a
         #: connection that died without a word is given up before it costs the lease.

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from tickwell.domain.event import Event, Events, StepFailed, StepRecovered
-from tickwell.engine.loop import LONGEST_REST, Loop, backoff
+from tickwell.engine.loop import LONGEST_REST, Loop, backoff, follow
 from tickwell.testing.clock import ManualClock
 
 
@@ -97,6 +97,27 @@ async def test_a_wake_up_does_not_cut_the_rest_of_a_failing_service_short(loop):
         loop.wake.set()
         await loop.clock.settle()
     assert len(loop.service.steps) == steps
+
+
+async def test_a_failing_service_tries_again_once_its_leader_recovers(loop):
+    hear = follow("pulse", [loop])
+    loop.service.act = _fail
+    await loop.clock.advance(12)
+    steps = len(loop.service.steps)
+    hear(StepRecovered(service="worker", failures=1))
+    await loop.clock.settle()
+    assert len(loop.service.steps) == steps
+    loop.service.act = None
+    hear(StepRecovered(service="pulse", failures=1))
+    await loop.clock.settle()
+    assert len(loop.service.steps) == steps + 1
+    assert loop.failures == 0
+
+
+async def test_a_service_that_is_well_rests_when_its_leader_recovers(loop):
+    follow("pulse", [loop])(StepRecovered(service="pulse", failures=1))
+    await loop.clock.settle()
+    assert loop.service.steps == [0.0]
 
 
 async def test_it_stops_while_it_rests(loop):

@@ -1,9 +1,13 @@
 """The pulse: what it asks of a store that does not answer."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
+from tests.unit.engine.rig import LoopClock, Rig, virtually
+from tickwell.domain.event import StepFailed, StepRecovered
+from tickwell.domain.trigger import Every
 from tickwell.domain.worker import Pulse as Answer
 from tickwell.engine.pulse import Pulse
 from tickwell.errors import StoreUnavailable
@@ -39,3 +43,22 @@ async def test_the_answer_to_a_former_incarnation_is_not_heeded(rig):
     before = worker.id
     worker.on_pulse(Answer(worker="one before", beat=1, lost=True), rig.clock.monotonic())
     assert worker.id == before
+
+
+@virtually
+async def test_work_goes_on_soon_after_an_outage_however_long():
+    for seconds in (31.0, 47.3, 60.1, 94.7):
+        rig = Rig(clock=LoopClock())
+        await rig.add("job", trigger=Every(timedelta(seconds=1)))
+        await rig.engine.start()
+        await asyncio.sleep(5)
+        rig.store.away = True
+        await asyncio.sleep(seconds)
+        failed = {event.service for event in rig.heard(StepFailed)}
+        assert {"pulse", "planner", "reaper"} <= failed
+        before = len(rig.executor.calls)
+        rig.store.away = False
+        await asyncio.sleep(1.5)
+        assert {event.service for event in rig.heard(StepRecovered)} == failed
+        assert len(rig.executor.calls) > before
+        await rig.engine.stop()
