@@ -15,6 +15,7 @@ from tickwell.testing.verify.notes import FENCED
 from tickwell.testing.verify.orders import ContractOrders
 from tickwell.testing.verify.site import PATIENCE, Run, Site, until
 from tickwell.testing.verify.verdict import Finding, Result
+from tickwell.testing.verify.zombie import late_report
 
 #: Topics that a quick verification tries: what exactly-once stands on.
 QUICK_TOPICS = ("Firing", "Claiming", "Finishing", "Beating")
@@ -86,6 +87,8 @@ async def kill(site: Site) -> list[Finding]:
         # Whoever was frozen has still to hear that its reports come too late.
         await until(lambda: _has_reported(run, crowd[0]), 10.0)
         account = await run.account()
+        await run.crew.dismiss()
+        account.unfenced += await late_report(run.store, await run.now())
     seen = f"{account.lost_attempts} attempts taken over, {account.refused} late reports refused"
     fencing = _finding("fencing", "kill", site.promises.fencing, account.unfenced, seen)
     return [*_findings(site, "kill", account), fencing]
