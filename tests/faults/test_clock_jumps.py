@@ -26,22 +26,25 @@ def let_pass(agent, reports):
 
 def start(site, processes, offset, period):
     """One job that is at home in the time that is, and one that lives through the jump."""
-    clock, now = site.folder / "offset", wall_millis()
+    clock = site.folder / "offset"
+    agent = processes.agent(site.orders(settings=NO_PRUNING, clock=str(clock), report_every=0.2))
+    now = wall_millis()
     end = now + 6000
     jobs = {"ticking": (500, now + 500, end), "leaping": (period, now + 500, end + max(offset, 0))}
     site.add(
         *(job(name, "count", every(*each), now) for name, each in jobs.items()),
         fires={name: multiples_fast(*each) for name, each in jobs.items()},
     )
-    agent = processes.agent(site.orders(settings=NO_PRUNING, clock=str(clock), report_every=0.2))
-    site.wait_for_calls(3)
+    # One of each job, however late: fires that meet while one runs are skipped.
+    site.wait_for_calls(2)
     return agent, clock, end
 
 
 def judge(site, agent):
-    assert agent.heard("Report")[-1]["ok"]
-    # Six seconds of planner, worker, reaper and pulse: hundreds, never thousands.
-    assert agent.heard("Report")[-1]["calls"] < 3000
+    agent.wait_for("Report", after=len(agent.lines), ok=True)
+    # Planner, worker, reaper and pulse: a few in each fifth of a second, never hundreds.
+    reports = agent.heard("Report")
+    assert reports[-1]["calls"] < 100 * len(reports)
     history = site.judge()
     outcomes = {each.outcome for row in history.rows for each in row.tries}
     # What was in hand when the clock went on is past its deadline, and is tried once more.
@@ -78,8 +81,9 @@ def test_on_and_back_again(site, processes, offset, period):
     # Back again: everything up to the jump is answered, and is not answered twice.
     set_clock(clock, 0)
     let_pass(agent, 10)
-    at = wall_millis() + 500
-    site.add(job("later", "count", once(at), wall_millis()), fires={"later": [at]})
+    now = wall_millis()
+    at = now + 500
+    site.add(job("later", "count", once(at), now), fires={"later": [at]})
     until(lambda: any(line.job == "later" for line in site.begun()))
     site.wait_until_quiet(expected=3)
     after = judge(site, agent)

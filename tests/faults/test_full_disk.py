@@ -13,6 +13,7 @@ import pytest
 from tests.processes.jobs import RUN_ALL, every, job, multiples
 from tests.processes.site import Site
 from tickwell.clock import wall_millis
+from tickwell.domain.gate import Overlap
 
 SIZE = 32 * 1024 * 1024
 
@@ -84,13 +85,17 @@ def shortage(request, tmp_path):
 
 
 def add_ticking(site):
+    """For long enough that there is something to write when the space runs out."""
     now = wall_millis()
-    first = now // 100 * 100 + 500
-    last = first + 4000
+    first = now // 200 * 200 + 600
+    last = first + 8000
     names = [f"tick-{number}" for number in range(10)]
     site.add(
-        *(job(name, "count", every(100, first, last), now, misfire=RUN_ALL) for name in names),
-        fires={name: multiples(100, first, last) for name in names},
+        *(
+            job(name, "count", every(200, first, last), now, misfire=RUN_ALL, overlap=Overlap.ALLOW)
+            for name in names
+        ),
+        fires={name: multiples(200, first, last) for name in names},
     )
 
 

@@ -8,8 +8,8 @@ from tickwell.domain.gate import Concurrency, Overlap
 
 KEYED = 40
 NAP = 0.1
-#: Seconds in which a permit that came free is taken on the slowest machine.
-TAKEN_WITHIN = 3.0
+#: Seconds: whoever looked for permits only then would need many minutes for all of them.
+RARELY = {"poll": 30.0}
 
 
 def intervals(site, prefix):
@@ -34,10 +34,6 @@ def most_at_once(spans):
 
 
 def test_gates_are_exact(site, processes):
-    for _ in range(3):
-        processes.begin(site.orders(settings=STEADY))
-    for process in processes.children:
-        process.wait_for("Started")
     now = wall_millis()
     first = now // 200 * 200 + 2000
     last = first + 3000
@@ -69,17 +65,16 @@ def test_gates_are_exact(site, processes):
     fires = {each.name: [first] for each in keyed}
     fires |= {each.name: multiples(200, first, last) for each in lonely}
     site.add(*keyed, *lonely, fires=fires)
+    for _ in range(3):
+        processes.begin(site.orders(settings=STEADY | RARELY))
+    for process in processes.children:
+        process.wait_for("Started")
     site.wait_until_quiet()
     history = site.judge()
     assert {call.attempt for call in history.calls} == {1}
     spans = intervals(site, "keyed-")
     assert len(spans) == KEYED
     assert most_at_once(spans) == 2
-    # Somebody waits until the last one has begun: meanwhile both places are taken, or soon are.
-    for place in range(KEYED - 2):
-        freed = sorted(end for _, end in spans)[place]
-        taken = spans[place + 2][0]
-        assert taken - freed < TAKEN_WITHIN * 1e9
     for each in lonely:
         assert most_at_once(intervals(site, each.name)) == 1
     states = {row.state for row in history.rows if row.job.startswith("skip-")}

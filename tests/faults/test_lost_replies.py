@@ -12,7 +12,8 @@ METHODS = ["claim", "fire_due", "promote", "finish", "beat", "ping"]
 
 @pytest.mark.parametrize("method", METHODS)
 def test_everything_runs_exactly_once(site, processes, method):
-    first = wall_millis() // 500 * 500 + 1000
+    now = wall_millis()
+    first = now // 500 * 500 + 1000
     last = first + 2000
     site.add(
         *(
@@ -20,7 +21,7 @@ def test_everything_runs_exactly_once(site, processes, method):
                 f"job-{n}",
                 "count",
                 every(500, first, last),
-                wall_millis(),
+                now,
                 misfire=RUN_ALL,
                 overlap=Overlap.ALLOW,
             )

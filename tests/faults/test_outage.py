@@ -5,18 +5,19 @@ import time
 
 from tests.processes.child import until
 from tests.processes.jobs import RUN_ALL, every, job, multiples, once
+from tests.processes.site import SHORT
 from tickwell.clock import wall_millis
 from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import Misfire, OnMisfire
 
-#: Seconds; the lease is 1.5.
-AWAY = 3.0
+#: Seconds; longer than a short lease.
+AWAY = 6.5
 PERIOD = 500
 
 
 def add_jobs(site):
     now = wall_millis()
-    first = now // PERIOD * PERIOD + 3000  # when both processes run
+    first = now // PERIOD * PERIOD + 1000
     last = first + int(AWAY * 1000) + 4000
     trigger, fires = every(PERIOD, first, last), multiples(PERIOD, first, last)
     policies = {
@@ -47,53 +48,55 @@ def judge(site, agents, flag):
     passed = {name: [each for each in history.ranges if each.job == name] for name in site.fires}
     assert passed["all"] == passed["long"] == []
     for name in ("latest", "skip"):
-        # One outage, one range without holes; what comes right after it runs.
-        [missed] = passed[name]
-        assert missed.count == (missed.last - missed.first) // PERIOD + 1
-        ran = {row.fire_time for row in history.rows if row.job == name}
-        assert missed.last + PERIOD in ran
-    return history
+        # A range for the outage, without holes; for each time that a busy machine was late another.
+        assert passed[name]
+        for missed in passed[name]:
+            assert missed.count == (missed.last - missed.first) // PERIOD + 1
+    # A worker that cannot beat gives back what it has not started.
+    outcomes = {each.outcome for row in history.rows for each in row.tries}
+    assert outcomes <= {"succeeded", "released"}
+
+
+def grown(agent, what, since):
+    """By how much a number rose from one report to the next, ten a second, on the average."""
+    numbers = [report[what] for report in agent.heard("Report")[since:]]
+    return (numbers[-1] - numbers[0]) / len(numbers)
 
 
 def test_a_store_that_does_not_answer(site, processes):
     switch = site.folder / "away"
+    orders = site.orders(settings=SHORT, outage=str(switch), report_every=0.1)
+    agents = [processes.agent(orders) for _ in range(2)]
     flag = add_jobs(site)
-    agents = [processes.agent(site.orders(outage=str(switch), report_every=0.1)) for _ in range(2)]
-    site.wait_for_calls(8)
+    site.wait_for_calls(4)
     switch.touch()
     for agent in agents:
         agent.wait_for("Report", ok=False)
     before = [len(agent.lines) for agent in agents]
     time.sleep(AWAY)  # the fault itself lasts this long; nothing is waited for
-    refused = [agent.heard("Report")[-1]["refused"] for agent in agents]
+    refused = [grown(agent, "refused", since=0) for agent in agents]
     switch.unlink()
     for agent, position in zip(agents, before, strict=True):
         agent.wait_for("Report", after=position, ok=True)
-    # Eight services that ask once and then rest longer and longer; a busy loop asks thousands.
-    assert max(refused) < 150
-    history = judge(site, agents, flag)
-    assert [row for row in history.rows if row.attempt > 1] == []
+    # Eight services that ask once and then rest longer and longer; a busy loop asks hundreds.
+    assert max(refused) < 5
+    judge(site, agents, flag)
 
 
 def test_a_file_that_another_process_has_locked(site, processes):
+    orders = site.orders(settings=SHORT, report_every=0.1)
+    agents = [processes.agent(orders) for _ in range(2)]
     flag = add_jobs(site)
-    agents = [processes.agent(site.orders(report_every=0.1)) for _ in range(2)]
-    site.wait_for_calls(8)
+    site.wait_for_calls(4)
     lock = sqlite3.connect(site.folder / "jobs.db", isolation_level=None, timeout=30)
     lock.execute("BEGIN EXCLUSIVE")
-    calls = [agent.heard("Report")[-1]["calls"] for agent in agents]
+    before = [len(agent.heard("Report")) for agent in agents]
     time.sleep(AWAY)  # the fault itself lasts this long; nothing is waited for
-    made = [
-        agent.heard("Report")[-1]["calls"] - count
-        for agent, count in zip(agents, calls, strict=True)
-    ]
+    made = [grown(agent, "calls", since=count) for agent, count in zip(agents, before, strict=True)]
     lock.execute("ROLLBACK")
     lock.close()
     for agent in agents:
         agent.wait_for("Report", after=len(agent.lines), ok=True)
-    # Reads go on; a busy loop makes thousands.
-    assert max(made) < 1000
-    history = judge(site, agents, flag)
-    # A worker that cannot beat gives back what it has not started.
-    outcomes = {each.outcome for row in history.rows for each in row.tries}
-    assert outcomes <= {"succeeded", "released"}
+    # Reads go on; a busy loop makes hundreds.
+    assert max(made) < 35
+    judge(site, agents, flag)

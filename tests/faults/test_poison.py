@@ -39,7 +39,7 @@ def add_neighbours(site, seconds):
     )
 
 
-def add_bad(site, handler, retry=RETRY, **payload):
+def add_bad(site, handler, retry=RETRY, timeout=None, **payload):
     now = wall_millis()
     at = next(filter(comes_back_soon, range(now + 1500, now + 3000)))
     bad = job(
@@ -48,7 +48,7 @@ def add_bad(site, handler, retry=RETRY, **payload):
         once(at),
         now,
         retry=retry,
-        timeout=TIMEOUT,
+        timeout=timeout or Timeout(),
         payload=payload or None,
     )
     site.add(bad, fires={"bad": [at]})
@@ -65,12 +65,13 @@ def judge_neighbours(site):
     for row in history.rows:
         if row.job == "bad":
             continue
-        assert row.state == "succeeded"
         # What a neighbour lost with the process is no failure of its own.
-        assert {each.outcome for each in row.tries[:-1]} <= {"lost", "released"}
+        *others, last = [each.outcome for each in row.tries]
+        assert set(others) <= {"lost", "released"}
+        assert last == "succeeded" or others.count("lost") == LOST_BUDGET - 1
     for execution in site.executions():
         if execution.job_id != "bad":
-            assert execution.charged == 1
+            assert execution.charged == (execution.state == "succeeded")
     return history
 
 
@@ -109,7 +110,8 @@ def test_a_handler_that_never_ends_is_timed_out(site, processes, handler, then):
     flag = site.folder / "go"
     process = processes.agent(site.orders())
     add_neighbours(site, 2)
-    add_bad(site, handler, **({"until": str(flag)} if handler == "stubborn" else {}))
+    payload = {"until": str(flag)} if handler == "stubborn" else {}
+    add_bad(site, handler, timeout=TIMEOUT, **payload)
     history = judge_neighbours(site)
     [bad] = [row for row in history.rows if row.job == "bad"]
     assert [each.outcome for each in bad.tries] == ["timed_out", *then]

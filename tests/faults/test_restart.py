@@ -3,15 +3,14 @@
 import signal
 
 from tests.processes.jobs import job, once
+from tests.processes.site import NEVER
 from tickwell.clock import wall_millis
-
-#: Seconds: a lease that nobody lives to see the end of.
-NEVER = {"ttl": 3600.0, "beat": 1.0}
 
 
 def test_it_finds_that_its_forerunner_is_gone(site, processes):
-    flag, at = site.folder / "go", wall_millis() + 500
-    held = job("held", "hold", once(at), wall_millis(), payload={"until": str(flag)})
+    flag, now = site.folder / "go", wall_millis()
+    at = now + 500
+    held = job("held", "hold", once(at), now, payload={"until": str(flag)})
     site.add(held, fires={"held": [at]})
     forerunner = processes.agent(site.orders(settings=NEVER))
     site.wait_for_calls(1)

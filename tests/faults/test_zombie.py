@@ -4,24 +4,26 @@ import signal
 
 from tests.processes.child import state_of, until
 from tests.processes.jobs import job, once
+from tests.processes.site import SHORT
 from tickwell.clock import wall_millis
 
 
 def add_held(site):
-    flag, at = site.folder / "go", wall_millis() + 500
-    held = job("held", "hold", once(at), wall_millis(), payload={"until": str(flag)})
+    flag, now = site.folder / "go", wall_millis()
+    at = now + 500
+    held = job("held", "hold", once(at), now, payload={"until": str(flag)})
     site.add(held, fires={"held": [at]})
     return flag
 
 
 def test_a_report_that_comes_too_late_is_refused_and_counted(site, processes):
     flag = add_held(site)
-    zombie = processes.agent(site.orders(stop_before="finish"))
+    zombie = processes.agent(site.orders(settings=SHORT, stop_before="finish"))
     site.wait_for_calls(1)
     flag.touch()
     until(lambda: state_of(zombie.pid) == "T")
     flag.unlink()
-    heir = processes.agent(site.orders())
+    heir = processes.agent(site.orders(settings=SHORT))
     heir.wait_for("WorkerLost")
     site.wait_for_calls(2)
     flag.touch()
@@ -41,10 +43,10 @@ def test_a_report_that_comes_too_late_is_refused_and_counted(site, processes):
 
 def test_a_worker_that_was_frozen_in_an_attempt_begins_anew(site, processes):
     flag = add_held(site)
-    zombie = processes.agent(site.orders())
+    zombie = processes.agent(site.orders(settings=SHORT))
     site.wait_for_calls(1)
     zombie.send(signal.SIGSTOP)
-    heir = processes.agent(site.orders())
+    heir = processes.agent(site.orders(settings=SHORT))
     site.wait_for_calls(2)
     flag.touch()
     site.wait_until_quiet()
@@ -54,8 +56,9 @@ def test_a_worker_that_was_frozen_in_an_attempt_begins_anew(site, processes):
     assert heir.wait() == 0
     zombie.send(signal.SIGCONT)
     # It runs again, under another name.
-    at = wall_millis() + 200
-    site.add(job("next", "count", once(at), wall_millis()), fires={"next": [at]})
+    now = wall_millis()
+    at = now + 200
+    site.add(job("next", "count", once(at), now), fires={"next": [at]})
     site.wait_until_quiet()
     assert site.begun()[-1].process == str(zombie.pid)
     assert site.execution("held") == before

@@ -12,6 +12,7 @@ import os
 import random
 import signal
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ class Agent:
                 fault.armed = True
         reporting = asyncio.create_task(self._report(engine))
         await stopping.wait()
-        say("Stopping")
+        say("Stopping", at=time.monotonic_ns())
         reporting.cancel()
         await engine.stop()
         await store.close()
@@ -99,8 +100,8 @@ class Agent:
     def _engine(self, store: Any) -> Engine:
         orders = self.orders
         # Where the store's clock jumps, a call is early by the clock that the engine has of it.
-        time = self.clock.now if orders.clock else wall_millis
-        handlers = RecordingHandlers(Journal(Path(orders.journal)), time)
+        now = self.clock.now if orders.clock else wall_millis
+        handlers = RecordingHandlers(Journal(Path(orders.journal)), now)
         return Engine(
             store,
             CallExecutor(handlers.registered()),

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from tests.faults.history import Call, History, Range, Row, Try
 from tests.processes import journal
 from tickwell.domain.execution import ENDED, LIVE, Execution, Kind
-from tickwell.ports.records import ExecutionFilter
+from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
 
 T = TypeVar("T")
@@ -68,7 +68,10 @@ async def all_executions(store: Store, where: ExecutionFilter | None = None) -> 
 
 
 async def is_quiet(store: Store, expected: int) -> bool:
-    """Whether that many executions have ended and none is under way."""
+    """Whether that many executions have ended, none is under way, and none is to come."""
+    # First, what is to come: what it becomes is seen by the second look.
+    if (await store.list_jobs(JobFilter(fires_before=FOREVER), limit=1)).items:
+        return False
     stats = await store.stats()
     ended = sum(stats.get(state, 0) for state in ENDED)
     return ended >= expected and not any(stats.get(state, 0) for state in LIVE)

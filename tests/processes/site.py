@@ -14,7 +14,6 @@ from tests.processes.agent import Orders
 from tests.processes.child import PATIENCE, until
 from tests.processes.jobs import add_jobs, uuid_of
 from tests.processes.reading import all_executions, is_quiet, read_history
-from tickwell.clock import wall_millis
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Job
 from tickwell.domain.worker import Liveness
@@ -23,8 +22,12 @@ from tickwell.wiring import make_store
 
 T = TypeVar("T")
 
-#: Leases of a second and a half, so that a loss is seen while somebody waits.
-FAST = {"ttl": 1.5, "beat": 0.4, "sweep": 0.3, "poll": 0.5, "drain_timeout": 5.0}
+#: Everything is soon noticed, and no lease ends because the machine is busy.
+FAST = {"ttl": 30.0, "beat": 0.4, "sweep": 0.3, "poll": 0.5, "drain_timeout": 5.0}
+#: A lease whose end somebody waits for: where a process stands still, or cannot beat.
+SHORT = {"ttl": 5.0}
+#: A lease that nobody lives to see the end of.
+NEVER = {"ttl": 3600.0}
 #: Leases as in production, where a busy machine and no loss is the point.
 STEADY = {"ttl": 30.0, "beat": 10.0, "sweep": 5.0, "poll": 5.0}
 
@@ -67,10 +70,10 @@ class Site:
 
     def add(self, *jobs: Job, fires: dict[str, list[int]]) -> None:
         """Jobs, and the fire times that they must be found to have had."""
-        now = wall_millis()
         self.fires |= fires
         known = [replace(job, id=self.id_of(job.name)) for job in jobs]
-        self.ask(lambda store: add_jobs(store, known, now))
+        # As of when they were made: what comes due meanwhile is still to come.
+        self.ask(lambda store: add_jobs(store, known, jobs[0].created_at))
 
     def begun(self) -> list[journal.Line]:
         return [line for line in journal.read(self.calls) if line.what == "begin"]

@@ -24,7 +24,8 @@ class Crew:
         self.members = [self._new() for _ in range(size)]
 
     def _new(self) -> Child:
-        return self.processes.begin(self.site.orders(report_every=1.0))
+        # Leases that end within the faults.
+        return self.processes.begin(self.site.orders(settings={"ttl": 1.5}, report_every=1.0))
 
     def log(self, what: str, **details: Any) -> None:
         line = {"at": time.time(), "what": what, **details}
