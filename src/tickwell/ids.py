@@ -22,21 +22,23 @@ class Entropy:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._left = b""
+        self._piece, self._used = b"", 0
         os.register_at_fork(after_in_child=self._forget)
 
     def getrandbits(self, k: int, /) -> int:
         """A number below 2 to the power of k."""
         size = (k + 7) // 8
         with self._lock:
-            if len(self._left) < size:
-                self._left = os.urandom(max(_PIECE, size))
-            piece, self._left = self._left[:size], self._left[size:]
-        return int.from_bytes(piece, "big") >> (size * 8 - k)
+            end = self._used + size
+            if end > len(self._piece):
+                self._piece, end = os.urandom(max(_PIECE, size)), size
+            self._used = end
+            taken = self._piece[end - size : end]
+        return int.from_bytes(taken, "big") >> (size * 8 - k)
 
     def _forget(self) -> None:
         self._lock = Lock()  # whoever held it is not in this process
-        self._left = b""
+        self._piece, self._used = b"", 0
 
 
 #: One for all: what is registered for forks stays registered.

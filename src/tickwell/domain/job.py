@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from operator import attrgetter
 from typing import Any
 
 from tickwell.domain.gate import Concurrency, Overlap
@@ -104,17 +104,25 @@ _KINDS = {
 
 def copied(job: Job, **values: Any) -> Job:
     """The same job with other values that are good: `replace` would look at all of them again."""
-    copy = object.__new__(Job)
-    for put, value in zip(_PUTS.values(), _VALUES(job), strict=True):
-        put(copy, value)
+    copy = _copy(job, object.__new__(Job))
     for name, value in values.items():
         _PUTS[name](copy, value)
     return copy
 
 
-_VALUES = attrgetter(*(each.name for each in fields(Job)))
+def _copier(puts: Mapping[str, Callable[[Job, Any], None]]) -> Callable[[Job, Job], Job]:
+    """What copies field by field, written out as `dataclass` does: a loop takes twice as long."""
+    lines = [f"    put_{name}(to, job.{name})" for name in puts]
+    text = "\n".join(["def copy(job, to):", *lines, "    return to"])
+    names: dict[str, Any] = {f"put_{name}": put for name, put in puts.items()}
+    exec(text, names)  # noqa: S102 - the names of our own fields
+    made: Callable[[Job, Job], Job] = names["copy"]
+    return made
+
+
 #: What sets each field, frozen or not.
 _PUTS = {each.name: Job.__dict__[each.name].__set__ for each in fields(Job)}
+_copy = _copier(_PUTS)
 
 
 def rank(run_at: int, priority: int) -> int:

@@ -49,7 +49,7 @@ class Shape(Generic[T]):
         document = {}
         values = self._values(record)
         for value, (name, write, default) in zip(values, self._writes, strict=True):
-            if whole or (value is not default and value != default):
+            if whole or default is MISSING or (value is not default and value != default):
                 document[name] = write(value)
         return document
 

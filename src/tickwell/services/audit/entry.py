@@ -14,6 +14,8 @@ from tickwell.services.access.actor import Actor
 #: Characters of a document up to which it is kept as it was; of a larger one its hash.
 LARGEST = 4096
 HIDDEN = "***"
+#: What has values in it.
+_NESTS = (dict, list, tuple)
 #: Names whose values nobody needs to see again.
 _SENSITIVE = re.compile(
     r"password|passphrase|secret|token|authorization|api[-_]?key|cookie|certificate"
@@ -66,11 +68,13 @@ def redacted(value: Any) -> Any:
     """The JSON value with everything hidden that its name says is a secret."""
     if isinstance(value, dict):
         return {
-            key: HIDDEN if _is_sensitive(str(key)) and inner else redacted(inner)
+            key: HIDDEN
+            if inner and _is_sensitive(str(key))
+            else (redacted(inner) if isinstance(inner, _NESTS) else inner)
             for key, inner in value.items()
         }
     if isinstance(value, (list, tuple)):
-        return [redacted(inner) for inner in value]
+        return [*map(redacted, value)]
     return value
 
 
@@ -81,7 +85,11 @@ def _is_sensitive(name: str) -> bool:
 
 def canonical(value: Any) -> str:
     """The one text of a JSON value."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return _dump(value)
+
+
+#: Made once: `json.dumps` with options makes one for every call.
+_dump = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str).encode
 
 
 def _kept(value: Any) -> str | None:

@@ -98,8 +98,8 @@ def _add(
         jobs.append((*head, *columns, clean(job.dedupe_key) or None, version, text))
         policies = job.timeout.hard, job.retention.count
         cursors.append((key, job.id, version, *cursor_to_row(entry.cursor), *policies))
-    session.many("insert_jobs", jobs)
-    session.many("insert_cursors", cursors)
+    session.insert("insert_jobs", jobs)
+    session.insert("insert_cursors", cursors)
     return [None if id is None else session.row("entry_by_id", id) for id in answers]
 
 

@@ -46,6 +46,16 @@ class Session:
             statement = _with_rows(name, size, len(some[0]))
             self.connection.execute(statement, [*common, *chain.from_iterable(whole)])
 
+    def insert(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows in a few steps, for the same reason."""
+        begin = 0
+        while begin < len(rows):
+            size = next(size for size in reversed(SIZES) if size <= len(rows) - begin)
+            some = rows[begin : begin + size]
+            statement = _with_rows(name, size, len(some[0]))
+            self.connection.execute(statement, [*chain.from_iterable(some)])
+            begin += size
+
     def rows(self, name: str, *parameters: Any) -> list[Any]:
         """All rows."""
         return self.connection.execute(SQL[name], parameters).fetchall()

@@ -27,7 +27,7 @@ SELECT id, project, name, folded, queue, app,
        ARRAY(SELECT json_array_elements_text(tags::json)), auto_remove, dedupe_key, version,
        document
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-            $8::boolean[], $9::text[], $10::integer[], $11::text[])
+            $8::text::boolean[], $9::text[], $10::text::integer[], $11::text[])
      AS new (id, project, name, folded, queue, app, tags, auto_remove, dedupe_key, version,
              document);
 
@@ -36,8 +36,9 @@ FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text
 INSERT INTO tickwell.cursor (job, version, state, next_fire_time, after, runs, failures, nudged,
                              paused_through, pause, hard, keep)
 SELECT * FROM unnest(
-    $1::uuid[], $2::integer[], $3::smallint[], $4::bigint[], $5::bigint[], $6::bigint[],
-    $7::integer[], $8::boolean[], $9::bigint[], $10::text[], $11::bigint[], $12::bigint[]);
+    $1::uuid[], $2::text::integer[], $3::text::smallint[], $4::text::bigint[], $5::text::bigint[],
+    $6::text::bigint[], $7::text::integer[], $8::text::boolean[], $9::text::bigint[], $10::text[],
+    $11::text::bigint[], $12::text::bigint[]);
 
 -- name: entries
 -- Jobs with their cursors by id.

@@ -27,13 +27,13 @@ SELECT coalesce(max(key), 0) FROM job;
 -- New jobs.
 INSERT INTO job (key, id, project, name, folded, queue, app, tags, auto_remove, dedupe_key,
                  version, document)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+VALUES {rows};
 
 -- name: insert_cursors
 -- Their cursors.
 INSERT INTO cursor (job, id, version, state, next_fire_time, after, runs, failures, nudged,
                     paused_through, pause, hard, keep)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+VALUES {rows};
 
 -- name: entry
 -- A job with its cursor.
