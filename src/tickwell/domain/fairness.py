@@ -21,10 +21,14 @@ class Fairness:
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
 
-    def delay(self, project: str, run_at: int) -> int:
-        """How far behind its due time an execution ranks that is added now."""
-        at = min(max(self._next.get(project, run_at), run_at), run_at + FURTHEST)
+    def delay(self, project: str, now: int) -> int:
+        """How far behind its due time an execution ranks that is added now.
+
+        By how much was added, not by when that is due: what was missed in an outage would stand
+        behind all that is planned ahead, and a run asked for tomorrow would move others back.
+        """
+        at = min(max(self._next.get(project, now), now), now + FURTHEST)
         if len(self._next) >= _MOST:
-            self._next = {each: ahead for each, ahead in self._next.items() if ahead > run_at}
+            self._next = {each: ahead for each, ahead in self._next.items() if ahead > now}
         self._next[project] = at + SPREAD
-        return at - run_at
+        return at - now

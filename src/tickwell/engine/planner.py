@@ -56,7 +56,7 @@ class Planner:
         def planner(job: Job, cursor: Cursor) -> Plan:
             made = plan(job, cursor, now, self.horizon)
             for new in made.executions:
-                new.rank += self.fairness.delay(job.project, new.run_at)
+                new.rank += self.fairness.delay(job.project, now)
             return made
 
         fired = await self.store.fire_due(now, self.horizon, batch, planner)

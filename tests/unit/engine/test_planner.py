@@ -4,10 +4,13 @@ from tickwell.domain import planning
 from tickwell.domain.event import JobUnreadable
 from tickwell.domain.execution import State
 from tickwell.domain.gate import Overlap
+from tickwell.domain.policy import Misfire, OnMisfire
 from tickwell.domain.trigger import Every
 from tickwell.engine import planner as module
 from tickwell.engine.planner import GATHER
 from tickwell.errors import StoreUnavailable
+
+ALL = Misfire(policy=OnMisfire.ALL)
 
 
 @pytest.fixture
@@ -41,6 +44,18 @@ async def test_it_comes_back_at_once_when_a_batch_was_full(rig, planner):
     assert rests[:2] == [0.0, 0.0]
     assert rests[2] > 0
     assert len(await rig.states()) == 10  # each twice within the horizon
+
+
+async def test_what_was_missed_stands_before_what_is_planned_ahead(rig, planner):
+    for number in range(5):
+        await rig.add(f"job{number}", trigger=Every(1000), overlap=Overlap.ALLOW, misfire=ALL)
+    await rig.clock.advance(20)
+    await rig.beat()
+    await planner.step()
+    rows = sorted(rig.memory.tables.rows.values(), key=lambda row: row.rank)
+    assert len(rows) == 5 * 22
+    missed = [row.execution.fire_time < rig.clock.now() - 1500 for row in rows]
+    assert missed == sorted(missed, reverse=True)
 
 
 async def test_it_wakes_the_worker_for_what_it_queued(rig, planner):
