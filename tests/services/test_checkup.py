@@ -5,6 +5,7 @@ import pytest
 from tests.services.conftest import TEN, WORKER
 from tickwell import Every, OnDemand
 from tickwell.domain.execution import OutcomeKind, State
+from tickwell.ports.records import Flaw
 from tickwell.services.checkup import LATE, Checkup, Level
 from tickwell.services.declarations import GONE
 from tickwell.stores.memory import MemoryStore
@@ -32,6 +33,20 @@ def world(store, world_clock):
     from tests.services.conftest import World
 
     return World(store, world_clock)
+
+
+class Flawed(MemoryStore):
+    """An index of it was dropped."""
+
+    async def flaws(self):
+        return [Flaw("the index claim is missing", "Make it")]
+
+
+async def test_a_lost_index_is_broken_and_all_that_is_told():
+    store = Flawed()
+    [found] = await Checkup(store, "default").findings(0)
+    assert (found.check, found.level) == ("indexes", Level.BROKEN)
+    assert (found.text, found.remedy) == ("the index claim is missing", "Make it")
 
 
 async def look(world, *, skew=0, fix=False):

@@ -146,3 +146,11 @@ class Record:
     document: Any
     version: int = 1
     expires_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """What somebody changed in the store itself, and how it is put right."""
+
+    text: str
+    remedy: str

@@ -12,7 +12,7 @@ from tickwell.domain.job import JobState
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import ExecutionFilter, JobFilter, Wakeup
-from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, Upkeep
+from tickwell.ports.store import CatalogStore, HistoryStore, Inspected, QueueStore, Upkeep
 from tickwell.services.declarations import GONE
 
 #: Milliseconds after which what is due and has not moved is worth a word.
@@ -57,6 +57,8 @@ class Checkup:
 
     async def findings(self, host_time: int, *, fix: bool = False) -> list[Finding]:
         """Everything that was looked at; the host's time is compared with the store's."""
+        if flawed := await self._flawed():
+            return flawed  # what else there is to look at is found by these
         now = await self.store.ping()
         stats = await self.store.stats(self.project)
         wakeup = await self.store.next_wakeup(now)
@@ -72,6 +74,11 @@ class Checkup:
             pruned = await self.store.prune(now, _PRUNED)
             found.append(Finding("history", Level.OK, f"{pruned} old records were pruned"))
         return found
+
+    async def _flawed(self) -> list[Finding]:
+        """Indexes that somebody dropped or changed."""
+        flaws = await self.store.flaws() if isinstance(self.store, Inspected) else []
+        return [Finding("indexes", Level.BROKEN, each.text, each.remedy) for each in flaws]
 
     async def _stuck(self, alive: Sequence[Liveness], now: int) -> list[Finding]:
         """Queued executions that nobody takes, and why."""

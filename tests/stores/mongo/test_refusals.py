@@ -118,12 +118,34 @@ async def test_an_index_with_other_options_is_named(fresh):
     fresh["jobs"].drop_index("due")
     fresh["jobs"].create_index([("next", -1)], name="due")
     said = await refusal(server().url("fresh"))
-    assert "the index due of fresh.jobs has other keys or options" in said
+    assert "the index due of jobs has other keys or options" in said
     assert 'db.jobs.dropIndex("due")' in said
     fresh["jobs"].drop_index("due")
     await store.open()
     await store.close()
     assert "due" in fresh["jobs"].index_information()
+
+
+async def test_an_index_that_is_missing_or_another_is_found_while_others_work(fresh):
+    store = MongoStore.from_url(server().url("fresh"))
+    await store.open()
+    assert await store.flaws() == []
+    fresh["executions"].drop_index("claim")
+    fresh["jobs"].drop_index("due")
+    fresh["jobs"].create_index([("next", -1)], name="due")
+    looks = MongoStore.from_url(server().url("fresh"))
+    looks.makes = False
+    await looks.open()  # whoever only looks makes none
+    found = [(each.text, each.remedy) for each in await looks.flaws()]
+    assert found == [
+        ("the index claim of executions is missing", "Make it: tickwell store migrate"),
+        (
+            "the index due of jobs has other keys or options than Tickwell's",
+            'Make it anew: db.jobs.dropIndex("due"), then tickwell store migrate',
+        ),
+    ]
+    await looks.close()
+    await store.close()
 
 
 async def test_what_a_newer_version_has_written(fresh):

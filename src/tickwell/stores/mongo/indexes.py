@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tickwell.errors import StoreRefused
+from tickwell.ports.records import Flaw
 from tickwell.stores.mongo.codec import DELETED, FIRST_ENDED, QUEUED, RUNNING, WAITING
 from tickwell.stores.mongo.database import Database
 
@@ -99,9 +100,34 @@ INDEXES = (
 _TELLING = ("unique", "partialFilterExpression", "expireAfterSeconds", "sparse")
 
 
-async def make_indexes(database: Database, *, may_make: bool = True) -> None:
+async def make_indexes(database: Database) -> None:
     """Make what is missing; raise `StoreRefused` for one that is there with other options."""
+    missing, other = await _compare(database)
+    if other:
+        raise StoreRefused(
+            f"{database.location.name}: {_difference(other[0])}; drop it and start again:"
+            f" {_drop(other[0])}"
+        )
+    for index in missing:
+        await database.handle[index.collection].create_index(
+            list(index.keys), name=index.name, **index.options
+        )
+
+
+async def flaws(database: Database) -> list[Flaw]:
+    """What is missing or another one; a start makes what is missing."""
+    missing, other = await _compare(database)
+    make = "tickwell store migrate"
+    return [
+        *(Flaw(f"the index {_named(each)} is missing", f"Make it: {make}") for each in missing),
+        *(Flaw(_difference(each), f"Make it anew: {_drop(each)}, then {make}") for each in other),
+    ]
+
+
+async def _compare(database: Database) -> tuple[list[Index], list[Index]]:
+    """Indexes that are not there, and those that are there with other keys or options."""
     missing: list[Index] = []
+    other: list[Index] = []
     found: dict[str, dict[str, Any]] = {}
     for index in INDEXES:
         if index.collection not in found:
@@ -110,28 +136,28 @@ async def make_indexes(database: Database, *, may_make: bool = True) -> None:
         there = found[index.collection].get(index.name)
         if there is None:
             missing.append(index)
-        else:
-            _verify(database, index, there)
-    if not may_make:
-        return
-    for index in missing:
-        await database.handle[index.collection].create_index(
-            list(index.keys), name=index.name, **index.options
-        )
+        elif not _is_same(index, there):
+            other.append(index)
+    return missing, other
 
 
-def _verify(database: Database, index: Index, there: dict[str, Any]) -> None:
+def _is_same(index: Index, there: dict[str, Any]) -> bool:
     keys = tuple((name, int(way)) for name, way in dict(there["key"]).items())
     asked = {name: index.options.get(name) for name in _TELLING}
     given = {name: _plain(there.get(name)) for name in _TELLING}
-    if keys == index.keys and given == asked:
-        return
-    where = f"{database.location.database}.{index.collection}"
-    raise StoreRefused(
-        f"{database.location.name}: the index {index.name} of {where} has other keys or options"
-        f" than Tickwell's; drop it and start again: db.{index.collection}.dropIndex"
-        f'("{index.name}")'
-    )
+    return keys == index.keys and given == asked
+
+
+def _named(index: Index) -> str:
+    return f"{index.name} of {index.collection}"
+
+
+def _difference(index: Index) -> str:
+    return f"the index {_named(index)} has other keys or options than Tickwell's"
+
+
+def _drop(index: Index) -> str:
+    return f'db.{index.collection}.dropIndex("{index.name}")'
 
 
 def _plain(value: Any) -> Any:

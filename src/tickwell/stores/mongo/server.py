@@ -38,7 +38,8 @@ async def prepare(database: Database, *, makes: bool = True) -> None:
             raise StoreRefused.nothing_in(where)
     elif known > SCHEMA:
         raise SchemaTooNew(where, known, SCHEMA)
-    await make_indexes(database)
+    if makes:
+        await make_indexes(database)
     noted = {"application": "tickwell", "schema": SCHEMA, "first_ended": FIRST_ENDED}
     await database.meta.update_one({"_id": "tickwell"}, {"$setOnInsert": noted}, upsert=True)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from tickwell.domain.promises import MONGODB, MONGODB_STANDALONE, Promises
+from tickwell.ports.records import Flaw
 from tickwell.stores.mongo.base import new_op
 from tickwell.stores.mongo.catalog import MongoCatalog
 from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.history import MongoHistory
+from tickwell.stores.mongo.indexes import flaws
 from tickwell.stores.mongo.notifier import Bell, Ear
 from tickwell.stores.mongo.queue import MongoQueue
 from tickwell.stores.mongo.records import MongoRecords
@@ -52,6 +54,11 @@ class MongoStore(MongoQueue, MongoCatalog, MongoHistory, MongoRecords, MongoUpke
         await self._ear.close()
         await self.bell.close()
         await self._database.close()
+
+    @edge
+    async def flaws(self) -> list[Flaw]:
+        """Indexes that are missing, or are not as they were made."""
+        return await flaws(self._database)
 
     @edge
     async def ping(self) -> int:

@@ -48,9 +48,14 @@ _KNOWN: dict[int, tuple[type[StoreError], str]] = {
 }
 #: No space: on disk, in a table, in the tablespace.
 _FULL = frozenset({1021, 1114})
+#: What a user needs from day to day, and to make the tables and change them.
+RIGHTS = "SELECT, INSERT, UPDATE, DELETE"
+MAKING_RIGHTS = f"CREATE, ALTER, {RIGHTS}"
 _OUTSIDE = re.compile(r"user (\S+) to database '(.+)'")
 _NO_RIGHT = frozenset({1044, 1142, 1143, 1227, 1370})
-_CORRUPT = frozenset({1034, 1054, 1146, 1176, 1194, 1195, 1712, 1877})
+#: An index that a statement names is not there.
+_NO_INDEX = 1176
+_CORRUPT = frozenset({1034, 1054, 1146, _NO_INDEX, 1194, 1195, 1712, 1877})
 #: The connection was ended, or the statement was.
 _AWAY = frozenset({1152, 1158, 1159, 1160, 1161, 1184, 1317, 1927})
 #: From here on it is the driver that speaks: it lost the server.
@@ -94,17 +99,25 @@ def translate(error: BaseException, where: str) -> StoreError:
     if code in _FULL or "No space left" in said(error):
         return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
     if code in _CORRUPT:
-        return StoreCorrupt(f"the tables of {where} are damaged; restore a backup ({said(error)})")
+        return _corrupt(error, where)
     if code in _AGAIN or code in _AWAY or code in _CLIENT or not code:
         return _away(error, where)
     return StoreError(f"{where} did not do what was asked: {said(error)}")
+
+
+def _corrupt(error: BaseException, where: str) -> StoreCorrupt:
+    if code_of(error) == _NO_INDEX:
+        return StoreCorrupt(
+            f"{where} has lost an index ({said(error)}); tickwell doctor says how it is made again"
+        )
+    return StoreCorrupt(f"the tables of {where} are damaged; restore a backup ({said(error)})")
 
 
 def _remedy(words: str) -> str:
     outside = _OUTSIDE.search(words)
     if outside is None:
         return "grant this user the right to it"
-    return f"as its owner: GRANT ALL PRIVILEGES ON `{outside[2]}`.* TO {outside[1]}"
+    return f"as its owner: GRANT {MAKING_RIGHTS} ON `{outside[2]}`.* TO {outside[1]}"
 
 
 def _away(error: BaseException, where: str) -> StoreUnavailable:

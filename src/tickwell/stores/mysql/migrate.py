@@ -14,9 +14,9 @@ from asyncmy.errors import MySQLError
 
 from tickwell.errors import SchemaTooNew, StoreRefused, StoreUnavailable
 from tickwell.stores.mysql.dialect import with_prefix
-from tickwell.stores.mysql.errors import code_of
+from tickwell.stores.mysql.errors import MAKING_RIGHTS, code_of
 from tickwell.stores.mysql.flavour import Flavour
-from tickwell.stores.mysql.server import NO_RIGHT, RIGHTS, check, check_rights, refusal
+from tickwell.stores.mysql.server import NO_RIGHT, check, check_rights, refusal
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.mysql.url import Location
 
@@ -58,7 +58,7 @@ async def migrate(
     except MySQLError as error:
         if code_of(error) != NO_RIGHT:
             raise
-        raise await refusal(session, location, error, f"CREATE, ALTER, {RIGHTS}") from error
+        raise await refusal(session, location, error, MAKING_RIGHTS) from error
     finally:
         await session.query(f"SELECT RELEASE_LOCK('{lock}')")
 

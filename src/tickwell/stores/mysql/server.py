@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncmy.errors import MySQLError
 
 from tickwell.errors import StoreRefused
-from tickwell.stores.mysql.errors import code_of, said
+from tickwell.stores.mysql.errors import RIGHTS, code_of, said
 from tickwell.stores.mysql.flavour import Flavour
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.mysql.url import Location
@@ -24,7 +24,6 @@ TABLES = (
     "tally",
     "worker",
 )
-RIGHTS = "SELECT, INSERT, UPDATE, DELETE"
 NO_RIGHT, NO_COLUMN = 1142, 1054
 #: A column of each table that may be set to itself.
 _COLUMN = {"attempt": "number", "cursor": "runs", "gate": "held", "tally": "count"}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from tickwell.domain.promises import MYSQL
+from tickwell.ports.records import Flaw
 from tickwell.stores.mysql.database import Database
+from tickwell.stores.mysql.indexes import flaws
 from tickwell.stores.mysql.migrate import migrate
 from tickwell.stores.mysql.queue import MysqlQueue
 from tickwell.stores.mysql.records import MysqlRecords
@@ -55,6 +57,10 @@ class MysqlStore(MysqlQueue, MysqlRecords, MysqlUpkeep, ServerCatalog, ServerHis
     async def close(self) -> None:
         self._closed.set()
         await self.database.close()
+
+    async def flaws(self) -> list[Flaw]:
+        """Indexes that are missing, or are not as they were made."""
+        return await self.database.read(lambda session: flaws(session, self.location.prefix))
 
     async def ping(self) -> int:
         time: int = await self.database.single(lambda session: session.value("time"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from random import SystemRandom
 
 from tickwell.domain.promises import POSTGRESQL
+from tickwell.ports.records import Flaw
 from tickwell.stores.postgres.database import Database
+from tickwell.stores.postgres.indexes import flaws
 from tickwell.stores.postgres.migrate import migrate
 from tickwell.stores.postgres.notifier import Bell, Ear
 from tickwell.stores.postgres.queue import PostgresQueue
@@ -57,6 +59,10 @@ class PostgresStore(
         await self._ear.close()
         await self.bell.close()
         await self.database.close()
+
+    async def flaws(self) -> list[Flaw]:
+        """Indexes that are missing, or are not as they were made."""
+        return await self.database.read(lambda session: flaws(session, self.location.schema))
 
     async def ping(self) -> int:
         time: int = await self.database.single(lambda session: session.value("time"))

@@ -85,6 +85,13 @@ SELECT best.gate FROM (
 ) AS best
 WHERE best.gate IS NOT NULL;
 
+-- name: drop_put_off
+-- Attempts that were put off before ones that are put off as well: 4 is released.
+DELETE attempt FROM ROWS($1, execution ID, number INT) AS gone
+STRAIGHT_JOIN tickwell_attempt AS attempt FORCE INDEX (PRIMARY)
+    ON attempt.execution = gone.execution AND attempt.number = gone.number
+WHERE attempt.outcome = 4 AND attempt.started_at IS NULL;
+
 -- name: insert_attempts
 -- Attempts that another one follows.
 INSERT INTO tickwell_attempt (execution, number, outcome, worker, started_at, ended_at, error)
