@@ -2,8 +2,9 @@
 
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.policy import DAY, HOUR, MINUTE, Retry
-from tickwell.domain.tally import Tally
+from tickwell.domain.tally import KIND, Tally, tally_key
 from tickwell.domain.trigger import Cron, Every, OnDemand
+from tickwell.ports.records import Record
 from tickwell.services.insights import timeline as timelines
 from tickwell.services.insights.density import density
 from tickwell.services.insights.history import LATEST_FEW, latest_states
@@ -68,6 +69,17 @@ async def test_what_fires_all_the_time_is_counted_at_its_rate(world):
     assert (found.steady, found.steady_rate) == (1, 120.0)
     assert found.hours[TEN + 17 * HOUR] == 121
     assert found.hours[TEN + 18 * HOUR] == 120
+
+
+async def test_of_this_hour_what_ended_and_what_is_to_come_is_counted(world):
+    await world.jobs.add(world.job(Cron("50 10 * * *"), "daily"))
+    now = TEN + 30 * MINUTE
+    ended = Tally(succeeded=3, dead=1).to_document()
+    key = tally_key(TEN // HOUR, "w")
+    record = Record(kind=KIND, project="default", key=key, document=ended)
+    await world.store.put_record(record, now)
+    found = await density(world.store, "default", TEN, TEN + HOUR, now)
+    assert found.hours == {TEN: 5}
 
 
 async def test_the_latest_few_of_each_job_newest_first(world):

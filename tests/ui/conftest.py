@@ -23,7 +23,16 @@ FLAGS = [
 ]
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 
-expect.set_options(timeout=15_000)
+#: Milliseconds in which a page follows on the slowest machine.
+PATIENCE = 60_000
+#: What goes away by itself, a sentence or the first of two keys, stays until somebody has seen it.
+STAYS = """(() => {
+    const real = window.setTimeout;
+    window.setTimeout = (work, wait, ...rest) =>
+        real(work, wait === 1500 || wait >= 4000 ? 600000 : wait, ...rest);
+})();"""
+
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items):
@@ -63,7 +72,7 @@ class Window:
 async def browser():
     path = os.environ.get("TICKWELL_TEST_CHROMIUM", "/usr/bin/chromium")
     async with async_playwright() as playwright:
-        found = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        found = await playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=PATIENCE)
         yield found
         await found.close()
 
@@ -89,7 +98,8 @@ async def window(browser):
             java_script_enabled=scripts,
             timezone_id="Europe/Rome",
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE)
+        await context.add_init_script(STAYS)
         made.append(Window(context, site))
         return made[-1]
 

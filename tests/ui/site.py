@@ -10,6 +10,7 @@ import httpx
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from tests.servers.private import free_port
 from tickwell import Retry, Scheduler
 from tickwell.api.server import serve
 from tickwell.settings import Settings
@@ -39,7 +40,7 @@ class Site:
         }
         self.settings = Settings(store=store, **(known | settings))
         self.declare = declare
-        self.port = 0
+        self.port = free_port()
         self.prefix = prefix
 
     def __enter__(self):
@@ -47,13 +48,12 @@ class Site:
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.sock.bind(("127.0.0.1", self.port))
         self.sock.listen()
-        self.port = self.sock.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}{self.prefix}"
-        self.http = httpx.Client(base_url=self.url, timeout=30)
+        self.http = httpx.Client(base_url=self.url, timeout=100)
         ready, self.problem = threading.Event(), None
         self.thread = threading.Thread(target=self._run, args=(ready,))
         self.thread.start()
-        assert ready.wait(30)
+        assert ready.wait(100)
         if self.problem:
             raise self.problem
         return self
@@ -95,7 +95,7 @@ class Site:
 
     def call(self, coroutine):
         """Run something in the service's own loop, past its pages."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(100)
 
     def add(self, name, **fields):
         """A job over the API; on demand, and it succeeds, unless told otherwise."""

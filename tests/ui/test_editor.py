@@ -38,6 +38,7 @@ async def test_the_document_leads_the_form(page, site):
     await page.get_by_label("Document").fill(json.dumps(document))
     await expect(page.get_by_label("Every", exact=True).last).to_have_value("90s")
     await expect(page.get_by_role("radio", name="Python handler")).to_be_checked()
+    await expect(page.get_by_role("button", name="Send a test request")).to_be_hidden()
     await expect(page.get_by_label("Name", exact=True)).to_have_value("by-document")
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("by-document")

@@ -37,6 +37,21 @@ async def test_the_id_of_a_job_elsewhere_leads_nowhere(house):
     assert "hidden-job" not in (await browser.see("/settings/audit")).text
 
 
+@pytest.mark.parametrize(
+    ("document", "marked"),
+    [
+        ({"name": "", "target": {"http": {"url": "https://"}}}, {"name", "url"}),
+        ({"name": "", "target": {"call": {"handler": ""}}}, {"name", "handler"}),
+        ({"name": "a", "target": {"http": {"url": ""}}, "trigger": {"cron": "99"}}, {"cron"}),
+    ],
+)
+async def test_every_field_that_nobody_has_begun_is_marked(editor, document, marked):
+    answer = await send(editor, {"trigger": {"every": "5m"}} | document)
+    assert answer.status_code == 422
+    tags = editor.read(answer).tags
+    assert {found["id"] for _, found in tags if "aria-invalid" in found} >= marked
+
+
 @pytest.mark.parametrize("id", ["../../etc", "x" * 5000])
 async def test_an_id_is_never_what_somebody_typed(house, editor, id):
     answer = await send(editor, JOB | {"id": id})

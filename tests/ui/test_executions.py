@@ -100,6 +100,7 @@ async def test_a_queue_is_paused_and_resumed(page, site):
     await row.get_by_role("button", name="Resume").click()
     await expect(page.locator(".toast")).to_have_text("Queue later-on goes on")
     await expect(page.get_by_role("link", name="later-on")).to_have_count(0)
+    await page.wait_for_load_state()
     row = page.locator("tr", has=page.get_by_role("link", name="default", exact=True))
     page.once("dialog", lambda dialog: dialog.dismiss())
     await row.get_by_role("button", name="Pause").click()

@@ -70,6 +70,7 @@ async def test_what_was_done_to_many_is_undone_and_only_that(window, crowd):
     await expect(page.locator(".toast")).to_contain_text("999 jobs are as before")
     assert states(crowd, ["crowd-4001", "crowd-4999"]) == {"active"}
     assert states(crowd, ["crowd-4000"]) == {"paused"}
+    await page.wait_for_load_state()
     await page.get_by_label("Select crowd-4000").check()
     await page.get_by_role("button", name="Resume").click()
     await expect(page.locator(".toast")).to_contain_text("1 of 1 jobs resumed")
@@ -80,6 +81,7 @@ async def test_what_was_done_to_many_is_undone_and_only_that(window, crowd):
 
 async def choose_all(page, total):
     """All that match the view, on every page."""
+    await page.wait_for_load_state()
     await page.get_by_label("Select all on this page").check()
     await expect(page.locator("[data-count]")).to_have_text("50 selected")
     await page.get_by_label(f"all {total:,} that match, on every page").check()
@@ -93,6 +95,7 @@ async def test_the_selection_is_triggered_and_deleted(window, site):
         await page.get_by_label(f"Select {name}").check()
     await page.get_by_role("button", name="Trigger").click()
     await expect(page.locator(".toast")).to_contain_text("2 of 2 jobs triggered")
+    await page.wait_for_load_state()
     for name in ("chosen-1", "chosen-2"):
         await page.get_by_label(f"Select {name}").check()
     page.once("dialog", lambda dialog: dialog.accept())
@@ -125,7 +128,9 @@ async def test_facets_narrow_and_are_taken_back(window, site):
     page = await (await window(site)).open("/jobs")
     await page.get_by_role("link", name="reports").first.click()
     await expect(page.locator("tbody a.name")).to_have_text(["nightly", "payday"])
-    await page.get_by_role("link", name="tag: reports").click()
+    chosen = page.get_by_role("link", name="tag: reports")
+    await chosen.click()
+    await expect(chosen).to_have_count(0)
     await page.get_by_role("link", name="paused").click()
     await expect(page.locator("tbody a.name")).to_have_text(["stopped"])
     await expect(page.get_by_role("link", name="paused", exact=True)).to_have_attribute(
@@ -149,6 +154,8 @@ async def test_a_job_is_paused_with_a_reason_resumed_run_and_deleted(window, sit
     await expect(page.locator("h1 + .badge")).to_have_text("succeeded")
     await expect(page.get_by_label("Result")).to_contain_text("42")
     await page.get_by_role("link", name="handled").click()
+    await expect(page.locator("h1")).to_have_text("handled")
+    await page.wait_for_load_state()
     page.once("dialog", lambda dialog: dialog.accept())
     await page.get_by_role("button", name="Delete").click()
     await expect(page.locator(".toast")).to_contain_text("handled is deleted")
@@ -160,8 +167,13 @@ async def test_slots_say_why_and_a_backfill_runs_them(window, site):
     await page.get_by_label("From").fill("2026-01-01T00:00")
     await page.get_by_label("Until").fill("2026-01-01T06:00")
     await page.get_by_role("button", name="Show").click()
+    await expect(page).to_have_url(re.compile("2026-01-01T06"))
+    await page.wait_for_load_state()
     await expect(page.get_by_label("From")).to_have_value("2026-01-01T00:00")
-    page.once("dialog", lambda dialog: dialog.accept())
-    await page.get_by_role("button", name="Backfill").click()
+    asked = []
+    page.on("dialog", lambda dialog: asked.append(dialog.message))
+    page.on("dialog", lambda dialog: dialog.accept())
+    await page.get_by_role("button", name="Backfill 6 slots").click()
     await expect(page.locator(".toast")).to_contain_text("6 slots run now, 0 had run before")
     await expect(page.locator("tbody .badge")).to_have_count(6)
+    assert asked == ["Run 6 slots now?"]

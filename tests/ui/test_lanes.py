@@ -34,6 +34,12 @@ def test_fires_apart_are_rings_and_those_that_would_touch_are_one_band():
     assert "&lt;j&gt;" in drawn
 
 
+def test_the_names_are_a_picture_beside_that_of_the_lanes():
+    names, lanes, _ = chart(lane(10)).split("</svg></div>")
+    assert "&lt;j&gt;" in names
+    assert "data-now" in lanes
+
+
 def test_what_fires_more_often_than_is_counted_is_a_band_to_the_end():
     drawn = chart(lane(1, 2, 3, dense=True))
     assert drawn.count('<rect class="band"') == 1

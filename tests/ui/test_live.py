@@ -50,6 +50,8 @@ async def test_an_execution_ends_before_ones_eyes(window, house):
 
 
 async def test_a_hidden_tab_lets_go_of_the_stream(page):
+    async with page.expect_response("**/live"):
+        await page.reload()
     async with page.expect_event("requestfailed", lambda each: each.url.endswith("/live")):
         await page.evaluate(HIDE, True)
     async with (

@@ -26,6 +26,7 @@ async def test_keys_lead_everywhere(page, site):
     await page.keyboard.press("g")
     await page.keyboard.press("j")
     await expect(page).to_have_url(f"{site.url}/jobs")
+    await page.wait_for_load_state()
     await page.keyboard.press("n")
     await expect(page).to_have_url(f"{site.url}/jobs/new")
 
@@ -59,6 +60,7 @@ async def test_the_theme_is_chosen_and_comes_with_the_page(window, site):
     for theme, ground in (("light", "#f7f8fa"), ("dark", "#0e1118")):
         await page.get_by_role("button", name="Theme").click()
         await expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        await page.wait_for_load_state()
         style = "getComputedStyle(document.body).getPropertyValue('--ground')"
         assert await page.evaluate(style) == ground
     cookies = {each["name"]: each["value"] for each in await visitor.context.cookies()}
@@ -75,6 +77,13 @@ async def test_the_menu_opens_where_there_is_no_room(window, site):
     await page.get_by_role("button", name="Menu").click()
     await pages.get_by_role("link", name="Dead letters").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Dead letters")
+
+
+@pytest.mark.parametrize(("path", "now"), [("/timeline", ".now-text"), ("/calendar", ".heat-now")])
+async def test_a_picture_wider_than_the_screen_opens_where_now_is(window, site, path, now):
+    page = await (await window(site, size=NARROW)).open(path)
+    await expect(page.locator(now)).to_be_in_viewport()
+    await expect(page.locator(".names")).to_be_in_viewport(ratio=0.3)
 
 
 async def test_the_first_page_is_light(window, site):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tickwell.domain.execution import ENDED, Execution, Kind, NewExecution, State
+from tickwell.domain.execution import Execution, Kind, NewExecution, State
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job, JobState, rank
@@ -17,7 +17,7 @@ from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.notes import read_output, read_progress
 from tickwell.services.payload import checked
-from tickwell.services.slot import Answer, Slot
+from tickwell.services.slot import Answer
 from tickwell.services.slots import Slots, SlotStore
 from tickwell.services.time import Time
 
@@ -97,9 +97,9 @@ class Executions:
         done = Backfill(next=page.next)
         new = []
         for slot in page.items:
-            if _is_open(slot):
+            if slot.is_open:
                 new.append(self._again(entry.job, slot.fire_time, now))
-            elif force and _has_ended(slot):
+            elif force and slot.has_run:
                 new.append(self._anew(entry.job, slot.fire_time, now))
             elif slot.answer in {Answer.EXECUTED, Answer.PRUNED}:
                 done.left_alone += 1
@@ -173,7 +173,7 @@ class Executions:
 
     async def _add(self, new: Sequence[NewExecution], now: int) -> Sequence[str]:
         for each in new:
-            each.rank += self.fairness.delay(each.job.project, each.run_at)
+            each.rank += self.fairness.delay(each.job.project, now)
         ids: list[str] = []
         for start in range(0, len(new), _BATCH):
             ids += await self.store.add_executions(new[start : start + _BATCH], now, 0)
@@ -207,11 +207,3 @@ def _due(new: NewExecution, now: int) -> NewExecution:
 def _in_turn(job: Job) -> Overlap:
     """A person asked for each of them: they wait for each other instead of being skipped."""
     return Overlap.ALLOW if job.overlap is Overlap.ALLOW else Overlap.QUEUE_ALL
-
-
-def _is_open(slot: Slot) -> bool:
-    return slot.answer in {Answer.SKIPPED, Answer.PAUSED, Answer.UNANSWERED}
-
-
-def _has_ended(slot: Slot) -> bool:
-    return slot.answer is Answer.PRUNED or slot.state in ENDED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tickwell.domain.execution import State
+from tickwell.domain.execution import ENDED, State
 
 
 class Answer(StrEnum):
@@ -37,6 +37,16 @@ class Slot:
     reason: str | None = None
     execution_id: str | None = None
     state: State | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not run, and is one that a backfill runs."""
+        return self.answer in {Answer.SKIPPED, Answer.PAUSED, Answer.UNANSWERED}
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it ran and ended, and is one that a forced backfill runs again."""
+        return self.answer is Answer.PRUNED or (self.state in ENDED and not self.is_open)
 
 
 @dataclass(slots=True, kw_only=True)

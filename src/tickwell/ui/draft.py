@@ -125,6 +125,15 @@ class Draft:
             )
         return None
 
+    def mark_missing(self) -> None:
+        """Say of every place where nobody has begun what it lacks, not of the first alone."""
+        for place, (start, _) in UNTOUCHED.items():
+            if _get(self.document, place) == start:
+                alone = self.begun()
+                _put(alone.document, place, start)
+                alone.job()
+                self.errors |= alone.errors
+
     def begun(self) -> Draft:
         """The same with something right where nobody has begun: there, nobody is wrong yet."""
         draft = Draft(json.loads(json.dumps(self.document)), dict(self.errors))

@@ -9,7 +9,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tickwell.api.origin import root_of
+from tickwell.api.origin import origin_of, root_of
 from tickwell.ui import formatting
 from tickwell.ui.addresses import moved, path_of
 from tickwell.ui.answers import forget, told
@@ -43,7 +43,8 @@ def environment() -> Environment:
 def render(request: Request, template: str, **values: Any) -> bytes:
     """A page as it is sent: its addresses are below the root of the dashboard."""
     root = root_of(request)
-    body = environment().get_template(template).render(root=root, path=path_of(request), **values)
+    place = {"root": root, "path": path_of(request), "origin": origin_of(request)}
+    body = environment().get_template(template).render(place, **values)
     return moved(body, root).encode(errors="replace")
 
 

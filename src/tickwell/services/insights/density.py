@@ -32,11 +32,11 @@ class Density:
 
 
 async def density(store: Store, project: str, since: int, until: int, now: int) -> Density:
-    """What ended in past hours, what will fire in those to come."""
+    """What ended in past hours, what will fire in those to come; of this hour both."""
     found = Density(hours={})
     this_hour = now // HOUR * HOUR
-    if since < this_hour:
-        past = await hourly(store, project, since, min(until, this_hour), now)
+    if since <= this_hour:
+        past = await hourly(store, project, since, min(until, this_hour + HOUR), now)
         found.hours = {
             hour: tally.succeeded + tally.dead
             for hour, tally in past.items()

@@ -9,7 +9,7 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.completeness import Completeness, count
 from tickwell.services.operations.tools import Tools
-from tickwell.services.slot import SlotPage
+from tickwell.services.slot import Slot, SlotPage
 from tickwell.services.versions import spans
 
 
@@ -33,6 +33,14 @@ class SlotOperations:
         counted = count(page.items, self.tools.clock.now())
         counted.next = page.next
         return page, counted
+
+    @needs(Permission.READ)
+    async def past(self, actor: Actor, key: str, since: int, until: int) -> Sequence[Slot]:
+        """Those that a backfill of the range looks at: also from before the job existed."""
+        end = min(until, self.tools.clock.now() + 1)
+        if since >= end:
+            return []
+        return (await self.tools.slots.read(actor.project, key, since, end, unborn=True)).items
 
     @needs(Permission.READ)
     async def versions(self, actor: Actor, key: str) -> Sequence[Job]:

@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 from tickwell.domain.execution import Execution, OutcomeKind, State
 from tickwell.ui.formatting import span
 
-WIDTH, ROW, LEFT, FOOT = 480, 26, 66, 18
+WIDTH, ROW, LEFT, FOOT = 480, 26, 84, 18
 _TONES = {
     OutcomeKind.SUCCEEDED: "good",
     OutcomeKind.FAILED: "bad",
@@ -48,5 +48,8 @@ def attempts_chart(execution: Execution, now: int) -> Markup | None:
         f'<text x="{LEFT}" y="{height - 4}">fire time</text>'
         f'<text x="{WIDTH}" y="{height - 4}" text-anchor="end">{span(end - begin)}</text>'
     )
-    frame = f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="Attempts">'
+    frame = (
+        f'<svg class="chart attempts" viewBox="0 0 {WIDTH} {height}" role="img" '
+        'aria-label="Attempts">'
+    )
     return Markup(frame + "".join(parts) + foot + "</svg>")  # noqa: S704 - numbers, escaped text

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from tickwell.domain.policy import HOUR
 from tickwell.services.insights.density import Density
+from tickwell.ui.svg.frame import Frame
 
 WIDTH, LEFT, TOP, ROW, FIELD = 932, 96, 22, 26, 33
 #: From how far between the emptiest hour and the fullest a field gets which shade.
@@ -41,23 +42,24 @@ def heat_chart(days: list[Day], found: Density, now: int, zone: ZoneInfo) -> Mar
     hours = "".join(
         f'<text x="{LEFT + hour * FIELD + 2}" y="14">{hour:02}</text>' for hour in range(0, 24, 2)
     )
+    tops = range(TOP, TOP + ROW * len(days), ROW)
+    names = "".join(
+        f'<text class="lane-name" x="0" y="{y + 17}">{escape(f"{day.day:%a %d %b}")}</text>'
+        for day, y in zip(days, tops, strict=True)
+    )
     rows = "".join(
-        _row(day, TOP + number * ROW, found, (least, most), (now, zone))
-        for number, day in enumerate(days)
+        _row(day, y, found, (least, most), (now, zone)) for day, y in zip(days, tops, strict=True)
     )
-    frame = (
-        f'<svg class="chart wide" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="Starts by day and hour, at most {most:,} in one hour">'
-    )
-    return Markup(frame + hours + rows + "</svg>")  # noqa: S704 - numbers and escaped text only
+    label = f"Starts by day and hour, at most {most:,} in one hour"
+    frame = Frame(kind="days", left=LEFT, width=WIDTH, top=0, height=height)
+    return frame.around(names, hours + rows, f'role="img" aria-label="{label}"')
 
 
 def _row(
     day: Day, y: int, found: Density, ends: tuple[int, int], place: tuple[int, ZoneInfo]
 ) -> str:
     now, zone = place
-    name = escape(f"{day.day:%a %d %b}")
-    parts = [f'<text class="lane-name" x="0" y="{y + 17}">{name}</text>']
+    parts = []
     for hour in range(24):
         wall = datetime(day.day.year, day.day.month, day.day.day, hour, tzinfo=zone)
         begin = int(wall.timestamp() * 1000)
@@ -68,7 +70,7 @@ def _row(
         parts.append(
             f'<g><title>{words}</title><rect class="heat-{_shade(count, *ends)}'
             f'{" heat-now" if is_now else ""}" x="{x}" y="{y + 2}" width="{FIELD - 3}" '
-            f'height="{ROW - 4}" rx="3"/></g>'
+            f'height="{ROW - 4}" rx="3"{" data-now" if is_now else ""}/></g>'
         )
     if day.change:
         x = LEFT + 24 * FIELD + 4

@@ -11,8 +11,11 @@ from tickwell.domain.execution import Execution, State
 from tickwell.services.insights.timeline import Lane, Timeline
 from tickwell.ui.formatting import span, when
 from tickwell.ui.svg.axis import Axis
+from tickwell.ui.svg.frame import Frame
 
 WIDTH, NAMES, ROW, LOAD, TICKS = 1100, 190, 24, 34, 20
+#: Room above all for the word at the line.
+ABOVE = 13
 #: How wide a ring is, with a little room.
 RING = 8.5
 #: Characters of a name that fit before the lanes.
@@ -33,18 +36,19 @@ def lanes_chart(found: Timeline, zone: ZoneInfo) -> Markup:
     axis = Axis(since=found.since, until=found.until, left=NAMES, right=WIDTH - 4, zone=zone)
     top = LOAD + TICKS
     height = top + ROW * len(found.lanes) + 6
-    parts = [_ticks(axis, height), _load(found, axis)]
+    names, parts = [], [_ticks(axis, height), _load(found, axis)]
     for number, lane in enumerate(found.lanes):
+        names.append(_name(lane, top + number * ROW))
         parts.append(_lane(lane, top + number * ROW, axis))
     if found.since <= found.now < found.until:
         x = axis.x(found.now)
-        parts.append(f'<line class="now" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height}"/>')
-        parts.append(f'<text class="now-text" x="{x + 4:.1f}" y="11">now</text>')
-    label = escape(f"{len(found.lanes)} jobs")
-    frame = (
-        f'<svg class="chart wide" viewBox="0 0 {WIDTH} {height}" role="group" aria-label="{label}">'
-    )
-    return Markup(frame + "".join(parts) + "</svg>")  # noqa: S704 - numbers and escaped text only
+        parts.append(
+            f'<line class="now" x1="{x:.1f}" x2="{x:.1f}" y1="{-ABOVE}" y2="{height}" data-now/>'
+            f'<text class="now-text" x="{x + 4:.1f}" y="-3">now</text>'
+        )
+    frame = Frame(kind="lanes", left=NAMES, width=WIDTH, top=-ABOVE, height=height + ABOVE)
+    label = f'role="group" aria-label="{len(found.lanes)} jobs"'
+    return frame.around("".join(names), "".join(parts), label)
 
 
 def _ticks(axis: Axis, height: int) -> str:
@@ -82,13 +86,17 @@ def _load(found: Timeline, axis: Axis) -> str:
     return "".join(parts)
 
 
-def _lane(lane: Lane, y: int, axis: Axis) -> str:
+def _name(lane: Lane, y: int) -> str:
     name = lane.name if len(lane.name) <= LONGEST else lane.name[: LONGEST - 1] + "…"
-    head = (
-        f'<line class="axis" x1="0" x2="{WIDTH}" y1="{y}" y2="{y}"/>'
+    return (
+        f'<line class="axis" x1="0" x2="{NAMES}" y1="{y}" y2="{y}"/>'
         f'<a href="/jobs/{escape(lane.job_id)}"><title>{escape(lane.name)}</title>'
         f'<text class="lane-name" x="2" y="{y + 16}">{escape(name)}</text></a>'
     )
+
+
+def _lane(lane: Lane, y: int, axis: Axis) -> str:
+    head = f'<line class="axis" x1="{NAMES}" x2="{WIDTH}" y1="{y}" y2="{y}"/>'
     ran = "".join(_ran(each, y, axis) for each in reversed(lane.executions))
     if lane.dense_before is not None:
         ran = (

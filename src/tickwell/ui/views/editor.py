@@ -143,6 +143,8 @@ async def _shown(visitor: Visitor, draft: Draft, entry: Entry | None, *, complet
     checked = draft if complete else draft.begun()
     job, trigger, found = checked.job(), draft.trigger(), None
     draft.errors |= checked.errors
+    if complete:
+        draft.mark_missing()
     if trigger is not None:
         found = await visitor.operations.previews.trigger(visitor.actor, trigger)
     changes = _changes(entry.job, job) if entry is not None and job is not None else []

@@ -12,8 +12,8 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.policy import DAY
 from tickwell.errors import InvalidInput
 from tickwell.services.access.permission import Permission
-from tickwell.services.slot import Answer, Slot
 from tickwell.ui.answers import done
+from tickwell.ui.formatting import when
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -48,7 +48,10 @@ async def slots(
     operations, actor = visitor.operations, visitor.actor
     entry = await operations.jobs.get(actor, id)
     found, counted = await operations.slots.read(actor, entry.job.id, first, last)
-    shown = [slot for slot in found.items if not only or _is_open(slot)]
+    past = [slot for slot in found.items if slot.fire_time <= visitor.now]
+    if first <= entry.job.created_at:
+        past = [*await operations.slots.past(actor, entry.job.id, first, last)]
+    shown = [slot for slot in found.items if not only or slot.is_open]
     return page(
         request,
         visitor,
@@ -57,6 +60,8 @@ async def slots(
         slots=list(reversed(shown[-SHOWN:])),
         left_out=max(len(shown) - SHOWN, 0),
         counted=counted,
+        open=sum(slot.is_open for slot in past),
+        again=sum(slot.has_run for slot in past),
         since=_typed(first, visitor.zone),
         until=_typed(last, visitor.zone),
         only=only,
@@ -82,11 +87,9 @@ async def backfill(
         visitor.actor, id, first, last, force=force
     )
     said = f"{len(found.ids):,} slots run now, {found.left_alone:,} had run before"
+    if found.next is not None:
+        said += f"; the range has more, from {when(found.next, visitor.zone)}"
     return done(request, said)
-
-
-def _is_open(slot: Slot) -> bool:
-    return slot.answer in {Answer.SKIPPED, Answer.PAUSED, Answer.UNANSWERED}
 
 
 def _instant(text: str, zone: ZoneInfo, field: str) -> int | None:

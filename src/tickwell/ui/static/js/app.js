@@ -16,6 +16,7 @@ startKeys({ palette: openPalette });
 startLive();
 startTables();
 startEditor();
+showNow();
 
 // The server writes times on the visitor's clock, once it knows which one that is.
 function rememberZone() {
@@ -23,6 +24,16 @@ function rememberZone() {
   const known = document.cookie.split("; ").includes(`zone=${zone}`);
   if (!zone || known) return;
   document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;
+}
+
+// A picture that is wider than the screen opens where now is, a little left of the middle.
+function showNow() {
+  for (const now of document.querySelectorAll(".scroll [data-now]")) {
+    const box = now.closest(".scroll");
+    const names = box.querySelector(".names").getBoundingClientRect();
+    const room = box.getBoundingClientRect().right - names.right;
+    box.scrollLeft = now.getBoundingClientRect().left - names.right - 0.4 * room;
+  }
 }
 
 document.addEventListener("click", async (event) => {
