@@ -8,13 +8,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from tests.servers.place import quick_folder
-from tests.servers.private import at_end, free_port
+from tests.servers.private import at_end, free_port, is_up
 
 USER, PASSWORD, DATABASE = "tickwell", "secret", "tickwell"
 ADVICE = "MariaDB is not installed. As root: apt-get install mariadb-server"
@@ -63,16 +62,15 @@ class Server:
         return [*place, "--innodb-flush-log-at-trx-commit=1", *self.options]
 
     def _wait(self):
-        for _ in range(1200):
-            if self.process.poll() is not None:
-                break
-            try:
-                with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
-                    if connection.recv(100):
-                        return
-            except OSError:
-                time.sleep(0.05)
-        raise RuntimeError(f"MariaDB did not start: {(self.folder / 'log').read_text()}")
+        if not is_up(self.process, self._answers):
+            raise RuntimeError(f"MariaDB did not start: {(self.folder / 'log').read_text()}")
+
+    def _answers(self):
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
+                return connection.recv(100)
+        except OSError:
+            return False
 
 
 @cache

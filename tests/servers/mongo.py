@@ -7,9 +7,8 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from tests.servers.place import quick_folder
-from tests.servers.private import at_end, free_port
+from tests.servers.private import at_end, free_port, is_up
 
 ADVICE = "mongod is not installed; ./run setup brings it along"
 SMALL = ["--nounixsocket", "--oplogSize", "64"]
@@ -52,16 +51,15 @@ class Server:
         self.wait()
 
     def wait(self):
-        for _ in range(600):
-            try:
-                with self.client(serverSelectionTimeoutMS=200) as client:
-                    client.admin.command("ping")
-                    return
-            except PyMongoError:
-                if self.process.poll() is not None:
-                    break
-                time.sleep(0.05)
-        raise RuntimeError(f"mongod did not start: {(self.folder / 'log').read_text()[-2000:]}")
+        if not is_up(self.process, self._answers):
+            raise RuntimeError(f"mongod did not start: {(self.folder / 'log').read_text()[-2000:]}")
+
+    def _answers(self):
+        try:
+            with self.client(serverSelectionTimeoutMS=1000) as client:
+                return client.admin.command("ping")
+        except PyMongoError:
+            return False
 
     def client(self, **options):
         """As the owner, past everything that a test puts in between."""
@@ -118,10 +116,9 @@ def start_set(count, *, journaled=True):
         members_of["writeConcernMajorityJournalDefault"] = journaled
         client.admin.command("replSetInitiate", members_of)
     with members[0].client() as client:
-        for _ in range(400):
-            if client.admin.command("hello").get("isWritablePrimary"):
-                return members
-            time.sleep(0.05)
+        hello = partial(client.admin.command, "hello")
+        if is_up(members[0].process, lambda: hello().get("isWritablePrimary")):
+            return members
     raise RuntimeError("the replica set has no primary")
 
 

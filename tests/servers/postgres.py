@@ -8,12 +8,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.servers.private import at_end, free_port
+from tests.servers.private import at_end, free_port, is_up
 
 USER, PASSWORD = "tickwell", "secret"
 ADVICE = "PostgreSQL is not installed. As root: apt-get install postgresql"
@@ -86,13 +85,8 @@ def _ties():
 
 def _wait(process, port, log):
     ask = [binary("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
-    for _ in range(300):
-        if subprocess.run(ask, check=False).returncode == 0:
-            return
-        if process.poll() is not None:
-            break
-        time.sleep(0.05)
-    raise RuntimeError(f"PostgreSQL did not start: {log.read_text()}")
+    if not is_up(process, lambda: subprocess.run(ask, check=False).returncode == 0):
+        raise RuntimeError(f"PostgreSQL did not start: {log.read_text()}")
 
 
 def _stop(process, folder):

@@ -2,8 +2,11 @@
 
 import atexit
 import socket
+import time
 from contextlib import suppress
 
+#: Seconds in which a server starts on the slowest machine.
+PATIENCE = 100.0
 _STOPS: list = []
 
 
@@ -22,6 +25,23 @@ atexit.register(stop_all)
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody else is given while the session lasts, even when its server is down.
+
+    It stays bound: the system gives it away neither to who asks for any port nor to a connection
+    that goes out. A server that listens, and says as all do that it may be in use, gets it.
+    """
+    holder = socket.socket()
+    at_end(holder.close)
+    holder.bind(("127.0.0.1", 0))
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return holder.getsockname()[1]
+
+
+def is_up(process, answers, rest=0.05):
+    """Wait until a server answers; false when it ended instead, or takes too long."""
+    end = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < end:
+        if answers():
+            return True
+        time.sleep(rest)
+    return False

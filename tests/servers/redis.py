@@ -9,13 +9,12 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.servers.private import at_end, free_port
+from tests.servers.private import at_end, free_port, is_up
 
 ADVICE = "Redis is not installed. As root: apt-get install redis-server"
 
@@ -52,13 +51,12 @@ class Server:
             self.process.wait()
 
     def _wait(self):
-        for _ in range(400):
-            if self.process.poll() is not None:
-                break
-            if b"+PONG" in self._say(b"PING\r\n") or b"-NOAUTH" in self._say(b"PING\r\n"):
-                return
-            time.sleep(0.02)
-        raise RuntimeError(f"Redis did not start: {(self.folder / 'log').read_text()}")
+        if not is_up(self.process, self._answers, rest=0.02):
+            raise RuntimeError(f"Redis did not start: {(self.folder / 'log').read_text()}")
+
+    def _answers(self):
+        said = self._say(b"PING\r\n")
+        return b"+PONG" in said or b"-NOAUTH" in said
 
     def _say(self, words):
         try:
