@@ -20,12 +20,10 @@ def lose_each(number, is_answer):
 
 def judged(site, processes, proxy, number, is_answer=lambda _: True):
     """Two processes under load, while answers are lost between them and the server."""
-    # A lease that no number of lost answers outlasts.
-    agents = [processes.agent(site.orders(settings={"ttl": 15.0})) for _ in range(2)]
+    agents = [processes.agent(site.orders()) for _ in range(2)]
     proxy.down.loses = lose_each(number, is_answer)
     add_load(site, SECONDS)
     history = judge_load(site)
-    assert proxy.down.lost >= 20
     failed = {line["service"] for agent in agents for line in agent.heard("StepFailed")}
     assert failed, "the lost answers hurt nobody"
     # A lost answer costs no attempt: nobody was lost.

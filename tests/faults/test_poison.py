@@ -13,7 +13,7 @@ from tickwell.ids import execution_id, spread
 RETRY = Retry(max_attempts=2, backoff=Backoff.FIXED, delay=100, jitter=0.0)
 #: The second loss is followed by a wait: what was lost along with it has run by then.
 PAUSE = Retry(max_attempts=2, backoff=Backoff.FIXED, delay=3000, jitter=0.0)
-TIMEOUT = Timeout(soft=300, hard=600)
+TIMEOUT = Timeout(soft=1000, hard=2000)
 
 
 def add_neighbours(site, seconds):

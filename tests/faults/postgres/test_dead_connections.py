@@ -8,9 +8,9 @@ from tests.processes.jobs import RUN_ALL, job, once
 from tickwell.clock import wall_millis
 from tickwell.stores.postgres import PostgresStore
 
-#: A beat is given up after a second; a statement after six, when the driver's patience ends.
-LEASE = {"ttl": 3.0, "beat": 0.5}
-TIMEOUTS = "&statement_timeout=1&connect_timeout=2"
+#: A beat is given up after three seconds; a statement after ten, when the driver's patience ends.
+LEASE = {"ttl": 8.0, "beat": 0.5}
+TIMEOUTS = "&statement_timeout=5&connect_timeout=2"
 
 
 def hung(agent):
@@ -45,7 +45,7 @@ def test_connections_that_are_forgotten_cost_nobody_a_lease(site, processes, pro
 
 async def test_an_ear_that_went_deaf_is_replaced(site, proxy):
     speaker, listener = (
-        PostgresStore.from_url(f"{way}&connect_timeout=1") for way in (site.store, site.way)
+        PostgresStore.from_url(f"{way}&connect_timeout=5") for way in (site.store, site.way)
     )
     await speaker.open()
     await listener.open()
