@@ -64,7 +64,7 @@ async def test_what_a_live_worker_can_run_is_not_gone_until_that_worker_is(
             assert (await mine.get("theirs")).cursor.state is JobState.ACTIVE
             assert caplog.messages == []
             await other.stop()
-            await asyncio.wait_for(paused.wait(), 10)
+            await asyncio.wait_for(paused.wait(), 100)
             assert (await mine.get("theirs")).cursor.pause.why == "gone from code"
             assert len(caplog.messages) == 1
 
@@ -145,7 +145,7 @@ async def test_a_handler_declared_while_the_engine_runs_is_taken_up(make):
         async def late() -> None:
             ran.set()
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             await late.trigger()
             await ran.wait()
         assert (await scheduler.get("late")).job.app == "shop"

@@ -13,7 +13,7 @@ from tickwell import Call, Every, Run, Scheduler
 from tickwell.domain.job import JobState
 from tickwell.errors import InvalidPayload, NotRunning
 
-DEADLINE = 60
+DEADLINE = 100
 
 
 def run_script(tmp_path, text):
@@ -119,7 +119,7 @@ def test_the_end_of_the_program_drains(tmp_path):
 
         scheduler.start_in_background()
         work.blocking.trigger()
-        begun.wait(20)
+        begun.wait(60)
         """,
     )
     assert (stdout, stderr) == ("worked\nstopped 0\n", "")

@@ -8,7 +8,7 @@ from tickwell import Every, Retry, Run, Scheduler, Settings, State
 from tickwell.errors import InvalidInput, InvalidJob, InvalidPayload, InvalidTrigger
 from tickwell.testing.contract.builders import T0
 
-DEADLINE = 20
+DEADLINE = 100
 
 
 @pytest.fixture

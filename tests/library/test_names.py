@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tickwell import Call, Every, Execution, Scheduler, State
+from tickwell import Call, Every, Execution, Retry, Scheduler, State
 from tickwell.clock import to_datetime
 from tickwell.domain.event import AttemptsFinished, ListenerFailed
 from tickwell.domain.job import JobState
@@ -122,11 +122,11 @@ async def test_hooks_hear_start_idle_error_events_and_stop():
     def finished(event: AttemptsFinished) -> None:
         heard.append(f"finished {len(event.reports)}")
 
-    @scheduler.job()
+    @scheduler.job(retry=Retry(delay="1h"))
     async def breaks() -> None:
         raise ValueError
 
-    async with asyncio.timeout(20), scheduler:
+    async with asyncio.timeout(100), scheduler:
         assert scheduler.is_running
         await idle.wait()
         assert scheduler.is_idle

@@ -32,7 +32,7 @@ from tickwell.errors import (
     NotRunning,
 )
 
-DEADLINE = 20
+DEADLINE = 100
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -125,7 +125,7 @@ async def test_the_same_key_is_the_same_execution(url):
 
 
 async def test_a_running_attempt_is_cancelled_on_request(url):
-    scheduler = Scheduler(url, settings=Settings(beat=0.2, ttl=2))
+    scheduler = Scheduler(url, settings=Settings(beat=0.2))
     running = asyncio.Event()
 
     @scheduler.job()
