@@ -53,6 +53,12 @@ REPORTS = [
     *([NOW] * LIMIT for _ in range(2)),
     *([None] * LIMIT for _ in range(2)),
 ]
+
+
+def array(values):
+    return "{" + ",".join(map(str, values)) + "}"
+
+
 #: Jobs that this process cannot read: never many.
 LEFT_OUT = jobs(1, 2)
 HOT = {
@@ -81,7 +87,11 @@ HOT = {
         NOW * 2,
         LEFT_OUT,
     ),
-    "finish": ("f", *REPORTS),
+    "finish": REPORTS,
+    "finish_quickly": (
+        *(array(REPORTS[0]), array(REPORTS[1]), array(jobs(*SOME)), array(REPORTS[1])),
+        *(array(REPORTS[9]), array(REPORTS[10]), [], [], 5, 0, None, 1, 1, 1),
+    ),
     "lock_jobs": (jobs(*SOME),),
     "gates_of_jobs": (jobs(*SOME),),
     "standing": (runs("01", *RAN),),

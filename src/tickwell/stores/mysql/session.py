@@ -55,14 +55,14 @@ class Session:
         """Run a statement over rows of parameters at once, which are its last parameter."""
         if not rows:
             return []
-        if name == "finish":
-            return await self._finish(rows, *before)
+        if name in {"finish", "finish_quickly"}:
+            return await self._finish(rows, held=name == "finish")
         if name == "best_before_gates":
             # MariaDB has no LATERAL, and a limit is no column here: gate by gate.
             return [row for one in rows for row in await self.rows(name, *one)]
         return await self.rows(name, *before, list(rows))
 
-    async def _finish(self, rows: Sequence[Sequence[Any]], held: bool) -> list[Any]:  # noqa: FBT001
+    async def _finish(self, rows: Sequence[Sequence[Any]], *, held: bool) -> list[Any]:
         """In two steps, since a write here does not tell which rows it met."""
         heads = [row[:3] for row in rows]
         found = await self.rows("standing_reports", held, heads)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Claim
+from tickwell.domain.outcome import Report
 from tickwell.ports.records import ClaimRequest
-from tickwell.stores.postgres import claiming
+from tickwell.stores.postgres import claiming, finishing
 from tickwell.stores.postgres.liveness import PostgresLiveness
 from tickwell.stores.sql.server.queue import ServerQueue
 
@@ -25,3 +28,6 @@ class PostgresQueue(PostgresLiveness, ServerQueue):
         return await self.database.single(
             lambda session: claiming.claim(session, self.cache, request)
         )
+
+    async def finish_quickly(self, reports: Sequence[Report]) -> list[Report]:
+        return await self.database.single(lambda session: finishing.quickly(session, reports))

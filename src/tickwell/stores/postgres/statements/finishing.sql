@@ -1,22 +1,18 @@
 -- The ends of attempts.
 
 -- name: finish
--- End executions with their last attempts, in one statement, fenced by the rows of `running`.
--- Unless the caller holds their jobs: only those that hold no permit, were not called off, and
--- whose definition is the one that the report was made by. The others come later, one by one.
+-- End executions with their last attempts, in one statement. The caller holds their jobs, and has
+-- locked the rows of `running`.
 -- The reports are joined once only, and handed on with the rows that they end: a plan made without
 -- knowing how many there are joins them row by row, 250,000 pairs for 500.
 WITH gone AS (
     DELETE FROM tickwell.running USING unnest(
-        $2::uuid[], $3::integer[], $4::integer[], $5::smallint[], $6::smallint[], $7::text[],
-        $8::integer[], $9::integer[], $10::integer[], $11::bigint[], $12::bigint[], $13::text[],
-        $14::text[]
+        $1::uuid[], $2::integer[], $3::integer[], $4::smallint[], $5::smallint[], $6::text[],
+        $7::integer[], $8::integer[], $9::integer[], $10::bigint[], $11::bigint[], $12::text[],
+        $13::text[]
     ) AS report (id, attempt, version, state, outcome, reason, charged, lost, returned, started_at,
                  ended_at, error, result)
     WHERE running.id = report.id AND running.attempt = report.attempt
-      AND ($1 OR (running.gate IS NULL AND NOT running.holds_job AND NOT running.called_off
-                  AND report.version = (SELECT cursor.version FROM tickwell.cursor
-                                        WHERE cursor.job = running.job)))
     RETURNING running.worker, report.*
 )
 UPDATE tickwell.execution SET
@@ -24,8 +20,45 @@ UPDATE tickwell.execution SET
     reason = gone.reason, attempt = gone.attempt, charged = gone.charged, lost = gone.lost,
     returned = gone.returned, worker = gone.worker, started_at = gone.started_at,
     ended_at = gone.ended_at, error = gone.error, result = gone.result
-FROM gone WHERE execution.id = gone.id
-RETURNING execution.id::text;
+FROM gone WHERE execution.id = gone.id;
+
+-- name: finish_quickly
+-- End executions that ended alike, in one statement, fenced by the rows of `running`, and count
+-- them: only those that hold no permit, were not called off, and whose definition is the one that
+-- the report was made by. Answers the places of those that stood among the ids, which are sorted.
+-- Arrays come as text, which the driver sends in one piece. A row finds what is its own in them by
+-- the place of its id: no plan can join them pair by pair, as one for 500 and 500 rows did.
+WITH given AS MATERIALIZED (
+    SELECT $1::text::uuid[] AS ids, $2::text::integer[] AS attempts
+),
+gone AS (
+    DELETE FROM tickwell.running
+    WHERE id = ANY (ARRAY(SELECT unnest(ids) FROM given))
+      AND attempt = (SELECT attempts FROM given)[width_bucket(id, (SELECT ids FROM given))]
+      AND gate IS NULL AND NOT holds_job AND NOT called_off
+      -- "IS TRUE" keeps it a set that is looked into, instead of one more table to be joined.
+      AND (job IN (SELECT cursor.job
+                   FROM unnest($3::text::uuid[], $4::text::integer[]) AS known (job, version)
+                   JOIN tickwell.cursor ON cursor.job = known.job
+                                       AND cursor.version = known.version)) IS TRUE
+    RETURNING id, attempt, worker, width_bucket(id, (SELECT ids FROM given)) AS place
+),
+ended AS (
+    UPDATE tickwell.execution SET
+        state = $9, rare = nullif($9, 5::smallint), outcome = $10, reason = $11,
+        attempt = gone.attempt, charged = $12, lost = $13, returned = $14, worker = gone.worker,
+        started_at = (SELECT $5::text::bigint[])[gone.place],
+        ended_at = (SELECT $6::text::bigint[])[gone.place],
+        error = ($7::text[])[gone.place], result = ($8::text[])[gone.place]
+    FROM gone WHERE execution.id = gone.id
+    RETURNING gone.place, execution.project
+),
+counted AS (
+    INSERT INTO tickwell.tally (project, state, writer, count)
+    SELECT project, $9, pg_backend_pid() % 64, count(*) FROM ended GROUP BY project ORDER BY project
+    ON CONFLICT (project, state, writer) DO UPDATE SET count = tally.count + excluded.count
+)
+SELECT array_agg(place) FROM ended;
 
 -- name: standing
 -- The running executions among these, with what their end depends on.

@@ -40,7 +40,7 @@ class Endings:
 
     async def _end(self, row: Standing, report: Report, state: int, reason: str | None) -> None:
         job = await self.flow.job(row.job)
-        await self.session.many("finish", [end_row(report, state, reason)], True)  # noqa: FBT003
+        await self.session.many("finish", [end_row(report, state, reason)])
         self.flow.ended[job.project, state] += 1
         await self.flow.after_end(job, row.kind, state, report.ended_at)
         if row.place is not None:

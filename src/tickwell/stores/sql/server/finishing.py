@@ -36,13 +36,13 @@ def is_quick(report: Report) -> bool:
     )
 
 
-async def quickly(session: Session, reports: Sequence[Report]) -> set[str]:
-    """End what holds no permit, inside a transaction; the ids of those that stood."""
+async def quickly(session: Session, reports: Sequence[Report]) -> list[Report]:
+    """End what holds no permit, inside a transaction; those that stood."""
     # By id, so that two who end the same executions wait for each other instead of deadlocking.
     first = {report.claim.id: report for report in reversed(reports)}
     rows = [end_row(r, STATE_CODE[r.state], r.reason) for _, r in sorted(first.items())]
-    ended = {id for (id,) in await session.many("finish", rows, False)}  # noqa: FBT003
-    counted = Counter((first[id].claim.job.project, STATE_CODE[first[id].state]) for id in ended)
+    ended = [first[id] for (id,) in await session.many("finish_quickly", rows)]
+    counted = Counter((one.claim.job.project, STATE_CODE[one.state]) for one in ended)
     await session.many("count_ended", [(*which, count) for which, count in sorted(counted.items())])
     return ended
 
@@ -159,7 +159,7 @@ class Finishing:
             if job.trigger.follows_finish:
                 self.stirred = True
                 await self.flow.after_end(job, row.kind, state, report.ended_at)
-        await self.session.many("finish", ends, True)  # noqa: FBT003
+        await self.session.many("finish", ends)
         if self.retries:
             await self._write_retries()
         if self.freed:

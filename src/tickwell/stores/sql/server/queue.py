@@ -86,18 +86,17 @@ class ServerQueue(ServerBase, ABC):
             finished = await finish_apart(
                 known, lambda some: self._finish(some, now), self._cannot_be_stored
             )
-        finished.refused += [report for report in reports if not is_id(report.claim.id)]
+        if len(known) < len(reports):
+            finished.refused += [report for report in reports if not is_id(report.claim.id)]
         return finished
 
     async def _finish(self, reports: Sequence[Report], now: int) -> Finished:
         quick = [report for report in reports if is_quick(report)]
-        ended: set[str] = set()
-        if quick:
-            ended = await self.database.write(lambda session: quickly(session, quick))
-        done = {id(r) for r in _firsts(quick) if r.claim.id in ended}
-        rest = [report for report in reports if id(report) not in done]
-        if not rest:
+        ended = await self.finish_quickly(quick) if quick else []
+        if len(ended) == len(reports):
             return Finished()
+        done = {id(report) for report in ended}
+        rest = [report for report in reports if id(report) not in done]
 
         async def work(session: Session) -> tuple[Finished, bool]:
             finishing = Finishing(session, self.cache, now)
@@ -118,6 +117,10 @@ class ServerQueue(ServerBase, ABC):
             self.ring()
         return moved
 
+    async def finish_quickly(self, reports: Sequence[Report]) -> list[Report]:
+        """End what holds no permit; those that stood, of several on one execution the first."""
+        return await self.database.write(lambda session: quickly(session, reports))
+
     @abstractmethod
     async def promote_free(
         self, until: int, left_out: list[str], limit: int
@@ -130,8 +133,3 @@ class ServerQueue(ServerBase, ABC):
 
     def _cannot_be_stored(self, error: Exception) -> bool:
         return error.__cause__ is not None and self.errors.is_bad_data(error.__cause__)
-
-
-def _firsts(reports: Sequence[Report]) -> list[Report]:
-    """Of several reports on one execution, the first."""
-    return list({report.claim.id: report for report in reversed(reports)}.values())

@@ -1,0 +1,62 @@
+"""Finishing on PostgreSQL: what holds no permit ends, and is counted, in one statement."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tickwell.domain.outcome import Report
+from tickwell.stores.postgres.session import Session
+from tickwell.stores.sql.codec import OUTCOME_CODE, STATE_CODE, to_json
+from tickwell.stores.sql.text import clean
+
+
+async def quickly(session: Session, reports: Sequence[Report]) -> list[Report]:
+    """End what holds no permit; those that stood.
+
+    A statement for each way to end, of which a batch has one or two.
+    """
+    # Of several reports on one execution, the first.
+    first = {report.claim.id: report for report in reversed(reports)}
+    jobs = {report.claim.job.id: report.claim.job.version for report in reports}
+    alike: defaultdict[tuple[Any, ...], list[Report]] = defaultdict(list)
+    for _, report in sorted(first.items()):
+        # Of two definitions of a job one is not in force: its ends come later, one by one.
+        if jobs[report.claim.job.id] == report.claim.job.version:
+            alike[_way(report)].append(report)
+    known = _array(jobs), _array(jobs.values())
+    ended: list[Report] = []
+    for way, some in alike.items():
+        ids = _array(report.claim.id for report in some)
+        attempts = _array(report.claim.attempt for report in some)
+        places = await session.value("finish_quickly", ids, attempts, *known, *_own(some), *way)
+        ended += [some[place - 1] for place in places or ()]
+    return ended
+
+
+def _way(report: Report) -> tuple[Any, ...]:
+    """What executions that ended alike have in common."""
+    codes = STATE_CODE[report.state], OUTCOME_CODE[report.outcome], clean(report.reason)
+    return *codes, report.charged, report.lost, report.returned
+
+
+def _own(reports: Sequence[Report]) -> tuple[Any, ...]:
+    """What each has of its own: started_at, ended_at, error, result."""
+    return (
+        _array("NULL" if one.started_at is None else one.started_at for one in reports),
+        _array(one.ended_at for one in reports),
+        _texts(clean(one.error) for one in reports),
+        _texts(to_json(one.result) for one in reports),
+    )
+
+
+def _array(values: Iterable[int | str]) -> str:
+    """As the server reads it; the driver would look at each element, at three times the cost."""
+    return "{" + ",".join(map(str, values)) + "}"
+
+
+def _texts(values: Iterable[str | None]) -> list[str | None]:
+    """Nothing at all where there is no text: what an array does not have is null."""
+    texts = list(values)
+    return texts if any(text is not None for text in texts) else []
