@@ -4,8 +4,6 @@ import sqlite3
 from collections.abc import Callable, Coroutine
 from functools import partial
 
-import pytest
-
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Kind, State
 from tickwell.domain.planning import plan
@@ -159,7 +157,6 @@ async def measure(path, jobs):
     return done
 
 
-@pytest.mark.timeout(180)
 async def test_a_million_jobs_cost_no_more_than_a_thousand(tmp_path):
     few = await measure(tmp_path / "few.db", FEW)
     many = await measure(tmp_path / "many.db", MANY)

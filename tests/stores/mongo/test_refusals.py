@@ -97,7 +97,6 @@ async def test_a_scratch_place_takes_rights_of_its_own(guarded):
         await place.drop()
 
 
-@pytest.mark.timeout(120)
 async def test_a_secondary_is_read_only():
     _, secondary = start_set(2)
     said = await refusal(secondary.url("fresh", directConnection="true"))
