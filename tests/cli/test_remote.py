@@ -40,7 +40,7 @@ def test_a_server_that_is_not_there(tickwell):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    ended = tickwell("jobs", "list", "--server", url)
+        ended = tickwell("jobs", "list", "--server", url)
     assert (ended.code, ended.out) == (5, "")
     assert ended.err.startswith(f"tickwell: {url} cannot be reached: ")
     assert ended.err.count("\n") == 1

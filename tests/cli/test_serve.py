@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes.child import PATIENCE, until
+
 APP = """
 import os
 from tickwell import Every, Scheduler
@@ -57,7 +59,7 @@ def address(process):
 
 def get(url):
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         is_json = "json" in error.headers["content-type"]
@@ -73,7 +75,7 @@ def test_it_serves_health_and_stops_on_sigterm(serve):
     assert get(f"{url}/api/v1/jobs") == (200, {"items": [], "next_cursor": None})
     assert get(f"{url}/nothing")[0] == 404
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def test_roles_are_processes(serve):
@@ -85,16 +87,16 @@ def test_roles_are_processes(serve):
     body = {"name": "a", "trigger": {"on_demand": True}, "target": {"call": {"handler": "none"}}}
     request = urllib.request.Request(f"{url}/api/v1/jobs", json.dumps(body).encode())
     request.add_header("content-type", "application/json")
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         assert answer.status == 201
     for process in (api, worker):
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 def test_the_open_api_is_for_this_machine_alone(serve):
     process = serve("--port", "0", "--host", "0.0.0.0", "--no-auth")
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert "not this machine alone" in errors
 
@@ -119,10 +121,10 @@ def test_the_first_start_gives_a_way_in_and_the_second_does_not(serve):
     assert get(f"{url}/api/v1/jobs")[0] == 401
     request = urllib.request.Request(f"{url}/api/v1/jobs", headers={"x-api-key": key})
     assert get(request) == (200, {"items": [], "next_cursor": None})
-    with urllib.request.urlopen(f"{url}/login?link={link}", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}/login?link={link}", timeout=PATIENCE) as answer:
         assert link in answer.read().decode()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
     text = said(serve("--port", "0"))
     assert "tw_" not in text
     assert "link=" not in text
@@ -131,9 +133,10 @@ def test_the_first_start_gives_a_way_in_and_the_second_does_not(serve):
 def test_worker_processes_know_which_port_was_free(serve):
     process = serve("--port", "0", "--workers", "1", "--no-auth")
     port = address(process).rpartition(":")[2]
-    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    arguments = Path(f"/proc/{child}/cmdline").read_text().split("\0")
-    assert arguments[arguments.index("--port") + 1] == port
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    (child,) = until(lambda: children.read_text().split())
+    # Until it runs its own command it shows that of its parent.
+    until(lambda: f"--port\0{port}\0" in Path(f"/proc/{child}/cmdline").read_text())
 
 
 def test_what_is_opened_for_local_use_is_said(serve):
@@ -145,7 +148,7 @@ def test_it_runs_the_jobs_of_an_app(serve):
     process = serve("--app", "jobs:scheduler", "--no-http")
     assert process.stdout.readline().startswith("tick")
     process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def test_a_killed_worker_process_is_started_anew(serve):
@@ -156,7 +159,7 @@ def test_a_killed_worker_process_is_started_anew(serve):
     pids = (int(line.split()[1]) for line in process.stdout)
     assert next(pid for pid in pids if pid != first) != process.pid
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=40)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
 
 
@@ -166,7 +169,7 @@ def test_worker_processes_end_when_their_supervisor_is_killed(serve):
     process.kill()
     for _ in process.stdout:
         pass  # the pipe ends when the last process that holds it has ended
-    assert process.wait(1) == -signal.SIGKILL
+    assert process.wait(PATIENCE) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize(
@@ -182,7 +185,7 @@ def test_worker_processes_end_when_their_supervisor_is_killed(serve):
 )
 def test_bad_input_gets_one_sentence_and_no_traceback(serve, arguments, message):
     process = serve(*arguments, "--port", "0")
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode in {1, 2}
     assert message in errors
     assert "Traceback" not in errors
@@ -192,7 +195,7 @@ def test_a_taken_port_is_named(serve):
     first = serve("--port", "0")
     port = address(first).rpartition(":")[2]
     second = serve("--port", port, "--store", "sqlite:///other.db")
-    _, errors = second.communicate(timeout=30)
+    _, errors = second.communicate(timeout=PATIENCE)
     assert second.returncode == 2
     assert f"cannot listen on 127.0.0.1:{port}" in errors
 
@@ -231,12 +234,12 @@ def test_a_thread_that_never_ends_does_not_keep_the_process(serve, tmp_path):
         [sys.executable, "-c", "import asyncio, stuck; asyncio.run(stuck.main())"],
         cwd=tmp_path,
         check=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     process = serve("--app", "stuck:scheduler", "--no-http")
     assert process.stdout.readline() == "stuck\n"
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def test_a_second_signal_ends_it_at_once(serve, tmp_path):
@@ -248,12 +251,12 @@ def test_a_second_signal_ends_it_at_once(serve, tmp_path):
         if line.startswith("stopping"):
             break
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) in {-signal.SIGTERM, 0}
+    assert process.wait(PATIENCE) in {-signal.SIGTERM, 0}
 
 
 def test_memory_is_not_shared_with_worker_processes(serve):
     process = serve("--store", "memory://", "--workers", "1", "--no-http")
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert "cannot see what this process keeps in memory" in errors
 

@@ -15,7 +15,7 @@ def test_a_link_logs_in_once(tickwell, folder):
         request = urllib.request.Request(
             f"{served.url}/api/v1/session", body, {"content-type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             assert answer.status == 201
         unknown = tickwell("users", "link", "nobody")
         assert (unknown.code, unknown.err) == (3, "tickwell: no user 'nobody'\n")

@@ -41,7 +41,7 @@ async def _run(url, requests):
     async with scheduler:
         for name, payload in requests:
             await scheduler.trigger(name, payload)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(100):
             await ended.wait()
 
 
