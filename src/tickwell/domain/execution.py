@@ -114,6 +114,11 @@ class Attempt:
     ended_at: int
     error: str | None = None
 
+    @property
+    def is_untried(self) -> bool:
+        """Given back before anything started."""
+        return self.outcome is OutcomeKind.RELEASED and self.started_at is None
+
 
 @dataclass(slots=True, kw_only=True)
 class Execution:

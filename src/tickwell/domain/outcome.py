@@ -53,6 +53,14 @@ class Report:
         """A lost attempt may have started without anybody knowing, so it counts as started."""
         return self.started_at is not None or self.outcome is OutcomeKind.LOST
 
+    @property
+    def is_untried(self) -> bool:
+        """The claim was given back before anything started: put off, or at a shutdown.
+
+        One that may be put off for hours keeps the newest of such attempts in a row.
+        """
+        return self.outcome is OutcomeKind.RELEASED and self.started_at is None
+
 
 def decide(claim: Claim, outcome: Outcome, now: int) -> Report:
     """The report for an attempt that ended now. `attempt` itself never falls: it is the fence."""

@@ -79,6 +79,7 @@ class MemoryReports:
 
     def _try_again(self, row: Row, run_at: int, rank: int, now: int) -> None:
         execution, entry = row.execution, self.tables.jobs[row.execution.job_id]
+        _drop_put_off(execution.attempts)
         execution.worker, execution.cancel_requested = None, False
         execution.run_at = row.look_at = run_at
         row.rank, row.called_off = rank, False
@@ -106,6 +107,12 @@ class MemoryReports:
 def _stands(row: Row, report: Report) -> bool:
     execution = row.execution
     return execution.state is State.RUNNING and execution.attempt == report.claim.attempt
+
+
+def _drop_put_off(attempts: list[Attempt]) -> None:
+    """Of attempts in a row that were put off, the newest stays."""
+    if len(attempts) > 1 and attempts[-1].is_untried and attempts[-2].is_untried:
+        del attempts[-2]
 
 
 def _was_applied(row: Row, report: Report) -> bool:

@@ -82,6 +82,11 @@ def attempt_row(key: int | str, report: Report, attempt: int, worker: str) -> tu
     )
 
 
+def put_off_rows(key: int | str, report: Report, attempt: int) -> list[tuple[int | str, int]]:
+    """The parameters of `drop_put_off`: what is put off again keeps the newest such attempt."""
+    return [(key, attempt - 1)] if report.is_untried and attempt > 1 else []
+
+
 def go_on_row(key: int | str, report: Report, attempt: int, run_at: int) -> tuple[Any, ...]:
     """The parameters of `go_on`."""
     return (

@@ -70,6 +70,7 @@ class Endings:
             self._end(row, report, SKIPPED, Reason.WITHDRAWN)
 
     def _try_again(self, row: Standing, report: Report, run_at: int, rank: int) -> None:
+        self.session.many("drop_put_off", row.put_off_rows(report))
         self.session.run("insert_attempts", *row.attempt_row(report))
         self.session.run("go_on", *row.go_on_row(report, run_at))
         pending = Row(*row.again_row(report, run_at, rank, WAITING))

@@ -116,12 +116,14 @@ class Finishing:
             self.session.together("end_executions", rows, common)
 
     def _write_retries(self, retries: list[tuple[Standing, Report]]) -> None:
-        attempts, gone_on, again = [], [], []
+        attempts, put_off, gone_on, again = [], [], [], []
         for row, report in retries:
             state = QUEUED if report.run_at <= self.now else WAITING
+            put_off += row.put_off_rows(report)
             attempts.append(row.attempt_row(report))
             gone_on.append(row.go_on_row(report, report.run_at))
             again.append(row.again_row(report, report.run_at, report.rank, state))
+        self.session.many("drop_put_off", put_off)
         self.session.many("insert_attempts", attempts)
         self.session.many("go_on", gone_on)
         self.session.many("insert_again", again)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
 from tickwell.stores.sql.codec import NO_GATE, OUTCOME_CODE, to_json
-from tickwell.stores.sql.reports import attempt_row, go_on_row
+from tickwell.stores.sql.reports import attempt_row, go_on_row, put_off_rows
 from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.flow import kept_for
 
@@ -60,6 +60,10 @@ class Standing(NamedTuple):
     def attempt_row(self, report: Report) -> tuple[Any, ...]:
         """The parameters of `insert_attempts`."""
         return attempt_row(self.key, report, self.attempt, report.claim.worker)
+
+    def put_off_rows(self, report: Report) -> list[tuple[int | str, int]]:
+        """Rows of `drop_put_off`: one or none."""
+        return put_off_rows(self.key, report, self.attempt)
 
     def go_on_row(self, report: Report, run_at: int) -> tuple[Any, ...]:
         """The parameters of `go_on`."""

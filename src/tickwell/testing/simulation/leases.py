@@ -61,7 +61,8 @@ class Leases:
             liveness = tables.workers.get(claim.worker)
             return liveness is not None and not liveness.lost
         row = tables.rows.get(claim.id)
-        taken = row.execution.attempts[claim.attempt - 1 :] if row else []
+        ended = row.execution.attempts if row else []
+        taken = [attempt for attempt in ended if attempt.number >= claim.attempt]
         # The store's clock was set ahead, and the deadline passed: the one end of a lease that
         # its holder cannot foresee.
         by_deadline = taken and taken[0].outcome is OutcomeKind.LOST

@@ -38,7 +38,7 @@ class Seen:
     attempt: int
     ended: int
     reason: str | None
-    #: How many attempts it had when a person revived it, the last time.
+    #: The number of its last attempt when a person revived it, the last time.
     revived: int | None = None
 
 
@@ -64,7 +64,7 @@ class Rows:
     def is_ended(self, claim: Claim) -> bool:
         """Whether this attempt is on record."""
         row = self.world.store.tables.rows.get(claim.id)
-        return row is not None and len(row.execution.attempts) >= claim.attempt
+        return row is not None and _last(row.execution) >= claim.attempt
 
     def look(self, method: str, *, fully: bool) -> None:
         """Compare with how it was: what is new or live, now and then all."""
@@ -85,7 +85,7 @@ class Rows:
             elif (
                 one.state is not seen.state
                 or one.attempt != seen.attempt
-                or len(one.attempts) != seen.ended
+                or _last(one) != seen.ended
             ):
                 self._changed(one, seen, method)
             if one.state not in ENDED:
@@ -126,12 +126,12 @@ class Rows:
         self._transition(one, seen, method)
         self._numbers(one, seen, method)
         if method == "revive" and seen.state is State.DEAD:
-            seen.revived = len(one.attempts)
+            seen.revived = _last(one)
         self._budget(one, seen)
         if seen.state is not State.BLOCKED:  # else its instant had come, and it was let wait
             self._overlap(one)
         seen.state, seen.attempt, seen.reason = one.state, one.attempt, one.reason
-        seen.ended = len(one.attempts)
+        seen.ended = _last(one)
 
     def _transition(self, one: Execution, seen: Seen, method: str) -> None:
         before, after = seen.state, one.state
@@ -148,13 +148,20 @@ class Rows:
             raise self.world.fail(f"{one.id} stopped running by {method}")
 
     def _numbers(self, one: Execution, seen: Seen, method: str) -> None:
-        """Attempts are 1, 2, 3 …: the number rises at each claim by one and never falls."""
+        """Attempts are 1, 2, 3 …: the number rises at each claim by one and never falls.
+
+        Of those put off in a row the newest is kept.
+        """
         risen = one.attempt - seen.attempt
         if risen and not (method == "claim" and risen == 1 and one.state is State.RUNNING):
             raise self.world.fail(f"{one.id}: attempt {seen.attempt} to {one.attempt} by {method}")
-        ended = one.attempt - (one.state is State.RUNNING)
-        if [attempt.number for attempt in one.attempts] != list(range(1, ended + 1)):
-            numbers = [attempt.number for attempt in one.attempts]
+        whole = _last(one) == one.attempt - (one.state is State.RUNNING)
+        numbers = [attempt.number for attempt in one.attempts]
+        for before, attempt in zip([0, *numbers], one.attempts, strict=False):
+            whole &= attempt.number == before + 1 or (
+                attempt.is_untried and before < attempt.number
+            )
+        if not whole:
             raise self.world.fail(f"{one.id}: attempts {numbers} of {one.attempt}, {one.state}")
 
     def _overlap(self, one: Execution) -> None:
@@ -166,7 +173,8 @@ class Rows:
 
     def _budget(self, one: Execution, seen: Seen) -> None:
         """Failures never exceed the budget; a dead letter has spent it, or says why not."""
-        outcomes = Counter(attempt.outcome for attempt in one.attempts[seen.revived or 0 :])
+        since = seen.revived or 0
+        outcomes = Counter(each.outcome for each in one.attempts if each.number > since)
         failures = sum(outcomes[kind] for kind in _FAILURES)
         entry = self.world.store.tables.jobs.get(one.job_id)
         most = entry.job.retry.max_attempts if entry else failures
@@ -174,6 +182,11 @@ class Rows:
             raise self.world.fail(f"{one.id}: {dict(outcomes)}, {one.charged} charged of {most}")
         if one.state is State.DEAD and not one.reason:
             raise self.world.fail(f"{one.id} died without a reason")
+
+
+def _last(one: Execution) -> int:
+    """The number of the last attempt that has ended."""
+    return one.attempts[-1].number if one.attempts else 0
 
 
 def _is_live(one: Execution, seen: Seen) -> bool:

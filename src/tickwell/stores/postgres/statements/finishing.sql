@@ -120,6 +120,12 @@ SELECT best.gate FROM unnest($1::uuid[]) AS wanted (job) CROSS JOIN LATERAL (
 ) AS best
 WHERE best.gate IS NOT NULL;
 
+-- name: drop_put_off
+-- Attempts that were put off before ones that are put off as well: 4 is released.
+DELETE FROM tickwell.attempt USING unnest($1::uuid[], $2::integer[]) AS gone (execution, number)
+WHERE attempt.execution = gone.execution AND attempt.number = gone.number
+  AND attempt.outcome = 4 AND attempt.started_at IS NULL;
+
 -- name: insert_attempts
 -- Attempts that another one follows.
 INSERT INTO tickwell.attempt (execution, number, outcome, worker, started_at, ended_at, error)

@@ -4,7 +4,7 @@
 -- A stamp says what only Python can: for which version, with which limit, whether it fires then.
 -- Answers the places of refused reports, failures by job, what needs a stamp (and nothing is
 -- written), and whether somebody should look.
-local LOST_OUTCOME = 3
+local LOST_OUTCOME, RELEASED_OUTCOME = 3, 4
 local R_ID, R_JOB, R_ATTEMPT, R_OUTCOME, R_STATE, R_CHARGED, R_LOST, R_RETURNED, R_CLAIM_CHARGED,
   R_ENDED, R_STARTED, R_RESULT, R_ERROR, R_REASON, R_RUN_AT, R_RANK, R_COUNTS, R_STAMP =
   1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
@@ -53,8 +53,15 @@ local function was_applied(row, report)
   return false
 end
 
+local function is_untried(attempt)
+  return attempt and attempt[2] == RELEASED_OUTCOME and not attempt[4]
+end
+
 local function try_again(id, row, run_at, rank, stamp)
-  local entry = entries[row[JOB]]
+  local entry, attempts = entries[row[JOB]], row[ATTEMPTS]
+  if is_untried(attempts[#attempts]) and is_untried(attempts[#attempts - 1]) then
+    table.remove(attempts, #attempts - 1) -- of those put off in a row the newest stays
+  end
   lift(id, row)
   row[WORKER], row[CLAIM], row[CANCEL], row[CALLED_OFF] = false, false, false, false
   row[RUN_AT], row[LOOK_AT], row[RANK] = run_at, run_at, rank

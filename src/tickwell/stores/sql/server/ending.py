@@ -63,6 +63,7 @@ class Endings:
     async def _try_again(self, row: Standing, report: Report, run_at: int, rank: int) -> None:
         head = self.flow.locks.heads[row.job]
         await self.session.run("stop", [row.id])
+        await self.session.many("drop_put_off", row.put_off_rows(report))
         await self.session.many("insert_attempts", [row.attempt_row(report)])
         await self.session.many("go_on", [row.go_on_row(report, run_at)])
         await self.session.many("insert_again", [row.again_row(report, run_at, rank, WAITING)])

@@ -184,13 +184,15 @@ class Finishing:
 
     async def _write_retries(self) -> None:
         self.stirred = True
-        attempts, gone_on, again = [], [], []
+        attempts, put_off, gone_on, again = [], [], [], []
         for row, report in self.retries:
             state = QUEUED if report.run_at <= self.now else WAITING
+            put_off += row.put_off_rows(report)
             attempts.append(row.attempt_row(report))
             gone_on.append(row.go_on_row(report, report.run_at))
             again.append(row.again_row(report, report.run_at, report.rank, state))
         await self.session.run("stop", [row.id for row, _ in self.retries])
+        await self.session.many("drop_put_off", put_off)
         await self.session.many("insert_attempts", attempts)
         await self.session.many("go_on", gone_on)
         await self.session.many("insert_again", again)

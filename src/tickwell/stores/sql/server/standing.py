@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tickwell.domain.outcome import Report
-from tickwell.stores.sql.reports import attempt_row, end_columns, go_on_row
+from tickwell.stores.sql.reports import attempt_row, end_columns, go_on_row, put_off_rows
 
 
 class Standing(NamedTuple):
@@ -36,6 +36,10 @@ class Standing(NamedTuple):
     def attempt_row(self, report: Report) -> tuple[Any, ...]:
         """The parameters of `insert_attempts`."""
         return attempt_row(self.id, report, self.attempt, self.worker)
+
+    def put_off_rows(self, report: Report) -> list[tuple[int | str, int]]:
+        """Rows of `drop_put_off`: one or none."""
+        return put_off_rows(self.id, report, self.attempt)
 
     def go_on_row(self, report: Report, run_at: int) -> tuple[Any, ...]:
         """The parameters of `go_on`."""

@@ -55,6 +55,11 @@ WHERE key IN (SELECT value FROM json_each(?)) AND gate IS NULL;
 SELECT queue.key, queue.job FROM json_each(?) AS wanted
 CROSS JOIN queue ON queue.key = wanted.value WHERE queue.gate IS NOT NULL;
 
+-- name: drop_put_off
+-- Attempts that were put off before ones that are put off as well: 4 is released.
+DELETE FROM attempt
+WHERE execution = ? AND number = ? AND outcome = 4 AND started_at IS NULL;
+
 -- name: insert_attempts
 -- Attempts that another one follows.
 INSERT INTO attempt (execution, number, outcome, worker, started_at, ended_at, error)

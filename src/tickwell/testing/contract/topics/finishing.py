@@ -11,7 +11,7 @@ import pytest
 
 from tickwell.domain.change import delete, edit, pause, resume
 from tickwell.domain.execution import Attempt, Claim, OutcomeKind, State
-from tickwell.domain.gate import Overlap
+from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
 from tickwell.domain.policy import MINUTE, SECOND, Backoff, Retry
@@ -92,6 +92,27 @@ class Finishing(Topic):
         assert (execution.state, execution.run_at) == (State.QUEUED, T0 + 5)
         assert (execution.attempt, execution.charged, execution.returned) == (1, 0, 1)
         assert (await scene.claim_one(T0 + 5)).attempt == 2
+
+    @pytest.mark.parametrize("gate", [None, Concurrency(key="narrow", limit=1)])
+    async def test_of_attempts_put_off_in_a_row_the_newest_stays(
+        self, scene: Scene, gate: Concurrency | None
+    ) -> None:
+        _, claim = await _running(scene, concurrency=gate)
+        await scene.finish(claim, OutcomeKind.RELEASED, T0 + 1, started=False)
+        await scene.fail(await scene.claim_one(T0 + 2), T0 + 5)
+        await scene.promote(minute(2))
+        for n in range(3):
+            again = await scene.claim_one(minute(2) + n)
+            await scene.finish(again, OutcomeKind.RELEASED, minute(2) + n, started=False)
+        await scene.finish(await scene.claim_one(minute(3)), OutcomeKind.SUCCEEDED, minute(3))
+        execution = await scene.execution(claim)
+        assert [(each.number, each.outcome) for each in execution.attempts] == [
+            (1, OutcomeKind.RELEASED),
+            (2, OutcomeKind.FAILED),
+            (5, OutcomeKind.RELEASED),
+            (6, OutcomeKind.SUCCEEDED),
+        ]
+        assert (execution.attempt, execution.charged) == (6, 2)
 
     async def test_a_lost_attempt_is_counted_apart(self, scene: Scene) -> None:
         _, claim = await _running(scene)
