@@ -59,6 +59,8 @@ def no_fence(patches):
             return True
 
     rewrite(patches, "finish", "AND running.attempt = report.attempt", "")
+    own = "(SELECT attempts FROM given)[width_bucket(id, (SELECT ids FROM given))]"
+    rewrite(patches, "finish_quickly", f"AND attempt = {own}", "")
     patches.setattr(
         finishing, "Standing", lambda *row: Standing(*row)._replace(attempt=Any(row[2]))
     )
