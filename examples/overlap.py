@@ -16,8 +16,8 @@ from tickwell import Every, Overlap, Run, Scheduler, Settings
 from tickwell.clock import to_millis
 
 # Beats are when a running attempt hears that it is to stop: often, for this example.
-scheduler = Scheduler("memory://", settings=Settings(beat=0.1, ttl=5))
-begin = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)
+scheduler = Scheduler("memory://", settings=Settings(beat=0.1))
+begin = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=4)
 fires = Every("500ms", start=begin, until=begin + timedelta(seconds=1.5))
 ended: Counter[str] = Counter()
 last_ended = asyncio.Event()

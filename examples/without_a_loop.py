@@ -51,12 +51,12 @@ def application(
 def main() -> None:
     """Start the engine beside the application, and play a web server."""
     scheduler.start_in_background()
-    done.wait(20)
+    done.wait(60)
     done.clear()
     request: dict[str, object] = {"PATH_INFO": "/cat.jpg"}
     setup_testing_defaults(request)
     (answer,) = application(request, lambda status, _headers: print(status))
-    done.wait(20)
+    done.wait(60)
     execution = scheduler.blocking.execution(answer.decode())
     print(f"the run {execution.state}: {execution.result}")
 
