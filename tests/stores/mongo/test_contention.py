@@ -1,18 +1,11 @@
 """Several processes' worth of everything at once: gates, counts and ends agree afterwards."""
 
-import asyncio
-import random
 from collections import Counter
 
 import pytest
 
-from tests.stores.postgres.test_contention import HANDS, hand, made
-from tickwell.domain.change import edit, pause, resume
-from tickwell.domain.execution import ENDED, OutcomeKind, State
-from tickwell.domain.policy import SECOND
-from tickwell.domain.trigger import OnDemand
+from tests.stores.crowd import everything_at_once, let_all_end, made
 from tickwell.stores.mongo.codec import FIRST_ENDED, QUEUED, RUNNING
-from tickwell.testing.contract.builders import T0, a_job
 from tickwell.testing.contract.scene import Scene
 
 
@@ -22,17 +15,9 @@ def scenes(store, other):
     return Scene(store), Scene(other)
 
 
-async def everything(scenes, jobs, seed):
-    chance = random.Random(seed)
-    await scenes[0].add(*jobs)
-    await asyncio.gather(
-        *(hand(scenes[n % 2], n, jobs, random.Random(chance.random())) for n in range(HANDS))
-    )
-
-
 @pytest.mark.parametrize("seed", range(3))
 async def test_everything_at_once_leaves_everything_exact(scenes, owner, seed):
-    await everything(scenes, made(), seed)
+    await everything_at_once(scenes, made(), seed)
     jobs, rows = list(owner["jobs"].find()), list(owner["executions"].find())
     held = {gate["_id"]: sorted(gate["holders"]) for gate in owner["gates"].find()}
     holding: dict = {}
@@ -59,26 +44,7 @@ async def test_everything_at_once_leaves_everything_exact(scenes, owner, seed):
 
 async def test_all_of_it_ends_when_people_let_it(scenes, owner):
     jobs = made()
-    await everything(scenes, jobs, 7)
-    now, scene = T0 + 100 * SECOND, scenes[0]
-    for job in jobs:
-        await scene.change(job, pause("ann", "enough"), now)
-        await scene.change(job, resume(), now)
-        await scene.change(job, edit(a_job(job.name, trigger=OnDemand())), now)
-    for worker in [f"w{n}" for n in range(HANDS)]:
-        beat = (await scene.beat(worker, now=now)).beat
-        assert await scene.store.declare_lost(worker, beat, now)
-    for _ in range(100):
-        now += SECOND * 60
-        await scene.promote(now)
-        lost = await scene.store.orphans(now, 1000)
-        await scene.finish([*lost], OutcomeKind.LOST, now)
-        claims = await scene.claim(now, "last")
-        await scene.succeed(claims, now)
-        stats = await scene.store.stats()
-        if not any(stats[state] for state in State if state not in ENDED):
-            break
-    else:
-        pytest.fail(f"something never ended: {stats}")
+    await everything_at_once(scenes, jobs, 7)
+    await let_all_end(scenes[0], jobs)
     assert [gate for gate in owner["gates"].find() if gate["holders"]] == []
     assert list(owner["jobs"].find({"holder": {"$exists": True}})) == []
