@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import partial
 
 import pytest
 
@@ -11,6 +12,12 @@ from tests.processes.service import serving
 from tests.servers.redis_keys import client
 
 
+def says_why(agent):
+    """Whether its planner has found out; a busy machine may have halted it before, for a moment."""
+    failed = [line for line in agent.heard("StepFailed") if line["service"] == "planner"]
+    return any("its epoch is gone" in line["error"] for line in failed)
+
+
 def test_a_database_that_is_flushed_under_load(site, processes, server):
     agents = [processes.agent(site.orders(report_every=0.1)) for _ in range(2)]
     add_load(site, 3)
@@ -18,8 +25,7 @@ def test_a_database_that_is_flushed_under_load(site, processes, server):
     with client(server) as keys:
         keys.flushall()
         for agent in agents:
-            failed = agent.wait_for("StepFailed", after=0, service="planner")
-            assert "its epoch is gone" in failed["error"]
+            until(partial(says_why, agent))
             agent.wait_for("Report", after=len(agent.lines), ok=False)
         assert keys.dbsize() == 0
     for agent in agents:

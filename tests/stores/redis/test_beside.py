@@ -82,7 +82,7 @@ async def test_a_lease_ends_by_itself(server):
     while rest := await second.rest():
         rests += 1
         await asyncio.sleep(rest)
-    assert 1 <= rests <= 3
+    assert rests <= 3
     await asyncio.gather(first.close(), second.close())
 
 

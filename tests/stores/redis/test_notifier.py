@@ -1,10 +1,12 @@
 """Wake-ups: heard from other processes, not from ourselves, and polled for where none come."""
 
 import asyncio
+import time
 
 from tests.servers.redis import start
 from tests.servers.redis_keys import url
 from tickwell.domain.trigger import OnDemand
+from tickwell.stores.bell import APART
 from tickwell.stores.redis import RedisStore
 from tickwell.testing.contract.builders import T0, a_request
 
@@ -35,16 +37,17 @@ async def test_our_own_writes_do_not_wake_us(scene, store):
 async def test_many_writes_ring_few_times(scene, store, keys):
     heard = keys.pubsub()
     heard.subscribe(store.bell.channel)
+    began = time.monotonic()
     job = await scene.job(trigger=OnDemand())
     for _ in range(100):
         await scene.run(a_request(job, T0))
     messages = 0
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(100):
         while (message := heard.get_message(timeout=0.05)) or not messages:
             messages += message is not None and message["type"] == "message"
             await asyncio.sleep(0)
     heard.close()
-    assert messages < 60
+    assert messages <= 2 + (time.monotonic() - began) / APART
 
 
 async def test_a_wait_in_vain_says_so(store):
@@ -72,11 +75,9 @@ async def test_a_connection_that_died_without_a_word_is_given_up():
     made = start()
     store = RedisStore.from_url(url("silent", made))
     await store.open()
-    waiting = asyncio.create_task(store.changed(0.2))
-    while not store._ear.hears:  # noqa: ASYNC110 - the store tells nobody else
-        await asyncio.sleep(0.01)
+    assert not await store.changed(0.01)
     made.freeze()
-    assert await waiting  # woken to look, since the ear got no answer
+    assert await store.changed(0.01)  # woken to look, since the ear got no answer
     assert not store._ear.hears
     made.thaw()
     await store.close()

@@ -36,19 +36,18 @@ async def test_processes_that_open_a_new_file_at_once_make_one_schema(path, chil
     assert integrity(path) == [("ok",)]
 
 
-async def test_contending_processes_get_fair_shares(path, store, children):
+async def test_no_contending_process_starves(path, store, children):
     started = children("write", "a", "b", "c", "d")
     for child in started:
         assert child.hear() == "ready"
     for child in started:
         child.say()
     counts: list[int] = []
-    while sum(counts) < 800:
+    while len(counts) < 4 or min(counts) < 100:
         await store.changed(1)
         found = await store.list_records("count", "default", "", 0)
         counts = [record.document for record in found]
     said = [child.end() for child in started]
-    assert min(counts) >= 0.3 * max(counts)
     # What was acknowledged is there.
     assert await records(path, "count") == {
         name: int(words[-1]) for name, words in zip("abcd", said, strict=True)
