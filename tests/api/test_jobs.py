@@ -3,6 +3,7 @@
 import pytest
 
 from tests.api.conftest import CALL, HOOK
+from tickwell.domain.policy import Retention
 
 CRON = {"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"}
 
@@ -71,6 +72,30 @@ async def test_what_was_read_can_be_sent_back_changed(world, http):
     assert stale.status_code == 412
     versions = (await http.get("/jobs/report/versions")).json()["items"]
     assert [each["version"] for each in versions] == [2, 1]
+
+
+async def test_a_job_has_the_retention_that_it_says_or_else_the_projects(world, http):
+    async def project(_name):
+        return Retention(count=7)
+
+    world.tools.retention = project
+    spelled = {"retention": {"age": "30d", "count": 1000, "dead": "90d"}}
+    await world.add("silent")
+    await world.add("spelled", **spelled)
+    batch = [{"name": each, "trigger": {"on_demand": True}, "target": CALL} for each in "ab"]
+    await http.post("/jobs/batch", json={"jobs": [batch[0], batch[1] | spelled]})
+    for name in ("silent", "spelled"):  # without the field a job keeps what it has
+        await http.put(f"/jobs/{name}", json=batch[0] | {"name": name}, headers={"if-match": "*"})
+
+    async def kept(*names):
+        found = await world.store.get_jobs("default", names)
+        return [entry.job.retention.count for entry in found]
+
+    assert await kept("silent", "a", "spelled", "b") == [7, 7, 1000, 1000]
+    for patch in ({"priority": 7}, {"retention": None}):
+        before = await kept("spelled")
+        await http.patch("/jobs/spelled", json=patch, headers={"if-match": "*"})
+    assert (before, await kept("spelled")) == ([1000], [7])
 
 
 async def test_of_several_tags_one_has_to_match(world, http):

@@ -22,7 +22,7 @@ from tickwell.domain.document.values import (
     optional,
 )
 from tickwell.domain.gate import Concurrency, Overlap
-from tickwell.domain.job import Entry, Job
+from tickwell.domain.job import Entry, Job, copied
 from tickwell.domain.policy import (
     Backoff,
     Delivery,
@@ -118,6 +118,12 @@ def retention_from_document(document: Any) -> Retention:
 def retention_to_document(retention: Retention, *, whole: bool = False) -> dict[str, Any]:
     """As in a job's document; whole: with what has its default."""
     return _RETENTION.write(retention, whole=whole)
+
+
+def with_retention(job: Job, otherwise: Retention) -> Job:
+    """A job that was read from a document; where that says nothing of it, with this retention."""
+    is_said = job.retention is not _JOB.default("retention")
+    return job if is_said else copied(job, retention=otherwise)
 
 
 def job_to_document(job: Job) -> dict[str, Any]:

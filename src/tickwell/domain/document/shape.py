@@ -40,6 +40,10 @@ class Shape(Generic[T]):
         ]
         self._values = _getter(*shape)
 
+    def default(self, name: str) -> Any:
+        """What a record gets, this very object, where a document says nothing of a field."""
+        return self._defaults[name]
+
     def as_value(self) -> Value:
         """The shape as a value of a field in another shape."""
         return Value(self.read, self.write)

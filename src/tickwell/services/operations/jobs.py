@@ -8,6 +8,7 @@ from typing import Any
 
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_from_document, job_to_document
+from tickwell.domain.document.job import with_retention
 from tickwell.domain.job import Entry, Job, copied
 from tickwell.domain.policy import DAY, Retention
 from tickwell.errors import InvalidJob, JobExists, VersionConflict
@@ -20,8 +21,6 @@ from tickwell.services.operations.tools import LOOK, Tools
 
 #: Jobs that one request may add.
 MOST = 1000
-#: What a document says that says nothing of it.
-BUILT_IN = Retention()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,10 +84,21 @@ class JobOperations:
 
     @needs(Permission.EDIT)
     async def replace(
-        self, actor: Actor, key: str, job: Job, expected_version: int | None = None
+        self,
+        actor: Actor,
+        key: str,
+        job: Job,
+        expected_version: int | None = None,
+        *,
+        exactly: bool = False,
     ) -> Changed:
-        """Put another definition in its place; what code declared of it stays."""
+        """Put another definition in its place; what code declared of it stays.
+
+        So does its retention where the document says nothing of it, unless it is meant exactly.
+        """
         before = await self._own(actor, key)
+        if not exactly:
+            job = with_retention(job, before.job.retention)
         return await self._edit(actor, "job.replace", before, job, expected_version)
 
     @needs(Permission.EDIT)
@@ -98,6 +108,8 @@ class JobOperations:
         """Change some fields by a JSON merge patch: null gives a field its default back."""
         before = await self._own(actor, key)
         job = job_from_document(merged(job_to_document(before.job), patch))
+        if "retention" in patch and patch["retention"] is None:
+            job = with_retention(job, await self.tools.retention(actor.project))
         # The patch was laid over what was read just now: nobody may come in between.
         _expect(before, expected_version)
         return await self._edit(actor, "job.patch", before, job, before.job.version)
@@ -167,7 +179,7 @@ class JobOperations:
 
     def _owned(self, job: Job, actor: Actor, kept: Retention) -> Job:
         """Whatever it says of itself, it is the actor's project's, and new."""
-        retention = kept if job.retention == BUILT_IN else job.retention
+        retention = with_retention(job, kept).retention
         return self.tools.jobs.make(job, project=actor.project, retention=retention)
 
     async def _edit(

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
+from tickwell.domain.document.job import with_retention
 from tickwell.domain.http.target import METHODS
 from tickwell.domain.job import Entry, Job
 from tickwell.errors import Conflict, InvalidInput, LimitReached
@@ -175,4 +176,5 @@ async def _secrets(visitor: Visitor) -> list[str]:
 
 def _changes(before: Job, after: Job) -> list[str]:
     """The lines of the document that saving would change."""
-    return lines_between(definition(before), definition(after))
+    saved = with_retention(after, before.retention)
+    return lines_between(definition(before), definition(saved))

@@ -68,7 +68,7 @@ async def restore(
     old = next((job for job in found if job.version == version), None)
     if old is None:
         raise NotFound("version", str(version))
-    changed = await operations.jobs.replace(actor, id, old, expected)
+    changed = await operations.jobs.replace(actor, id, old, expected, exactly=True)
     said = f"Version {version} is back, as version {changed.entry.job.version}"
     return done(request, said, f"/jobs/{changed.entry.job.id}")
 
