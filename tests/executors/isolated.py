@@ -89,14 +89,14 @@ def spin() -> None:
         pass
 
 
-@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft=300, hard=60_000))
+@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft=300, hard=100_000))
 def polite(run: Run) -> str:
-    return "stopped" if run.cancelled.wait(20) else "never asked"
+    return "stopped" if run.cancelled.wait(100) else "never asked"
 
 
-@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft=300, hard=60_000))
+@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft=300, hard=100_000))
 async def polite_later() -> None:
-    await asyncio.sleep(20)
+    await asyncio.sleep(100)
 
 
 @scheduler.job(isolation="process")

@@ -5,7 +5,7 @@ import asyncio
 from tickwell import State
 from tickwell.domain.execution import ENDED
 
-DEADLINE = 30
+DEADLINE = 100
 
 
 async def until(scheduler, execution, found=lambda one: one.state in ENDED):

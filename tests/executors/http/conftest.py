@@ -120,7 +120,7 @@ def send(executor, receive):
 
     async def send(behaviour=None, *, path="/", payload=None, claim=None, **fields):
         receiver = await receive(behaviour)
-        target = Http(receiver.url(path), **{"timeout": "20s"} | fields)
+        target = Http(receiver.url(path), **{"timeout": "100s"} | fields)
         outcome = await executor.run(a_claim(target, payload, **(claim or {})))
         return outcome, receiver
 

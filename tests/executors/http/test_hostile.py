@@ -41,9 +41,9 @@ def memory():
 
 
 async def test_a_receiver_that_hangs_times_out(send):
-    outcome, receiver = await send(hang, timeout="200ms")
+    outcome, receiver = await send(hang, timeout="1s")
     assert (outcome.kind, outcome.retry) == ("timed_out", True)
-    assert "within 0.2 s" in outcome.error
+    assert "within 1 s" in outcome.error
     assert receiver.connections == 1
 
 
@@ -72,7 +72,7 @@ async def test_other_hosts_go_on_while_one_hangs(make_executor, receive):
     outcomes = [await executor.run(a_claim(Http(fine.url(host="works.test")))) for _ in range(10)]
     assert {outcome.kind for outcome in outcomes} == {"succeeded"}
     # Those that found no place are put off, without a charge, and without ever dialling.
-    put_off, under_way = await asyncio.wait(hanging, timeout=30, return_when="FIRST_COMPLETED")
+    put_off, under_way = await asyncio.wait(hanging, return_when="FIRST_COMPLETED")
     while len(under_way) > 3:
         done, under_way = await asyncio.wait(under_way, return_when="FIRST_COMPLETED")
         put_off |= done
@@ -106,7 +106,8 @@ async def test_another_project_goes_on_at_a_host_where_one_hangs(make_executor, 
         task.cancel()
 
 
-async def test_a_burst_to_one_host_waits_its_turn(make_executor, receive):
+async def test_a_burst_to_one_host_waits_its_turn(make_executor, receive, monkeypatch):
+    monkeypatch.setattr("tickwell.executors.http.places.PATIENCE", 600)
     executor, receiver = make_executor(per_host=4), await receive()
     target = Http(receiver.url())
     outcomes = await asyncio.gather(*(executor.run(a_claim(target)) for _ in range(200)))

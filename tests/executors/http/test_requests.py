@@ -194,7 +194,7 @@ async def test_a_request_is_sent_once_in_an_attempt(executor, receive, method):
             exchange.writer.close()
 
     receiver = await receive(answers_once_then_hangs_up)
-    target = Http(receiver.url(), method=method, timeout="5s")
+    target = Http(receiver.url(), method=method, timeout="100s")
     first, second = [await executor.run(a_claim(target)) for _ in range(2)]
     assert (first.kind, second.kind) == ("succeeded", "failed")
     assert len(receiver.exchanges) == 2

@@ -7,8 +7,8 @@ import psycopg
 from tests.processes.child import until
 from tests.servers.postgres import start
 
-#: Places for all; an agent takes a few of them.
-PLACES = 20
+#: Places for all: of two agents each takes up to twenty, and the test itself a few.
+PLACES = 60
 OURS = "application_name = 'tickwell'"
 TERMINATE = f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE {OURS}"
 COUNT = f"SELECT count(*) FROM pg_stat_activity WHERE {OURS}"

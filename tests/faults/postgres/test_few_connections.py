@@ -64,7 +64,7 @@ def test_fewer_connections_than_are_wanted_are_enough(site, processes, crowd):
     add_load(site, 2)
     crowd.fill()
     crowd.leave(FEW)
-    agent = processes.agent(site.orders(settings={"ttl": 15.0}))
+    agent = processes.agent(site.orders())
     site.wait_for_calls(site.expected)
     crowd.leave()
     history = judge_load(site)
