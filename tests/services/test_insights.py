@@ -53,6 +53,15 @@ async def test_a_busy_job_leaves_room_for_a_rare_one_and_hides_nothing_that_died
     assert sum(found.load) == 3 + 5
 
 
+async def test_every_lane_that_is_drawn_has_what_it_ran(world, monkeypatch):
+    monkeypatch.setattr(timelines, "LANES", 1)
+    monkeypatch.setattr(timelines, "READ", 10)
+    await three_hours(world)
+    found, by_name = await lanes(world)
+    assert {name: len(lane.executions) for name, lane in by_name.items()} == {"busy": 18}
+    assert found.partial
+
+
 def test_by_the_hour_the_past_is_as_it_was_counted_and_the_future_as_it_will_fire():
     now = TEN + 2 * HOUR + MINUTE
     ended = {TEN: Tally(succeeded=7, dead=1), TEN + HOUR: Tally(succeeded=3)}

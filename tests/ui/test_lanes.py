@@ -2,6 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
+from tickwell.domain.execution import Execution, Kind, State
 from tickwell.services.insights.timeline import Lane, Timeline
 from tickwell.ui.svg.lanes import lanes_chart
 
@@ -32,6 +33,35 @@ def test_fires_apart_are_rings_and_those_that_would_touch_are_one_band():
     assert drawn.count('<rect class="band"') == 1
     assert "<title>4 fires from 2026-06-15 15:20:00 to 2026-06-15 15:23:00</title>" in drawn
     assert "&lt;j&gt;" in drawn
+
+
+def execution(minute, state=State.SUCCEEDED):
+    at = NOON + minute * MINUTE
+    return Execution(
+        id=f"e{minute}",
+        project="default",
+        job_id="j",
+        job_version=1,
+        kind=Kind.FIRE,
+        state=state,
+        fire_time=at,
+        run_at=at,
+        queue="default",
+        ability="http",
+        created_at=at,
+        started_at=at,
+        ended_at=at + 1000,
+    )
+
+
+def test_what_ran_is_one_mark_where_it_could_not_be_told_apart():
+    ran = [execution(1), execution(2), execution(3, State.DEAD), execution(60)]
+    drawn = chart(Lane(job_id="j", name="j", executions=ran[::-1]))
+    assert drawn.count('<a href="/executions') == 3
+    assert 'href="/executions?job=j&amp;state=succeeded"' in drawn
+    assert "2 succeeded from 2026-06-15 12:01:00 to 2026-06-15 12:02:00" in drawn
+    assert 'href="/executions/e3" aria-label="dead, 2026-06-15 12:03:00, 1.00 s"' in drawn
+    assert 'href="/executions/e60"' in drawn
 
 
 def test_the_names_are_a_picture_beside_that_of_the_lanes():

@@ -1,6 +1,7 @@
 """What holds for every trigger."""
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from hypothesis import given, settings
@@ -110,6 +111,13 @@ def test_after_is_strictly_later_and_repeatable(trigger, instant):
     assert found is None or instant < found <= NEVER
     if found is not None and not trigger.follows_finish:
         assert trigger.after(found - 1) == found
+
+
+@given(valid(), st.integers(-(10**12), NEVER), st.integers(0, 10**11))
+def test_fires_between_are_those_found_one_by_one(trigger, start, length):
+    """Some triggers only count; none may find others by it."""
+    stepped = Trigger.between(trigger, start, start + length)
+    assert [*islice(trigger.between(start, start + length), 50)] == [*islice(stepped, 50)]
 
 
 @given(valid(), st.integers(0, 4_000_000_000_000), st.integers(0, 3 * 86_400_000))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -107,6 +107,14 @@ class Cron(Trigger):
     @property
     def _zone(self) -> str:
         return self.tz
+
+    def between(self, start: int, end: int) -> Iterator[int]:
+        """The fire times later than start and not later than end; a beat is only counted."""
+        known = start > FIRST_SECOND * 1000 and end <= LAST_SECOND * 1000
+        first = self._nominal(start) if self._beat and known and self._limits is None else None
+        if first is None or self._beat is None:
+            return Trigger.between(self, start, end)
+        return iter(range(first, end + 1, self._beat[0] * 1000))
 
     def _nominal(self, instant: int) -> int | None:
         found = self._first_after(instant // 1000)

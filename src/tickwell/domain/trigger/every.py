@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -88,6 +88,13 @@ class Every(Trigger):
         due = instant + self.period
         found = limits.allowed(due if limits.start is None else max(due, limits.start))
         return None if found is None or limits.is_over(found) else found
+
+    def between(self, start: int, end: int) -> Iterator[int]:
+        """The fire times later than start and not later than end; by counting, where that does."""
+        if self._limits is not None:
+            return Trigger.between(self, start, end)
+        first = self._nominal(start)
+        return iter(() if first is None else range(first, min(end, NEVER) + 1, self.period))
 
     def _nominal(self, instant: int) -> int | None:
         if self.counts_from == "finish":

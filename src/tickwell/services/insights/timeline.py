@@ -18,7 +18,7 @@ from tickwell.services.insights.rates import hourly
 #: Lanes that are drawn; executions that are read; fires of one job that are counted.
 LANES, READ, FIRES = 40, 300, 300
 #: Executions of one job that are read where there are too many of all, and looked at for that.
-EACH, LOOK = 30, 50
+EACH, LOOK = 20, 50
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,13 +61,13 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
     for entry in soon.items:
         lanes[entry.job.id] = _lane(entry, max(since, now), until)
     known = [id for id in dict.fromkeys(each.job_id for each in ran.items) if id not in lanes]
-    for entry in await store.get_jobs(project, known[:LANES]):
+    for entry in await store.get_jobs(project, known[: LANES - len(lanes)]):
         lanes[entry.job.id] = Lane(job_id=entry.job.id, name=entry.job.name)
     seen = list(ran.items)
     if ran.cursor is not None:
         # The newest of a job are of this span, unless it ended earlier.
         look = LOOK if until > now else None
-        seen = await _of_each(store, past, list(lanes.values())[:LANES], look)
+        seen = await _of_each(store, past, list(lanes.values()), look)
     for each in seen:
         if each.job_id in lanes:
             lanes[each.job_id].executions.append(each)
@@ -81,9 +81,9 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
         since=since,
         until=until,
         now=now,
-        lanes=shown[:LANES],
+        lanes=shown,
         load=load,
-        partial=any((soon.cursor, len(known) > LANES, len(shown) > LANES)),
+        partial=soon.cursor is not None or len(shown) < len(soon.items) + len(known),
     )
 
 

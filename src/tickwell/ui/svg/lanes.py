@@ -16,8 +16,8 @@ from tickwell.ui.svg.frame import Frame
 WIDTH, NAMES, ROW, LOAD, TICKS = 1100, 190, 24, 34, 20
 #: Room above all for the word at the line.
 ABOVE = 13
-#: How wide a ring is, with a little room.
-RING = 8.5
+#: How wide a ring is, with a little room, and how wide a mark at least.
+RING, MARK = 8.5, 4
 #: Characters of a name that fit before the lanes.
 LONGEST = 27
 _TONES = {
@@ -97,7 +97,7 @@ def _name(lane: Lane, y: int) -> str:
 
 def _lane(lane: Lane, y: int, axis: Axis) -> str:
     head = f'<line class="axis" x1="{NAMES}" x2="{WIDTH}" y1="{y}" y2="{y}"/>'
-    ran = "".join(_ran(each, y, axis) for each in reversed(lane.executions))
+    ran = "".join(_ran(each, y, axis) for each in _touching(lane.executions, axis))
     if lane.dense_before is not None:
         ran = (
             _band("ran too often to be drawn one by one", axis.left, axis.x(lane.dense_before), y)
@@ -144,17 +144,41 @@ def _band(words: str, begin: float, end: float, y: int) -> str:
     )
 
 
-def _ran(each: Execution, y: int, axis: Axis) -> str:
-    begin = each.started_at or each.run_at
-    took = (each.ended_at or begin) - begin
+def _touching(executions: Sequence[Execution], axis: Axis) -> list[list[Execution]]:
+    """Oldest first. Those of one state that could not be told apart go together."""
+    groups: list[list[Execution]] = []
+    reached = 0.0
+    for each in reversed(executions):
+        x = axis.x(_begin(each))
+        if groups and groups[-1][-1].state is each.state and x < reached:
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+        reached = x + MARK
+    return groups
+
+
+def _ran(group: Sequence[Execution], y: int, axis: Axis) -> str:
+    """A mark that leads to its execution, or to all like those that it stands for."""
+    first, last = group[0], group[-1]
+    begin, end = _begin(first), max(each.ended_at or _begin(each) for each in group)
     x = axis.x(max(begin, axis.since))
-    wide = max(axis.x(min(begin + took, axis.until)) - axis.x(begin), 4)
-    tone = _TONES.get(each.state, "quiet")
-    words = escape(f"{each.state.value}, {when(each.fire_time, axis.zone)}, {span(took)}")
-    low = each.state in {State.SKIPPED, State.CANCELLED}
+    wide = max(axis.x(min(end, axis.until)) - axis.x(begin), axis.x(_begin(last)) - x + MARK)
+    state, since = first.state.value, when(first.fire_time, axis.zone)
+    if first is last:
+        href, words = f"/executions/{escape(first.id)}", f"{state}, {since}, {span(end - begin)}"
+    else:
+        href = f"/executions?job={escape(first.job_id)}&amp;state={state}"
+        words = f"{len(group)} {state} from {since} to {when(last.fire_time, axis.zone)}"
+    low = first.state in {State.SKIPPED, State.CANCELLED}
     tall, top = (4, y + 10) if low else (12, y + 6)
+    tone, words = _TONES.get(first.state, "quiet"), escape(words)
     return (
-        f'<a href="/executions/{escape(each.id)}" aria-label="{words}"><title>{words}</title>'
+        f'<a href="{href}" aria-label="{words}"><title>{words}</title>'
         f'<rect class="fill-{tone}" x="{x:.1f}" y="{top}" width="{wide:.1f}" height="{tall}" '
         f'rx="1.5"/></a>'
     )
+
+
+def _begin(each: Execution) -> int:
+    return each.started_at or each.run_at

@@ -37,7 +37,8 @@ async def dead(
     """The groups, the largest first, and how far a revival is that was begun here."""
     operations, actor = visitor.operations, visitor.actor
     where = DeadFilter(job_id=job or None, search=q or None)
-    groups = await operations.dead_letters.groups(actor, where, GROUPED)
+    found = await operations.dead_letters.groups(actor, where, GROUPED)
+    groups = found.items
     dead = await operations.insights.dead(actor)
     names = await operations.executions.names(actor, [group.newest for group in groups])
     return page(
@@ -47,7 +48,7 @@ async def dead(
         groups=groups,
         total=sum(group.count for group in groups),
         dead=dead,
-        grouped=GROUPED if dead > GROUPED else 0,
+        grouped=found.looked_at if found.more else 0,
         names=names,
         rate=RATE,
         view={"q": q, "job": job},
