@@ -113,7 +113,7 @@ async def test_one_host_is_named(listener):
 
 
 async def test_a_request_has_to_arrive_in_time(listener, monkeypatch):
-    monkeypatch.setattr(connection, "PATIENCE", 0.05)
+    monkeypatch.setattr(connection, "PATIENCE", 0.3)
     echo, connect = await listener()
     assert await status(connect, b"") == 408
     assert await status(connect, HEAD + b"a: b") == 408

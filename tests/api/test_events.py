@@ -40,7 +40,7 @@ async def listening(url, project="default"):
     """The events of a stream, one after another."""
     headers = {"x-project": project}
     async with (
-        httpx.AsyncClient(headers=headers, timeout=30) as client,
+        httpx.AsyncClient(headers=headers, timeout=100) as client,
         client.stream("GET", f"{url}/events") as answer,
     ):
         assert answer.status_code == 200

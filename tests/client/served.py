@@ -26,7 +26,7 @@ class Served:
         self.ready = threading.Event()
         self.thread = threading.Thread(target=lambda: asyncio.run(self._main()))
         self.thread.start()
-        assert self.ready.wait(30)
+        assert self.ready.wait(100)
         return self
 
     def __exit__(self, *_):

@@ -148,7 +148,7 @@ async def test_the_same_by_await(async_client):
 async def test_events_as_they_happen(async_client, served):
     await async_client.create_job(job())
     events = async_client.stream_events()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(100):
         assert (await anext(events))["type"] == "tickwell.stream.opened"
         await asyncio.to_thread(served.wait_until_watched)
         asked = await async_client.trigger_job("report", in_="1h")

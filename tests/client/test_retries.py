@@ -148,9 +148,9 @@ async def test_nobody_there():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    async with AsyncClient(url, retries=1) as client:
-        with pytest.raises(StoreUnavailable, match="cannot be reached"):
-            await client.create_key("ci", "viewer")
+        async with AsyncClient(url, retries=1) as client:
+            with pytest.raises(StoreUnavailable, match="cannot be reached"):
+                await client.create_key("ci", "viewer")
 
 
 async def test_nobody_answers():

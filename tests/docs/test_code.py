@@ -13,7 +13,7 @@ from tests.docs import pages
 from tests.docs.page import runs
 
 #: Seconds; every example ends by itself long before.
-DEADLINE = 60
+DEADLINE = 110
 WITH_SESSIONS = [page for page in pages.PAGES if pages.blocks(page.read_text("utf-8"), "pycon")]
 WITH_PYTHON = [page for page in pages.PAGES if pages.blocks(page.read_text("utf-8"), "python")]
 
