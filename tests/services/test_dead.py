@@ -64,12 +64,22 @@ async def dead(world):
 
 async def test_groups_are_counted_the_largest_first(world, dead):
     groups = await dead.groups("default")
-    assert [(group.signature, group.count, group.jobs) for group in groups] == [
+    assert [(group.signature, group.count, group.jobs) for group in groups.items] == [
         ("HTTP 500 Oops: N", 5, 2),
         ("ValueError: no", 2, 2),
     ]
-    assert groups[1].newest.error == "ValueError: no"
-    assert await dead.groups("other") == []
+    assert groups.items[1].newest.error == "ValueError: no"
+    assert (groups.looked_at, groups.more) == (7, False)
+    assert (await dead.groups("other")).items == []
+
+
+async def test_of_very_many_the_newest_are_grouped_and_the_answer_says_so(world, dead):
+    groups = await dead.groups("default", newest=3)
+    assert sum(group.count for group in groups.items) == 3
+    assert (groups.looked_at, groups.more) == (3, True)
+    chosen = await dead.groups("default", DeadFilter(search="nothing"), newest=2)
+    assert (chosen.items, chosen.looked_at, chosen.more) == ([], 2, True)
+    assert not (await dead.groups("default", newest=7)).more
 
 
 async def test_a_group_is_revived_and_the_rest_stays_dead(world, dead):

@@ -110,7 +110,7 @@ class Backend(Protocol):
         ...
 
     async def dead_groups(self, where: DeadFilter) -> Document:
-        """Dead letters by what went wrong: {"items": [`group_document`]}."""
+        """Dead letters by what went wrong: `groups_document`."""
         ...
 
     async def dead_revive(

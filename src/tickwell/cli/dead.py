@@ -73,7 +73,10 @@ async def _groups(session: Session, where: DeadFilter) -> None:
         for each in page["items"]
     ]
     screen.table(("COUNT", "JOBS", "ERROR", "NEWEST", "EXAMPLE"), rows, soft=("ERROR",))
-    say_rest(session, page, _NONE)
+    if page["more"]:
+        screen.say(f"Of the newest {page['looked_at']:,} dead letters; older ones are not counted.")
+    else:
+        say_rest(session, page, _NONE)
 
 
 @command(app, "show")

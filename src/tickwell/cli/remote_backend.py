@@ -156,7 +156,7 @@ class RemoteBackend:
     async def dead_groups(self, where: DeadFilter) -> Document:
         found = await self.client.dead_letter_groups(**_dead(where))
         items = [each for each in found["items"] if (where.search or "") in each["signature"]]
-        return {"items": items}
+        return {**found, "items": items}
 
     async def dead_revive(
         self, where: DeadFilter, *, rate: float, progress: Callable[[int], None]

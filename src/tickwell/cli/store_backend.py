@@ -197,9 +197,8 @@ class StoreBackend:
     async def dead_groups(self, where: DeadFilter) -> Document:
         do = await self.open()
         groups = await do.dead_letters.groups(self.actor, where)
-        names = await do.executions.names(self.actor, [group.newest for group in groups])
-        items = [to.group_document(each, names.get(each.newest.job_id)) for each in groups]
-        return {"items": items}
+        names = await do.executions.names(self.actor, [group.newest for group in groups.items])
+        return to.groups_document(groups, names)
 
     async def dead_revive(
         self, where: DeadFilter, *, rate: float, progress: Callable[[int], None]

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tickwell.domain.execution import Execution, State
-from tickwell.ports.records import ExecutionFilter
+from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.ports.store import HistoryStore, RecordStore
 from tickwell.services.purged import note
 from tickwell.services.time import Time
 
 #: Executions that one call to the store reads, and revives.
 _PAGE = 500
+#: Dead letters that are read to be grouped: a project may have millions.
+NEWEST = 10_000
 #: Characters of a signature.
 _LONGEST = 160
 _HTTP = re.compile(r"HTTP [0-9]{3}\b")
@@ -55,6 +57,17 @@ class Group:
     jobs: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """The largest first."""
+
+    items: list[Group]
+    #: How many dead letters were read, the newest ones.
+    looked_at: int
+    #: Older ones are not counted.
+    more: bool
+
+
 def headline(error: str) -> str:
     """The line that says what went wrong: the first, or in a traceback the one after the frames."""
     lines = [line for line in error.splitlines() if line.strip()] or [error]
@@ -92,6 +105,13 @@ class DeadLetters:
         self, project: str, where: DeadFilter, page: int = _PAGE
     ) -> AsyncIterator[list[Execution]]:
         """All that match, newest first, a page at a time; reviving them on the way is safe."""
+        async for found in self._pages(project, where, page):
+            yield [each for each in found.items if where.matches(each)]
+
+    async def _pages(
+        self, project: str, where: DeadFilter, page: int = _PAGE
+    ) -> AsyncIterator[Page[Execution]]:
+        """What the store finds, whatever it died of."""
         scope = ExecutionFilter(
             project=project,
             job_id=where.job_id,
@@ -103,7 +123,7 @@ class DeadLetters:
         cursor = None
         while True:
             found = await self.store.list_executions(scope, cursor, page)
-            yield [each for each in found.items if where.matches(each)]
+            yield found
             cursor = found.cursor
             if cursor is None:
                 return
@@ -113,24 +133,26 @@ class DeadLetters:
         return sum([len(page) async for page in self.matching(project, where)])
 
     async def groups(
-        self, project: str, where: DeadFilter | None = None, newest: int | None = None
-    ) -> list[Group]:
-        """All that match, by what went wrong, the largest group first; or of the newest only."""
+        self, project: str, where: DeadFilter | None = None, newest: int = NEWEST
+    ) -> Groups:
+        """Those that match, by what went wrong; of so many newest."""
+        chosen = where or DeadFilter()
         found: dict[str, Group] = {}
         jobs: dict[str, set[str]] = {}
-        left = newest
-        async for page in self.matching(project, where or DeadFilter()):
-            for each in page:
+        looked_at, more = 0, False
+        async for page in self._pages(project, chosen, min(_PAGE, newest)):
+            for each in filter(chosen.matches, page.items):
                 name = signature(each)
                 group = found.setdefault(name, Group(signature=name, count=0, newest=each, jobs=0))
                 group.count += 1
                 jobs.setdefault(name, set()).add(each.job_id)
-            if left is not None:
-                left -= _PAGE
-                if left <= 0:
-                    break
+            looked_at += len(page.items)
+            more = page.cursor is not None
+            if looked_at >= newest:
+                break
         ordered = sorted(found.values(), key=lambda group: (-group.count, group.signature))
-        return [replace(group, jobs=len(jobs[group.signature])) for group in ordered]
+        items = [replace(group, jobs=len(jobs[group.signature])) for group in ordered]
+        return Groups(items=items, looked_at=looked_at, more=more)
 
     async def revive_matching(
         self,

@@ -7,7 +7,7 @@ have their default.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from tickwell.domain.worker import Liveness
 from tickwell.ports.records import Page
 from tickwell.services.checkup import Finding
 from tickwell.services.completeness import Completeness
-from tickwell.services.dead import Group
+from tickwell.services.dead import Group, Groups
 from tickwell.services.executions import Backfill
 from tickwell.services.fires import upcoming
 from tickwell.services.operations.queues import Queue
@@ -239,6 +239,12 @@ def group_document(group: Group, job_name: str | None = None) -> Document:
         "jobs": group.jobs,
         "newest": execution_document(group.newest, job_name),
     }
+
+
+def groups_document(groups: Groups, names: Mapping[str, str]) -> Document:
+    """Dead letters by what went wrong, with the names of jobs by their ids."""
+    items = [group_document(each, names.get(each.newest.job_id)) for each in groups.items]
+    return {"items": items, "looked_at": groups.looked_at, "more": groups.more}
 
 
 def finding_document(finding: Finding) -> Document:

@@ -74,9 +74,11 @@ class DeadGroup(Answer):
 
 
 class DeadGroups(Answer):
-    """The largest group first."""
+    """The largest group first, of the newest dead letters; `more`: older ones are not counted."""
 
     items: list[DeadGroup]
+    looked_at: int
+    more: bool
 
 
 class DeadFilter(Shape):

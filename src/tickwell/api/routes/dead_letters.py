@@ -16,7 +16,7 @@ from tickwell.api.security import allow
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.documents import group_document, instant_text
+from tickwell.services.documents import groups_document, instant_text
 from tickwell.services.operations.revival import Revival
 
 router = APIRouter(tags=["dead letters"])
@@ -28,12 +28,14 @@ async def groups(
     query: Annotated[models.DeadFilter, Query()],
     actor: Actor = allow(Permission.READ),
 ) -> Response:
-    """What went wrong, the largest group first; `signature` is a filter for reviving."""
+    """What went wrong, the largest group first; `signature` is a filter for reviving.
+
+    The newest 10,000 dead letters are looked at; `more` says that older ones are not counted.
+    """
     operations = context_of(request).operations
     found = await operations.dead_letters.groups(actor, dead_filter(query.model_dump()))
-    names = await operations.executions.names(actor, [group.newest for group in found])
-    items = [group_document(group, names.get(group.newest.job_id)) for group in found]
-    return answer({"items": items})
+    names = await operations.executions.names(actor, [group.newest for group in found.items])
+    return answer(groups_document(found, names))
 
 
 @router.post(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.client.call import KEEP, Call, Instant, fields, get, instant, post
-from tickwell.client.results.executions import DeadGroup, Execution, Purged, Revival
-from tickwell.client.results.page import Items, Page
+from tickwell.client.results.executions import DeadGroups, Execution, Purged, Revival
+from tickwell.client.results.page import Page
 
 
 def list_executions(
@@ -60,7 +60,7 @@ def dead_letter_groups(
     since: Instant | None = None,
     until: Instant | None = None,
     signature: str | None = None,
-) -> Call[Items[DeadGroup]]:
+) -> Call[DeadGroups]:
     """What went wrong, the largest group first."""
     return get("dead-letters", "groups", **_dead(job, queue, since, until, signature))
 

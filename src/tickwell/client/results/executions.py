@@ -113,6 +113,14 @@ class DeadGroup(TypedDict):
     newest: Execution
 
 
+class DeadGroups(TypedDict):
+    """The largest group first, of the newest dead letters; `more`: older ones are not counted."""
+
+    items: list[DeadGroup]
+    looked_at: int
+    more: bool
+
+
 class Purged(TypedDict):
     """How many are gone, and whether there may be more of them: then ask again."""
 

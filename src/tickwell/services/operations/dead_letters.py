@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 
 from tickwell.errors import InvalidInput, NotFound, TickwellError
 from tickwell.ids import new_id
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.dead import DeadFilter, DeadLetters, Group
+from tickwell.services.dead import NEWEST, DeadFilter, DeadLetters, Groups
 from tickwell.services.operations.revival import KIND, Revival
 from tickwell.services.operations.tools import Tools
 
@@ -28,10 +27,8 @@ class DeadLetterOperations:
         self._tasks: set[asyncio.Task[None]] = set()
 
     @needs(Permission.READ)
-    async def groups(
-        self, actor: Actor, where: DeadFilter, newest: int | None = None
-    ) -> Sequence[Group]:
-        """All that match, or of so many newest, the largest group first."""
+    async def groups(self, actor: Actor, where: DeadFilter, newest: int = NEWEST) -> Groups:
+        """Those that match among so many newest, the largest group first."""
         return await self.dead.groups(actor.project, await self._scoped(actor, where), newest)
 
     @needs(Permission.OPERATE)
