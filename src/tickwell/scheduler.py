@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 
 from tickwell.clock import Clock, StoreClock
@@ -235,8 +236,12 @@ class Scheduler(Named, Running):
         """API and dashboard to mount beside your own: `app.mount("/scheduler", scheduler.asgi())`.
 
         The scheduler itself is started as ever, by `lifespan`. At the first start of all it makes
-        a user, and the log says how they get in.
+        a user, and the log says how they get in. Whoever asks again gets the same application.
         """
+        return self._app
+
+    @cached_property
+    def _app(self) -> FastAPI:
         from tickwell.api.access import first_mounted
         from tickwell.wiring import make_api
 

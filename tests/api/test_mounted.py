@@ -45,6 +45,7 @@ async def test_the_first_start_makes_a_user_and_says_once_how_they_get_in(tmp_pa
         scheduler = Scheduler(store)
         welcomed = asyncio.Event()
         app = scheduler.asgi()
+        assert scheduler.asgi() is app
         scheduler.on("start")(welcomed.set)
         async with scheduler:
             await welcomed.wait()

@@ -46,6 +46,19 @@ async def test_where_nobody_is_asked_every_project_can_be_chosen(tmp_path):
         assert "of-default" in (await browser.see("/jobs")).text
 
 
+async def test_of_very_many_projects_a_page_offers_a_hundred_and_the_way_to_the_rest(tmp_path):
+    async with House(tmp_path, auth=False, host=HOST) as house:
+        for number in range(100):
+            await house.administration.projects.ensure(f"team-{number:03}", by="test")
+        browser = house.browser()
+        page = await browser.see("/jobs")
+        assert page.text.count("All 101 projects") == 1
+        assert ("team-098" in page.text, "team-099" in page.text) == (True, False)
+        assert "Work in it" in (await browser.see("/settings/projects/team-099")).text
+        await browser.post("/preferences/project", project="team-099")
+        assert "/hook --project team-099" in (await browser.see("/jobs")).text
+
+
 @pytest.mark.parametrize(("scheme", "name"), [("http", "tickwell"), ("https", "__Host-tickwell")])
 async def test_the_cookie(house, scheme, name):
     browser = house.browser(scheme)

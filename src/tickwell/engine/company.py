@@ -34,12 +34,13 @@ class Company:
         self._looked_at = self.clock.monotonic()
 
     async def look(self) -> None:
-        """Count again before more is claimed than there are slots.
+        """Count at first, and again before more is claimed than there are slots.
 
         Whoever began since the reaper's last look would get nothing of a burst: who believes to
-        be alone claims 10,000 ahead.
+        be alone claims 10,000 ahead, and takes all that a project may have in all workers.
         """
         if self.clock.monotonic() - self._looked_at < LOOK:
             return
-        if any(lane.in_hand >= lane.slots for lane in self.lanes):
+        is_new = self._looked_at == float("-inf")
+        if is_new or any(lane.in_hand >= lane.slots for lane in self.lanes):
             self.learn(await self.store.list_workers())

@@ -19,6 +19,7 @@ from tickwell.services.access.permission import Permission, Role
 from tickwell.services.audit.audit import Audit
 from tickwell.services.jobs import Jobs
 from tickwell.services.platform import DEFAULT, PLATFORM, check_project_name
+from tickwell.services.recall import Recall
 from tickwell.services.secrets import secrets
 from tickwell.services.secrets.place import KIND as SECRET
 from tickwell.services.time import Time
@@ -61,6 +62,7 @@ class Projects:
         self._directory = directory
         self._jobs = jobs
         self._audit = audit
+        self._names: Recall[str, Sequence[str]] = Recall(clock)
 
     @needs(Permission.PLATFORM)
     async def create(
@@ -88,6 +90,15 @@ class Projects:
         records = await self._store.list_records(KIND, PLATFORM, "", self._clock.now(), MOST)
         found = [_project(record) for record in records]
         return [project for project in found if project.deleted_at is None]
+
+    @needs(Permission.PLATFORM)
+    async def names(self, actor: Actor) -> Sequence[str]:
+        """Their names, remembered for a moment: every page offers them."""
+
+        async def read() -> Sequence[str]:
+            return [project.name for project in await self.list(actor)]
+
+        return await self._names.get(KIND, read)
 
     @needs(Permission.PLATFORM)
     async def get(self, actor: Actor, name: str) -> Project:
@@ -178,6 +189,7 @@ class Projects:
         return await self._store.put_record(record, self._clock.now(), expected)
 
     async def _note(self, actor: Actor, action: str, name: str, before: Any, after: Any) -> None:
+        self._names.forget(KIND)
         await self._audit.record(actor, action, f"project/{name}", before, after, project=PLATFORM)
 
 

@@ -101,8 +101,8 @@ def visit(permission: Permission) -> Any:
 async def _all_projects(context: Context, actor: Actor) -> tuple[str, ...]:
     if context.administration is None or context.settings.auth:
         return ()
-    found = await context.administration.projects.list(actor)
-    return tuple(sorted({actor.project, *(project.name for project in found)}))
+    names = await context.administration.projects.names(actor)
+    return tuple(names) if actor.project in names else (actor.project, *names)
 
 
 async def _user(context: Context, actor: Actor) -> User | None:

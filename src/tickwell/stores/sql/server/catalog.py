@@ -17,7 +17,7 @@ from tickwell.stores.sql.server.adding_jobs import add_jobs
 from tickwell.stores.sql.server.base import ServerBase, Work
 from tickwell.stores.sql.server.changing import Changes
 from tickwell.stores.sql.server.session import Session
-from tickwell.stores.sql.text import clean, ids_among, to_json
+from tickwell.stores.sql.text import clean, document_to_text, ids_among
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class ServerCatalog(ServerBase):
     """`ports.store.CatalogStore`."""
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        documents = [to_json(document_of(entry)) for entry in entries]
+        documents = [document_to_text(document_of(entry)) for entry in entries]
         known = await self._unless_taken(lambda session: add_jobs(session, entries, documents))
         answers = []
         for entry in entries:
