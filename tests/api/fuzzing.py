@@ -39,6 +39,7 @@ class Fuzz:
                 "base-url": self.serving.url,
                 "headers": {"Authorization": f"Bearer {self.serving.tokens[self.role]}"},
                 "workers": 1,
+                "request-timeout": 100,
                 "continue-on-failure": True,
                 "seed": seed,
                 "suppress-health-check": ["all"],

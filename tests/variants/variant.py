@@ -58,11 +58,9 @@ class Tested:
 
     def hunt(self, variant: "Variant") -> str | None:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.variants.plugin"]
-        command += ["-p", "no:cacheprovider", "--timeout=20", f"tests/{self.test}"]
+        command += ["-x", "-p", "no:cacheprovider", "--timeout=20", f"tests/{self.test}"]
         environment = os.environ | {"VARIANT": variant.name, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, timeout=60, check=False
-        )
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
         # 1: tests ran and some failed; any other code means that nothing was tried.
         return self.test if done.returncode == 1 else None
 
