@@ -17,7 +17,7 @@ CHUNK = 1 << 16
 #: Closing with it sends a reset instead of an end.
 ABRUPTLY = struct.pack("ii", 1, 0)
 #: Seconds in which the thread does what it is told.
-PATIENCE = 20.0
+PATIENCE = 100.0
 
 
 class Direction:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.proxy.proxy import proxied
 
-PATIENCE = 20.0
+PATIENCE = 100.0
 
 
 class Echo(socketserver.BaseRequestHandler):

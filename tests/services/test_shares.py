@@ -75,7 +75,7 @@ async def test_runs_that_hang_leave_slots_to_another_project(store):
     try:
         for _ in range(QUIET):
             run = await executions.trigger("quiet", "job")
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(100):
                 await ended.get()
             assert (await executions.get("quiet", run.id)).state is State.SUCCEEDED
         assert sum(call.handler == "hang" for call in executor.calls) == 8

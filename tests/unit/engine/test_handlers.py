@@ -35,7 +35,7 @@ def handle():
 
 async def until(condition):
     """Threads are real: give them the time that they take."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(100):
         while not condition():  # noqa: ASYNC110 - a thread sets no event of ours
             await asyncio.sleep(0.001)
 
@@ -142,7 +142,7 @@ async def test_a_sync_handler_sees_that_it_was_cancelled(handle):
         return "stopped"
 
     rig = await handle(patient)
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(begun.wait, 100)
     rig.runner.cancel(rig.id, 1)
     one = await ended(rig)
     assert one.state in {State.CANCELLED, State.SUCCEEDED}
@@ -152,7 +152,7 @@ async def test_a_thread_that_hangs_ends_on_record_and_keeps_its_slot(handle):
     let_go = threading.Event()
 
     def hang():
-        let_go.wait(10)
+        let_go.wait(100)
 
     timeout = Timeout(soft=1000, hard=2000)
     rig = await handle(hang, timeout=timeout, retry=Retry(max_attempts=1))

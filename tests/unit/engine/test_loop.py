@@ -40,7 +40,7 @@ async def loop():
     await clock.settle()
     yield loop
     loop.stop()
-    await asyncio.wait_for(task, 1)
+    await asyncio.wait_for(task, 100)
 
 
 async def test_it_rests_exactly_as_long_as_the_step_says(loop):
