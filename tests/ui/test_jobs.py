@@ -98,10 +98,23 @@ async def test_the_selection_is_triggered_and_deleted(window, site):
     await page.wait_for_load_state()
     for name in ("chosen-1", "chosen-2"):
         await page.get_by_label(f"Select {name}").check()
+    asked = []
+    page.on("dialog", lambda dialog: asked.append(dialog.message))
     page.once("dialog", lambda dialog: dialog.accept())
     await page.get_by_role("button", name="Delete").click()
     await expect(page.locator(".toast")).to_contain_text("2 of 2 jobs deleted")
+    assert asked == ["2 selected: delete these jobs? Their history stays until it is pruned."]
     await expect(page.locator("tbody a.name")).to_have_text(["chosen-not"])
+
+
+async def test_enter_on_a_mark_opens_the_row_and_presses_no_button(window, site):
+    site.add("marked")
+    page = await (await window(site)).open("/jobs?q=marked")
+    await page.keyboard.press("j")
+    await page.get_by_label("Select marked").check()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("marked")
+    assert site.get("/jobs/marked")["state"] == "active"
 
 
 async def test_a_question_that_is_denied_changes_nothing(window, site):

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.document.job import with_retention
 from tickwell.domain.http.target import METHODS
 from tickwell.domain.job import Entry, Job
-from tickwell.errors import Conflict, InvalidInput, LimitReached
+from tickwell.errors import Conflict, InvalidInput, LimitReached, VersionConflict
 from tickwell.services.access.permission import Permission
 from tickwell.services.operations.previews import Preview
 from tickwell.services.operations.trials import Trial
@@ -73,7 +73,8 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
             version = _version(str(form.get("version", entry.job.version)))
             found = (await operations.replace(actor, entry.job.id, job, version)).entry
     except (InvalidInput, Conflict, LimitReached) as error:
-        draft.errors[getattr(error, "field", "") or "name"] = str(error)
+        place = "" if isinstance(error, VersionConflict) else "name"
+        draft.errors[getattr(error, "field", "") or place] = str(error)
         return await _editor(request, visitor, draft, entry, status=422, complete=True)
     said = f"{found.job.name} is saved"
     return done(request, said, f"/jobs/{found.job.id}")

@@ -59,10 +59,12 @@ document.addEventListener("click", async (event) => {
 // The page says what the change before it did, for a while.
 fade(document.querySelector("[data-toast]"));
 
-// What cannot be undone asks first.
+// What cannot be undone asks first, and says how many are chosen.
 document.addEventListener("submit", (event) => {
   const question = event.submitter?.dataset.ask ?? event.target.dataset.confirm;
-  if (question && !window.confirm(question)) {
+  const all = event.target.querySelector("[data-matching]:has(:checked)");
+  const chosen = (all ?? event.target.querySelector("[data-count]"))?.textContent.trim();
+  if (question && !window.confirm(chosen ? `${chosen}: ${question}` : question)) {
     event.preventDefault();
     event.stopImmediatePropagation();
   }

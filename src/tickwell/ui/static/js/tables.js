@@ -8,6 +8,10 @@ export function startTables() {
     }
     update(form);
   });
+  // Enter on a mark would press the first button of the bar, and pause what is chosen.
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches("form[data-bulk] input")) event.preventDefault();
+  });
   document.addEventListener("htmx:afterSwap", updateAll);
   updateAll(); // marks may have been set before this ran
 }
