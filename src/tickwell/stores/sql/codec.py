@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from tickwell.domain.execution import Kind, OutcomeKind, RangeSkip, Reason, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Cursor, JobState, Pause
+from tickwell.stores.sql.text import quick_json
 
 K = TypeVar("K")
 
@@ -73,8 +74,11 @@ _dump = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def to_json(value: Any) -> str | None:
-    """A value as JSON; none is no value."""
-    return None if value is None else _dump(value)
+    """A value as JSON in ASCII, which every database can hold; none is no value."""
+    if value is None:
+        return None
+    text = quick_json(value)
+    return text if text is not None and text.isascii() else _dump(value)
 
 
 #: `json.loads` looks for blanks before and after, which takes longer than a short text does.

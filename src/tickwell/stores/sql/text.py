@@ -26,13 +26,18 @@ def clean(text: str | None) -> str | None:
 
 
 def document_to_text(document: Any) -> str:
-    """A document as text. Where orjson is installed, in a tenth of the time."""
+    """A document as text."""
+    return quick_json(document) or json.dumps(document)
+
+
+def quick_json(value: Any) -> str | None:
+    """JSON in a tenth of the time where orjson is installed, and can do it; else None."""
     if orjson is not None:
         try:
-            return orjson.dumps(document).decode()
+            return orjson.dumps(value).decode()
         except orjson.JSONEncodeError:  # half of a character, or a large number
             pass
-    return json.dumps(document)
+    return None
 
 
 @lru_cache(maxsize=1024)
