@@ -62,7 +62,7 @@ CREATE INDEX cursor_edited ON tickwell.cursor (job) WHERE version > 101;
 -- No index has a column that a success changes, and half of every page is free: the update at the
 -- end stays in its page and touches no index.
 CREATE TABLE tickwell.execution (
-    id uuid PRIMARY KEY,
+    id uuid NOT NULL,
     job uuid NOT NULL,
     fire_time bigint NOT NULL,
     run_at bigint NOT NULL,
@@ -102,10 +102,13 @@ CREATE UNIQUE INDEX execution_request ON tickwell.execution (job, request_key)
     WHERE request_key IS NOT NULL;
 -- What did not go well is looked for most, and is little.
 CREATE INDEX execution_rare ON tickwell.execution (project, rare, id) WHERE rare IS NOT NULL;
+-- Made last: where the planner takes the table for empty and so all indexes for alike, it takes the
+-- newest, and others end in the id as well.
+ALTER TABLE tickwell.execution ADD PRIMARY KEY (id);
 
 -- Pending executions with what promotion and claims need; deleted by the claim.
 CREATE TABLE tickwell.queue (
-    id uuid PRIMARY KEY,
+    id uuid NOT NULL,
     job uuid NOT NULL,
     fire_time bigint NOT NULL,
     run_at bigint NOT NULL,
@@ -137,6 +140,8 @@ CREATE INDEX queue_expire ON tickwell.queue (expires_at, id) WHERE expires_at IS
 CREATE INDEX queue_job ON tickwell.queue (job, waits, rank, id);
 CREATE INDEX queue_gate ON tickwell.queue (gate, rank, id) WHERE waits = 2;
 CREATE INDEX queue_parked ON tickwell.queue (id) WHERE state = 4;
+-- Last, as above.
+ALTER TABLE tickwell.queue ADD PRIMARY KEY (id);
 
 -- Claimed executions: inserted by the claim, deleted by the finish. The row is the fence.
 CREATE TABLE tickwell.running (

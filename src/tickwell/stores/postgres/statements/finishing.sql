@@ -4,7 +4,9 @@
 -- End executions with their last attempts, in one statement. The caller holds their jobs, and has
 -- locked the rows of `running`.
 -- The reports are joined once only, and handed on with the rows that they end: a plan made without
--- knowing how many there are joins them row by row, 250,000 pairs for 500.
+-- knowing how many there are joins them row by row, 250,000 pairs for 500. What is compared with
+-- an array, here and elsewhere, is looked up by its key: one made while nothing ran would walk over
+-- all that runs for each report.
 WITH gone AS (
     DELETE FROM tickwell.running USING unnest(
         $1::uuid[], $2::integer[], $3::integer[], $4::smallint[], $5::smallint[], $6::text[],
@@ -12,7 +14,7 @@ WITH gone AS (
         $13::text[]
     ) AS report (id, attempt, version, state, outcome, reason, charged, lost, returned, started_at,
                  ended_at, error, result)
-    WHERE running.id = report.id AND running.attempt = report.attempt
+    WHERE running.id = ANY (ARRAY[report.id]) AND running.attempt = report.attempt
     RETURNING running.worker, report.*
 )
 UPDATE tickwell.execution SET
@@ -68,9 +70,9 @@ SELECT running.id::text, running.job::text, running.attempt, running.worker, run
        execution.queue, execution.ability, execution.gate, execution.gate_limit,
        execution.payload IS NOT NULL, running.expires_at
 FROM unnest($1::uuid[]) AS wanted (id)
-JOIN tickwell.running ON running.id = wanted.id
+JOIN tickwell.running ON running.id = ANY (ARRAY[wanted.id])
 JOIN tickwell.execution ON execution.id = wanted.id
-ORDER BY running.id FOR UPDATE OF running;
+ORDER BY wanted.id FOR UPDATE OF running;
 
 -- name: stop
 -- They are running no more.
@@ -106,11 +108,13 @@ ORDER BY best.rank, best.id;
 
 -- name: move_keyed
 -- Where executions before concurrency gates stand now; those with their jobs' gates keep them.
-UPDATE tickwell.queue SET state = moved.state, waits = moved.waits, holds_key = moved.holds_key,
-                          holds_job = queue.holds_job OR moved.holds_job
-FROM unnest($1::smallint[], $2::smallint[], $3::boolean[], $4::boolean[], $5::uuid[])
-     AS moved (state, waits, holds_key, holds_job, id)
-WHERE queue.id = moved.id;
+-- A row finds what is its own by the place of its id.
+UPDATE tickwell.queue SET
+    state = ($1::smallint[])[array_position($5::uuid[], id)],
+    waits = ($2::smallint[])[array_position($5::uuid[], id)],
+    holds_key = ($3::boolean[])[array_position($5::uuid[], id)],
+    holds_job = holds_job OR ($4::boolean[])[array_position($5::uuid[], id)]
+WHERE id = ANY ($5::uuid[]);
 
 -- name: gates_behind
 -- The concurrency gates that the best of those before the gates of these jobs passes next.
@@ -123,7 +127,7 @@ WHERE best.gate IS NOT NULL;
 -- name: drop_put_off
 -- Attempts that were put off before ones that are put off as well: 4 is released.
 DELETE FROM tickwell.attempt USING unnest($1::uuid[], $2::integer[]) AS gone (execution, number)
-WHERE attempt.execution = gone.execution AND attempt.number = gone.number
+WHERE attempt.execution = ANY (ARRAY[gone.execution]) AND attempt.number = gone.number
   AND attempt.outcome = 4 AND attempt.started_at IS NULL;
 
 -- name: insert_attempts
@@ -166,7 +170,7 @@ SELECT report.place FROM unnest($1::integer[], $2::uuid[], $3::integer[], $4::bi
      AS report (place, id, attempt, ended_at, outcome)
 JOIN tickwell.execution ON execution.id = report.id
 LEFT JOIN tickwell.attempt
-    ON attempt.execution = report.id AND attempt.number = report.attempt
+    ON attempt.execution = ANY (ARRAY[report.id]) AND attempt.number = report.attempt
 WHERE (attempt.ended_at = report.ended_at AND attempt.outcome = report.outcome)
    OR (execution.outcome = report.outcome AND execution.attempt = report.attempt
        AND execution.ended_at = report.ended_at);

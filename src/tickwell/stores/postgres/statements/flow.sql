@@ -69,7 +69,7 @@ WHERE job = $1 AND waits = 1 AND state = 1 AND overlap <> 2 ORDER BY id;
 -- name: set_held
 -- Places taken in concurrency gates, whose locks are held.
 UPDATE tickwell.gate SET held = counted.held FROM unnest($1::text[], $2::integer[])
-    AS counted (name, held) WHERE gate.name = counted.name;
+    AS counted (name, held) WHERE gate.name = ANY (ARRAY[counted.name]);
 
 -- name: best_before_gate
 -- The best of those before a concurrency gate.

@@ -26,7 +26,7 @@ SELECT lost FROM tickwell.worker WHERE id = $1;
 -- name: orphans
 -- Running executions of lost or forgotten workers, and those past their deadline, by id.
 WITH RECURSIVE owner (worker) AS (
-    SELECT min(worker) FROM tickwell.running
+    SELECT (SELECT worker FROM tickwell.running ORDER BY worker LIMIT 1)
     UNION ALL
     SELECT (SELECT min(running.worker) FROM tickwell.running WHERE running.worker > owner.worker)
     FROM owner WHERE owner.worker IS NOT NULL
@@ -54,14 +54,17 @@ ORDER BY execution.id LIMIT $3;
 SELECT document, beat, seen_at, lost FROM tickwell.worker ORDER BY id;
 
 -- name: next_wakeup
+-- The first of an index, not the least of what there is: that may be looked for all over it.
 -- The first cursor to be looked at; the first waiting execution, but for what is held; the first
 -- pending one to pass its time to live; and the first queued one of these queues to come due.
-SELECT (SELECT min(next_fire_time) FROM tickwell.cursor
-        WHERE next_fire_time IS NOT NULL AND job <> ALL ($4::uuid[])),
-       (SELECT min(look_at) FROM tickwell.queue
-        WHERE state = 0 AND look_at < $1 AND job <> ALL ($5::uuid[])),
-       (SELECT min(expires_at) FROM tickwell.queue
-        WHERE expires_at IS NOT NULL AND job <> ALL ($5::uuid[])),
+SELECT (SELECT next_fire_time FROM tickwell.cursor
+        WHERE next_fire_time IS NOT NULL AND job <> ALL ($4::uuid[])
+        ORDER BY next_fire_time, job LIMIT 1),
+       (SELECT look_at FROM tickwell.queue
+        WHERE state = 0 AND look_at < $1 AND job <> ALL ($5::uuid[]) ORDER BY look_at, id LIMIT 1),
+       (SELECT expires_at FROM tickwell.queue
+        WHERE expires_at IS NOT NULL AND job <> ALL ($5::uuid[])
+        ORDER BY expires_at, id LIMIT 1),
        (SELECT min((SELECT min(queue.run_at) FROM tickwell.queue
                     WHERE queue.state = 2 AND queue.queue = wanted.name AND queue.run_at > $2))
         FROM unnest($3::text[]) AS wanted (name));
@@ -69,7 +72,7 @@ SELECT (SELECT min(next_fire_time) FROM tickwell.cursor
 -- name: queues
 -- The queues that hold something.
 WITH RECURSIVE lane (name) AS (
-    SELECT min(queue) FROM tickwell.queue WHERE state = 2
+    SELECT (SELECT queue FROM tickwell.queue WHERE state = 2 ORDER BY queue, run_at LIMIT 1)
     UNION ALL
     SELECT (SELECT min(queue.queue) FROM tickwell.queue
             WHERE queue.state = 2 AND queue.queue > lane.name)

@@ -58,7 +58,7 @@ SELECT id::text, pg_notify($20::text, '')::text FROM recorded;
 
 -- name: take_uncounted
 -- Executions that their jobs do not count yet.
-DELETE FROM tickwell.record WHERE (kind, project, key) IN (
-    SELECT kind, project, key FROM tickwell.record WHERE kind = 'uncounted_request'
+DELETE FROM tickwell.record WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM tickwell.record WHERE kind = 'uncounted_request'
     LIMIT $1 FOR UPDATE SKIP LOCKED
-) RETURNING document;
+)) RETURNING document;

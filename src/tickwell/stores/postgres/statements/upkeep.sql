@@ -57,9 +57,9 @@ UPDATE tickwell.skip SET prune_at = last + $1 WHERE job = $2;
 
 -- name: old_skips
 -- Range skips past their job's retention.
-DELETE FROM tickwell.skip WHERE key IN (
-    SELECT key FROM tickwell.skip WHERE prune_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-);
+DELETE FROM tickwell.skip WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM tickwell.skip WHERE prune_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+));
 
 -- name: edited_jobs
 -- Jobs with more former definitions than are kept in any case.
@@ -77,9 +77,9 @@ WHERE kind = 'job_version' AND project = $1 AND key = ANY ($2::text[]);
 
 -- name: expired_records
 -- Records past their time.
-DELETE FROM tickwell.record WHERE (kind, project, key) IN (
-    SELECT kind, project, key FROM tickwell.record WHERE expires_at <= $1 LIMIT $2
-);
+DELETE FROM tickwell.record WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM tickwell.record WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+));
 
 -- name: prune_workers
 -- Workers long gone that hold nothing.
