@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from tickwell.domain.event import Event, Events, StepFailed, StepRecovered
-from tickwell.engine.loop import LONGEST_REST, Loop, backoff, follow
+from tickwell.engine.loop import IN_A_ROW, LONGEST_REST, Loop, backoff, follow
 from tickwell.testing.clock import ManualClock
 
 
@@ -167,3 +167,24 @@ async def test_a_step_that_failed_is_trouble_until_one_succeeds(loop):
     loop.service.act = None
     await loop.clock.advance(1)
     assert loop.trouble(30) is None
+
+
+async def test_steps_without_a_rest_follow_at_once_and_now_and_then_let_others_run(loop):
+    seen, over = [], asyncio.Event()
+
+    async def look():
+        while not over.is_set():
+            seen.append(len(loop.service.steps))
+            await asyncio.sleep(0)
+
+    def end():
+        if len(loop.service.steps) > 2 * IN_A_ROW:
+            loop.service.rest = 10.0
+            over.set()
+
+    loop.service.rest, loop.service.act = 0.0, end
+    other = asyncio.create_task(look())
+    loop.wake.set()
+    await loop.clock.settle()
+    await other
+    assert {1, IN_A_ROW + 1} <= set(seen) <= {1, IN_A_ROW + 1, 2 * IN_A_ROW + 1}

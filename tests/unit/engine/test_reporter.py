@@ -5,7 +5,7 @@ from tickwell.domain.event import AttemptsFenced, AttemptsFinished, JobPaused
 from tickwell.domain.execution import State
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import Retry
-from tickwell.engine.reporter import APART, MANY, UNTIL_WOKEN
+from tickwell.engine.reporter import APART, FAR_APART, MANY, UNTIL_WOKEN
 from tickwell.errors import StoreUnavailable
 from tickwell.testing.executors import fails
 
@@ -107,14 +107,17 @@ async def test_a_target_may_ask_for_the_pause(rig):
     assert entry.cursor.pause.why == "the endpoint is gone"
 
 
-async def test_while_many_are_in_hand_writes_are_apart(rig):
+@pytest.mark.parametrize(
+    ("in_hand", "apart"), [(MANY, APART), (499, APART), (500, FAR_APART), (7000, FAR_APART)]
+)
+async def test_while_many_are_in_hand_writes_are_apart(rig, in_hand, apart):
     await ran(rig, count=1)
     await rig.reporter.step()
     await ran(rig, count=2, name="later")
-    rig.reporter.in_hand = lambda: MANY
-    assert await rig.reporter.step() == pytest.approx(APART)
+    rig.reporter.in_hand = lambda: in_hand
+    assert await rig.reporter.step() == pytest.approx(apart)
     assert rig.reporter.backlog == 2
-    await rig.clock.advance(APART)
+    await rig.clock.advance(apart)
     assert await rig.reporter.step() == UNTIL_WOKEN
     assert [len(reports) for reports, _ in rig.store.named("finish")] == [1, 2]
 
