@@ -147,6 +147,15 @@ async def test_nobody_writes_what_the_service_says(world, http, field):
     assert answer.status_code == 422
 
 
+async def test_a_hint_names_no_field_that_is_refused(world, http):
+    body = {"name": "a", "trigger": {"on_demand": True}, "target": CALL}
+    for field in ("colour", "projet"):
+        answer = await http.post("/jobs", json=body | {field: 1})
+        hint = answer.json()["errors"][0]["hint"]
+        assert "priority" in hint
+        assert not {"id", "project", "version", "saved_at", "app"} & set(hint.split(", "))
+
+
 async def test_a_deleted_job_is_gone(world, http):
     await world.add()
     assert (await http.delete("/jobs/report", headers={"if-match": '"9"'})).status_code == 412

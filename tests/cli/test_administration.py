@@ -26,6 +26,28 @@ def test_secrets_are_set_listed_and_taken_away(tickwell, either, monkeypatch):
     assert tickwell("secrets", "list").out == ""
 
 
+def test_callbacks_are_added_listed_and_taken_away(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    assert "tickwell callbacks add" in tickwell("callbacks", "list").err
+    address = "https://93.184.215.14/told"
+    made = tickwell("callbacks", "add", address, "--on", "failed", "--job", "x", "--json").json
+    assert (made["url"], made["events"]) == (address, ["failed"])
+    assert made["signing_key"].startswith("whsec_")
+    usual = tickwell("callbacks", "add", address)
+    assert "dead, recovered" in usual.err
+    assert usual.out.startswith("whsec_")
+    rows = tickwell("callbacks", "list").rows
+    assert sorted(row[2:] for row in rows) == [
+        ["dead, recovered", "all"],
+        ["failed", made["job_id"]],
+    ]
+    assert tickwell("callbacks", "add", address, "--on", "birthdays").code == 2
+    assert tickwell("callbacks", "add", address, "--job", "nobody").code == 3
+    assert tickwell("callbacks", "rm", made["id"]).code == 2  # nobody is asked
+    assert tickwell("callbacks", "rm", made["id"], "--yes").err == f"Deleted {made['id']}.\n"
+    assert tickwell("callbacks", "rm", made["id"], "--yes").code == 3
+
+
 def test_keys_are_shown_once_and_revoked(tickwell, either):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     made = tickwell("keys", "add", "robot", "--role", "operator", "--json").json
@@ -58,11 +80,10 @@ def test_a_user_becomes_a_member_and_leaves(tickwell, either):
     assert "tickwell members set ada ROLE" in tickwell("users", "add", "ada").err
     assert tickwell("users", "add", "ada").code == 4
     assert ["ada", "log in"] in tickwell("users", "list").rows
-    assert tickwell("members", "set", "ada", "operator").err == "ada is operator now.\n"
+    assert "tickwell users link ada" in tickwell("members", "set", "ada", "operator").err
+    assert tickwell("members", "set", "ada", "editor").err == "ada is editor now.\n"
     assert tickwell("members", "set", "ada", "king").code == 2
-    assert {"name": "ada", "role": "operator"} in tickwell("members", "list", "--json").json[
-        "items"
-    ]
+    assert {"name": "ada", "role": "editor"} in tickwell("members", "list", "--json").json["items"]
     assert tickwell("members", "rm", "ada").code == 2
     assert tickwell("members", "rm", "ada", "--yes").code == 0
     assert "ada" not in tickwell("members", "list").out

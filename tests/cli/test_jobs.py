@@ -192,6 +192,7 @@ def test_trigger(jobs):
     first = jobs(*keyed)
     assert len(first.out) == 37
     assert jobs(*keyed).out == first.out
+    assert "No worker is alive that takes from the queue mail" in jobs(*keyed).err
     later = jobs("jobs", "trigger", "greet", "--at", "10m", "--json").json
     assert (later["state"], later["kind"], later["job_name"]) == ("waiting", "request", "greet")
     assert len(jobs("jobs", "history", "greet").rows) == 2

@@ -8,27 +8,14 @@ from typing import Any
 from tickwell.api.flat import canonical, flat_field
 from tickwell.api.problems import Invalid
 from tickwell.domain.document import job_from_document
+from tickwell.domain.document.job import UNWRITTEN
 from tickwell.domain.given import require_name
 from tickwell.domain.job import Job, copied
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.operations.jobs import MOST
 
 #: What the service says of a job, and nobody writes.
-READ_ONLY = frozenset(
-    {
-        "id",
-        "project",
-        "version",
-        "saved_at",
-        "created_at",
-        "state",
-        "next_fire_time",
-        "pause",
-        "cursor",
-        "app",
-        "declared",
-    }
-)
+READ_ONLY = UNWRITTEN | {"state", "next_fire_time", "pause", "cursor"}
 
 
 def definition(

@@ -54,6 +54,18 @@ class Administration(Protocol):
         """Take a secret away."""
         ...
 
+    async def callbacks_list(self) -> Document:
+        """Callbacks without the keys that sign them: {"items": […]}."""
+        ...
+
+    async def callbacks_add(self, url: str, events: list[str], job: str | None) -> Document:
+        """Make a callback; `signing_key` is shown this once."""
+        ...
+
+    async def callbacks_remove(self, id: str) -> None:
+        """Take a callback away."""
+        ...
+
     async def keys_list(self) -> Document:
         """Keys without their secrets: {"items": […]}."""
         ...

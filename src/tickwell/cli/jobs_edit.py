@@ -137,6 +137,8 @@ async def trigger(
     now = await session.backend.now()
     run_at = None if at is None else read_time(at, "at", now, ahead=True)
     document = await session.backend.jobs_trigger(job, payload=own, run_at=run_at, once_key=key)
+    if run_at is None and not session.as_json:
+        await _say_who_is_missing(session, document["queue"])
     if wait:
         await follow(session, document["id"])
     elif session.as_json:
@@ -146,6 +148,16 @@ async def trigger(
             f"Asked for a run. Watch it: tickwell executions follow {document['id']}"
         )
         session.screen.data(document["id"])
+
+
+async def _say_who_is_missing(session: Session, queue: str) -> None:
+    """A run that nobody takes looks as if nothing had been asked for."""
+    workers = (await session.backend.workers())["items"]
+    if not any(each["state"] == "alive" and queue in each["queues"] for each in workers):
+        session.screen.say(
+            f"No worker is alive that takes from the queue {queue}: the run waits for one."
+            " See: tickwell doctor"
+        )
 
 
 def _is_same(document: Document, before: Document) -> bool:

@@ -35,11 +35,17 @@ async def set_member(
     role: Annotated[str, typer.Argument(metavar="ROLE", help="viewer, operator, editor or admin.")],
 ) -> None:
     """Make a user a member, or give a member another role."""
-    made = await (await session.backend.administration()).members_set(name, role)
+    administration = await session.backend.administration()
+    before = {each["name"] for each in (await administration.members_list())["items"]}
+    made = await administration.members_set(name, role)
     if session.as_json:
         session.screen.json(made)
-    else:
-        session.screen.say(f"{name} is {role} now.")
+        return
+    session.screen.say(f"{name} is {role} now.")
+    if name not in before:
+        session.screen.say(
+            f"Should they be new here, this lets them in: tickwell users link {name}"
+        )
 
 
 @command(app, "rm")

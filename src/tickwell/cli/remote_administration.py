@@ -53,6 +53,15 @@ class RemoteAdministration:
     async def secrets_delete(self, name: str) -> None:
         await self.client.delete_secret(name)
 
+    async def callbacks_list(self) -> Document:
+        return _document(await self.client.list_callbacks())
+
+    async def callbacks_add(self, url: str, events: list[str], job: str | None) -> Document:
+        return _document(await self.client.create_callback(url, events, job=job))
+
+    async def callbacks_remove(self, id: str) -> None:
+        await self.client.delete_callback(id)
+
     async def keys_list(self) -> Document:
         return _document(await self.client.list_keys())
 

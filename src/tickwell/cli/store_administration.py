@@ -11,9 +11,10 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.access.keys import OVERLAP
 from tickwell.services.access.permission import Role
 from tickwell.services.access.user import public
-from tickwell.services.administered import key_document, secret_document
+from tickwell.services.administered import callback_document, key_document, secret_document
 from tickwell.services.administration import Administration
 from tickwell.services.assembly import make_administration
+from tickwell.services.callbacks.callback import Told
 from tickwell.services.keyring.proof import find_keys, require_keys
 from tickwell.services.operations.tools import Tools
 from tickwell.settings import Settings
@@ -83,6 +84,17 @@ class StoreAdministration:
     async def secrets_delete(self, name: str) -> None:
         await self.service.secrets.delete(self.actor, name)
 
+    async def callbacks_list(self) -> Document:
+        found = await self.service.callbacks.list(self.actor)
+        return {"items": [callback_document(each) for each in found]}
+
+    async def callbacks_add(self, url: str, events: list[str], job: str | None) -> Document:
+        made = await self.service.callbacks.create(self.actor, url, _told(events), job)
+        return callback_document(made.callback) | {"signing_key": made.signing_key}
+
+    async def callbacks_remove(self, id: str) -> None:
+        await self.service.callbacks.delete(self.actor, id)
+
     async def keys_list(self) -> Document:
         found = await self.service.keys.list(self.actor)
         return {"items": [key_document(key, used) for key, used in found]}
@@ -98,6 +110,14 @@ class StoreAdministration:
 
     async def keys_revoke(self, id: str) -> None:
         await self.service.keys.revoke(self.actor, id)
+
+
+def _told(events: list[str]) -> frozenset[Told]:
+    for each in events:
+        if each not in set(Told):
+            known = ", ".join(Told)
+            raise InvalidInput(f"{each!r} is no event", field="events", hint=f"Known are {known}")
+    return frozenset(map(Told, events))
 
 
 def _role(text: str) -> Role:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tickwell.services.access.key import ApiKey
+from tickwell.services.callbacks.callback import Callback
 from tickwell.services.documents import instant_text
 from tickwell.services.secrets.secrets import SecretInfo
 
@@ -21,6 +22,18 @@ def key_document(key: ApiKey, used: int | None) -> dict[str, Any]:
         "expires_at": None if key.expires_at is None else instant_text(key.expires_at),
         "replaces": key.replaces,
         "last_used_at": None if used is None else instant_text(used),
+    }
+
+
+def callback_document(callback: Callback) -> dict[str, Any]:
+    """Whom to tell, and of what."""
+    return {
+        "id": callback.id,
+        "url": callback.url,
+        "events": sorted(callback.events),
+        "job_id": callback.job,
+        "created_at": instant_text(callback.created_at),
+        "created_by": callback.created_by,
     }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
 
 from tickwell.api import bodies, values
@@ -16,8 +14,8 @@ from tickwell.api.once import require_no_key
 from tickwell.api.security import allow
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.callbacks.callback import Callback, Told
-from tickwell.services.documents import instant_text
+from tickwell.services.administered import callback_document
+from tickwell.services.callbacks.callback import Told
 
 router = APIRouter(tags=["callbacks"])
 
@@ -26,7 +24,7 @@ router = APIRouter(tags=["callbacks"])
 async def list_callbacks(request: Request, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
     """Whom the project tells, and of what."""
     found = await administration_of(request).callbacks.list(actor)
-    return answer({"items": [_document(callback) for callback in found]})
+    return answer({"items": [callback_document(callback) for callback in found]})
 
 
 @router.post(
@@ -51,7 +49,7 @@ async def create(request: Request, actor: Actor = allow(Permission.ADMINISTER)) 
         frozenset(values.choices(given.get("events"), "events", Told)),
         values.text(given.get("job"), "job") or None,
     )
-    return answer(_document(made.callback) | {"signing_key": made.signing_key}, 201)
+    return answer(callback_document(made.callback) | {"signing_key": made.signing_key}, 201)
 
 
 @router.delete("/callbacks/{id}", **described("delete_callback", Done))
@@ -61,14 +59,3 @@ async def delete(
     """Tell it nothing more."""
     await administration_of(request).callbacks.delete(actor, id)
     return answer({"done": True})
-
-
-def _document(callback: Callback) -> dict[str, Any]:
-    return {
-        "id": callback.id,
-        "url": callback.url,
-        "events": sorted(callback.events),
-        "job_id": callback.job,
-        "created_at": instant_text(callback.created_at),
-        "created_by": callback.created_by,
-    }

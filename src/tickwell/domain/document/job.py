@@ -74,6 +74,8 @@ _RETENTION = Shape(
         "dead": Field(DURATION, "90d"),
     },
 )
+#: What the service says of a definition, and nobody writes.
+UNWRITTEN = frozenset({"id", "project", "version", "saved_at", "created_at", "app", "declared"})
 _JOB = Shape(
     Job,
     "",
@@ -107,6 +109,7 @@ _JOB = Shape(
         "saved_at": Field(INSTANT, "2026-11-15T09:00:00Z"),
         "created_at": Field(INSTANT, "2026-11-15T09:00:00Z"),
     },
+    unwritten=UNWRITTEN,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
 from operator import attrgetter
@@ -26,8 +26,16 @@ class Field:
 class Shape(Generic[T]):
     """Reads and writes records of one class; a field that has its default is left out."""
 
-    def __init__(self, record: type[T], at: str, shape: Mapping[str, Field]) -> None:
+    def __init__(
+        self,
+        record: type[T],
+        at: str,
+        shape: Mapping[str, Field],
+        unwritten: Collection[str] = (),
+    ) -> None:
         self._record = record
+        #: What a hint may name: not those that nobody writes by hand.
+        self._written = [name for name in shape if name not in unwritten]
         self._at = at
         self._fields = shape
         defaults = _defaults(record)
@@ -79,8 +87,8 @@ class Shape(Generic[T]):
         return InvalidJob(reason, field=self._path(name), hint=self._hint(name))
 
     def _unknown(self, name: object) -> InvalidJob:
-        near = get_close_matches(str(name), self._fields, n=1)
-        hint = self._hint(near[0]) if near else f"Known are {', '.join(self._fields)}"
+        near = get_close_matches(str(name), self._written, n=1)
+        hint = self._hint(near[0]) if near else f"Known are {', '.join(self._written)}"
         return InvalidJob("is not a known field", field=self._path(name), hint=hint)
 
     def _path(self, name: object) -> str:
