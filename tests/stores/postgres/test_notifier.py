@@ -57,13 +57,14 @@ async def test_many_writes_ring_few_times(scene, store, owner, other):
 
 
 async def test_nothing_to_tell_is_not_told(scene, store, owner):
-    heard = []
-    await owner.add_listener(store.bell.channel, lambda *args: heard.append(args))
+    heard: asyncio.Queue = asyncio.Queue()
+    await owner.add_listener(store.bell.channel, lambda *args: heard.put_nowait(args[-1]))
     await scene.fire(T0)
     await scene.promote(T0)
     await scene.claim(T0)
-    await asyncio.sleep(0.1)
-    assert heard == []
+    await store.bell.close()  # what is still to be told is told by this
+    await owner.execute(f"NOTIFY {store.bell.channel}, 'the end'")
+    assert await heard.get() == "the end"
 
 
 async def test_behind_a_pooler_it_polls_and_says_so(place, caplog):
