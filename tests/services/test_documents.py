@@ -74,7 +74,8 @@ async def test_executions_slots_and_workers(world):
     assert [each["outcome"] for each in document["attempts"]] == ["failed"]
     assert "attempts" not in execution_document(execution)
 
-    (group,) = await DeadLetters(world.store, world.clock, world.wake).groups("default")
+    groups = await DeadLetters(world.store, world.clock, world.wake).groups("default")
+    (group,) = groups.items
     assert group_document(group)["newest"]["id"] == execution.id
     (worker,) = await world.store.list_workers()
     assert worker_document(worker)["state"] == "alive"
