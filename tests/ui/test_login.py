@@ -202,11 +202,20 @@ def asking(tmp_path_factory):
 async def test_a_real_browser_logs_in_by_link_and_out(asking, window):
     """What it says of origin and site depends on the page's own headers."""
     made = asking.call(bootstrap(asking.context.administration, asking.scheduler.clock))
-    page = await (await window(asking)).open(f"/login?link={made.link_token}")
+    visitor = await window(asking)
+    visitor.allowed += ["401 (Unauthorized", "Error Code 401"]
+    page = await visitor.open(f"/login?link={made.link_token}")
     await page.get_by_role("button", name="Log in").click()
     await expect(page).to_have_title("Overview · Tickwell")
     await page.goto(f"{asking.url}/jobs")
     await page.get_by_role("button", name="Theme: system").click()
     await expect(page).to_have_url(f"{asking.url}/jobs")
+    other = await visitor.open("/jobs/new")
+    watching = await visitor.open("/jobs")
     await page.get_by_role("button", name="Log out").click()
     await expect(page).to_have_title("Log in · Tickwell")
+    # Pages that are open elsewhere say so: they are of a session that is no more.
+    await other.get_by_label("Name", exact=True).fill("typed")
+    await expect(other.locator(".toast").first).to_contain_text("You are logged out. Copy what")
+    await watching.evaluate("htmx.trigger(document.querySelector('[data-part]'), 'changed')")
+    await expect(watching.locator("[data-live]")).to_have_text("Logged out: load this page again")

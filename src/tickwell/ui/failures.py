@@ -23,7 +23,7 @@ async def on_stranger(request: Request, error: Exception) -> Response:
     if request.url.query:
         wanted += f"?{request.url.query}"
     if request.method != "GET" or "hx-request" in request.headers:
-        return _page(request, HTTPStatus.UNAUTHORIZED, str(error))
+        return _page(request, HTTPStatus.UNAUTHORIZED, _sentence(str(error)))
     return go(request, f"/login?next={quote(wanted)}")
 
 

@@ -72,5 +72,8 @@ document.addEventListener("submit", (event) => {
 
 document.addEventListener("htmx:responseError", (event) => {
   if (event.target.closest("[data-part]")) return; // nobody asked; it asks again by itself
-  toast("That did not work. Reload the page and try again.", "bad");
+  const ended = event.detail.xhr.status === 401;
+  toast(ended
+    ? "You are logged out. Copy what you typed before you load this page again."
+    : "That did not work. Reload the page and try again.", "bad");
 });

@@ -1,5 +1,6 @@
 // The stream says that something changed; the parts of the page that can, ask for themselves anew.
-// A hidden tab lets go of it; a page that lost it says since when it is stale.
+// A hidden tab lets go of it; a page that lost it says since when it is stale, or that the session
+// has ended.
 import { at } from "./root.js";
 
 export function startLive() {
@@ -32,6 +33,12 @@ export function startLive() {
     });
   };
 
+  document.addEventListener("htmx:responseError", (event) => {
+    if (event.detail.xhr.status !== 401) return;
+    source?.close();
+    sign.textContent = "Logged out: load this page again";
+    sign.hidden = false;
+  });
   document.addEventListener("visibilitychange", () => {
     source?.close();
     if (document.hidden) return;
