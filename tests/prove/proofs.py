@@ -126,6 +126,23 @@ def crashes(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
         crew.faults += 1
 
 
+def standstill(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """The server stands still for longer than any lease; nobody is lost by it, and work goes on."""
+    add_load(site, seconds)
+    for member in crew.members:
+        member.wait_for("Started")
+    time.sleep(2)
+    server = _server(site).durable()
+    server.freeze()
+    crew.faults += 1
+    time.sleep(seconds / 2)
+    called = len(site.begun())
+    server.thaw()
+    thawed = time.monotonic()
+    site.wait_for_calls(called + 1)
+    verdict.figures["s to the first call"] = time.monotonic() - thawed
+
+
 def _server(site: Site) -> Any:
     """The module of the server that a site is on."""
     modules = {"mysql": mysql, "mongodb": mongo, "redis": redis}
@@ -175,6 +192,10 @@ PROOFS = {
     "terminations-postgresql": Plan(terminations, 0.1, loses=True, store="postgresql"),
     "cuts-mysql": Plan(cuts, 0.1, loses=True, store="mysql"),
     "cuts-redis": Plan(cuts, 0.1, loses=True, store="redis"),
+    **{
+        f"standstill-{store}": Plan(standstill, 0.1, store=store)
+        for store in ("mysql", "mongodb", "redis")
+    },
     "crashes-mongodb": Plan(crashes, 0.1, loses=True, store="mongodb"),
     "crashes-mysql": Plan(crashes, 0.1, loses=True, store="mysql"),
     "crashes-redis": Plan(crashes, 0.1, loses=True, store="redis"),

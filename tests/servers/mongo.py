@@ -67,6 +67,12 @@ class Server:
             return MongoClient(self.given, **options)
         return MongoClient(f"mongodb://127.0.0.1:{self.port}/?directConnection=true", **options)
 
+    def freeze(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def kill(self):
         """-9."""
         self.process.send_signal(signal.SIGKILL)

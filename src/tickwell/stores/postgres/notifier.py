@@ -93,7 +93,7 @@ class Ear:
             try:
                 await self._connect()
             except DRIVER as error:
-                why = str(error)
+                why = str(error) or "no answer in time"
             else:
                 return True
         self._deaf_until = loop.time() + (AGAIN if not self.database.is_pooled else float("inf"))

@@ -105,7 +105,7 @@ class Ear:
             log.warning(
                 "%s cannot be listened to (%s): looking every %g s instead",
                 self.location.name,
-                said(error),
+                said(error) or "no answer in time",
                 POLL,
             )
             return False
