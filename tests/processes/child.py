@@ -16,7 +16,7 @@ from tests.processes.agent import Orders
 
 ROOT = Path(__file__).parent.parent.parent
 #: Seconds in which whatever is waited for happens on the slowest machine.
-PATIENCE = 100.0
+PATIENCE = 300.0
 
 
 class Child:
