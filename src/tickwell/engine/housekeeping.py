@@ -29,6 +29,8 @@ class Housekeeping:
         self.events = events
         self.settings = settings
         self._pruned_at = float("-inf")
+        #: How far the parked have been looked through; none: from the start.
+        self._looked_to: str | None = None
 
     async def run(self, workers: list[Liveness]) -> None:
         """Once per sweep; pruning more rarely."""
@@ -74,22 +76,16 @@ class Housekeeping:
                 self.events.emit(Parked(ability=ability, executions=count))
 
     async def _unpark(self, able: Collection[tuple[str, str]]) -> None:
-        parked = await self._list(ExecutionFilter(states=frozenset({State.PARKED})))
-        ids = [one.id for one in parked if _is_able(one, able)]
-        if ids:
-            now = self.clock.now()
-            await self.store.settle(ids, {State.PARKED}, State.WAITING, "", now)
-
-    async def _list(self, where: ExecutionFilter) -> list[Execution]:
-        found: list[Execution] = []
-        cursor = None
+        """So much a round, from where the last one stopped: what is new hides nothing old."""
+        parked = ExecutionFilter(states=frozenset({State.PARKED}))
         for _ in range(PAGES):
-            page = await self.store.list_executions(where, cursor, self.settings.batch)
-            found += page.items
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return found
+            page = await self.store.list_executions(parked, self._looked_to, self.settings.batch)
+            ids = [one.id for one in page.items if _is_able(one, able)]
+            if ids:
+                await self.store.settle(ids, {State.PARKED}, State.WAITING, "", self.clock.now())
+            self._looked_to = page.cursor
+            if page.cursor is None:
+                return
 
     async def _remove_finished(self) -> None:
         where = JobFilter(states=frozenset({JobState.FINISHED}), auto_remove=True)

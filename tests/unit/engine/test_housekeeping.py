@@ -69,6 +69,37 @@ async def test_what_is_parked_goes_on_when_a_worker_appears_that_knows_it(rig, h
     assert await rig.state(id) is State.QUEUED
 
 
+async def test_what_is_parked_goes_on_though_more_than_a_round_reads_is_newer():
+    rig = Rig(batch=1)
+    keeping = Housekeeping(rig.store, rig.clock, rig.events, rig.settings)
+    old = await rig.request(await rig.add("old", handler="new"))
+    gone = await rig.add("gone", handler="gone")
+    for _ in range(PAGES + 1):
+        await rig.clock.advance(1)
+        await rig.request(gone)
+    await rig.clock.advance(60)
+    await keeping.run([])
+    assert await rig.states() == [State.PARKED] * (PAGES + 2)
+    other = Rig(clock=rig.clock, memory=rig.memory, executor=FakeExecutor("new"), seed=2)
+    await other.beat()
+    looks = len(rig.store.named("list_executions"))
+    for _ in range(2):
+        await keeping.run(await rig.memory.list_workers())
+    assert await rig.state(old) is State.WAITING
+    assert len(rig.store.named("list_executions")) - looks <= 2 * (PAGES + 1)
+
+
+async def test_what_is_parked_anew_is_seen_once_the_old_has_been_looked_through(rig, house):
+    for name in ("first", "second"):
+        id = await rig.request(await rig.add(name, handler=name))
+        await rig.clock.advance(60)
+        await house()
+        other = Rig(clock=rig.clock, memory=rig.memory, executor=FakeExecutor(name), seed=id)
+        await other.beat()
+        await house()
+        assert await rig.state(id) is State.WAITING
+
+
 async def test_a_finished_job_is_removed_when_nothing_of_it_is_live(rig, house):
     at = to_datetime(rig.clock.now() + 1000)
     job = await rig.add(trigger=Once(at), auto_remove=True)
