@@ -18,7 +18,9 @@ from tickwell.services.insights.rates import hourly
 #: Lanes that are drawn; executions that are read; fires of one job that are counted.
 LANES, READ, FIRES = 40, 300, 300
 #: Executions of one job that are read where there are too many of all, and looked at for that.
-EACH, LOOK = 20, 50
+EACH, LOOK = 30, 50
+#: The same of days, in which they stand closer.
+EACH_OF_DAYS = 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,7 +69,8 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
     if ran.cursor is not None:
         # The newest of a job are of this span, unless it ended earlier.
         look = LOOK if until > now else None
-        seen = await _of_each(store, past, list(lanes.values()), look)
+        limit = EACH if until - since < DAY else EACH_OF_DAYS
+        seen = await _of_each(store, replace(past, look=look), list(lanes.values()), limit)
     for each in seen:
         if each.job_id in lanes:
             lanes[each.job_id].executions.append(each)
@@ -88,20 +91,19 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
 
 
 async def _of_each(
-    store: HistoryStore, where: ExecutionFilter, lanes: Sequence[Lane], look: int | None
+    store: HistoryStore, where: ExecutionFilter, lanes: Sequence[Lane], limit: int
 ) -> list[Execution]:
     """The latest of each job, so that the busy leave room for the rare; and the newest that died.
 
     Where an instant is the only end, a store looks through all that is older: 30 ms of a page.
     """
-    died = replace(where, states=frozenset({State.DEAD}), since=None)
+    died = replace(where, states=frozenset({State.DEAD}), since=None, look=None)
     each_job = [
-        store.list_executions(replace(where, job_id=lane.job_id, look=look), limit=EACH)
-        for lane in lanes
+        store.list_executions(replace(where, job_id=lane.job_id), limit=limit) for lane in lanes
     ]
     dead, *pages = await asyncio.gather(store.list_executions(died, limit=READ), *each_job)
     for lane, page in zip(lanes, pages, strict=True):
-        if page.cursor is not None and len(page.items) == EACH:
+        if page.cursor is not None and len(page.items) == limit:
             lane.dense_before = page.items[-1].run_at
     items = [each for page in (dead, *pages) for each in page.items]
     found = {each.id: each for each in items if each.fire_time >= (where.since or 0)}
