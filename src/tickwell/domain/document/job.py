@@ -111,6 +111,7 @@ _JOB = Shape(
     },
     unwritten=UNWRITTEN,
 )
+_UNSAID = _JOB.default("retention")
 
 
 def retention_from_document(document: Any) -> Retention:
@@ -123,10 +124,15 @@ def retention_to_document(retention: Retention, *, whole: bool = False) -> dict[
     return _RETENTION.write(retention, whole=whole)
 
 
+def retention_of(job: Job, otherwise: Retention) -> Retention:
+    """That of a job that was read from a document; another where that says nothing of it."""
+    is_said = job.retention is not _UNSAID
+    return job.retention if is_said else otherwise
+
+
 def with_retention(job: Job, otherwise: Retention) -> Job:
-    """A job that was read from a document; where that says nothing of it, with this retention."""
-    is_said = job.retention is not _JOB.default("retention")
-    return job if is_said else copied(job, retention=otherwise)
+    """The same job with that."""
+    return copied(job, retention=retention_of(job, otherwise))
 
 
 def job_to_document(job: Job) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_from_document, job_to_document
-from tickwell.domain.document.job import with_retention
+from tickwell.domain.document.job import retention_of, with_retention
 from tickwell.domain.job import Entry, Job, copied
 from tickwell.domain.policy import DAY, Retention
 from tickwell.errors import InvalidJob, JobExists, VersionConflict
@@ -179,7 +179,7 @@ class JobOperations:
 
     def _owned(self, job: Job, actor: Actor, kept: Retention) -> Job:
         """Whatever it says of itself, it is the actor's project's, and new."""
-        retention = with_retention(job, kept).retention
+        retention = retention_of(job, kept)
         return self.tools.jobs.make(job, project=actor.project, retention=retention)
 
     async def _edit(
