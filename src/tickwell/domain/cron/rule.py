@@ -26,7 +26,8 @@ class Rule:
     """Says which wall-clock second matches next. Wall time is counted in seconds since 1970.
 
     One object is shared by all triggers with the same expression, in all threads: what changes
-    is a tuple, replaced whole.
+    is a tuple, replaced whole, and read once for an answer. Who read it again could meet the month
+    that another thread has turned to meanwhile, and jump over the rest of its own.
     """
 
     __slots__ = (
@@ -71,7 +72,7 @@ class Rule:
         """The first matching second that is not before this one; None past the year 9999."""
         # one second of each minute matches, so whole minutes can be counted
         day, minute = divmod((wall - self._first_second + 59) // 60, 1440)
-        first, end, days, _ = self._month
+        first, end, days, index = self._month
         if first <= day < end:
             days >>= day - first
             if days & 1 and (minutes := self._minutes >> minute):
@@ -79,11 +80,6 @@ class Rule:
                 return day * _DAY + minute * 60 + self._first_second
             if days := days >> 1:
                 return (day + (days & -days).bit_length()) * _DAY + self._first_of_day
-        return self._in_other_month(day, wall)
-
-    def _in_other_month(self, day: int, wall: int) -> int | None:
-        first, end, _, index = self._month
-        if first <= day < end:
             return self._in_later_month(index)
         return self.at_or_after(wall) if self._turn_to(day) else None
 
@@ -136,7 +132,7 @@ class SecondRule(Rule):
     def at_or_after(self, wall: int) -> int | None:
         """The first matching second that is not before this one; None past the year 9999."""
         day, minute = divmod(wall // 60, 1440)
-        first, end, days, _ = self._month
+        first, end, days, index = self._month
         if first <= day < end:
             days >>= day - first
             minutes = self._minutes >> minute
@@ -149,7 +145,8 @@ class SecondRule(Rule):
                     return day * _DAY + minute * 60 + self._first_second
             if days := days >> 1:
                 return (day + (days & -days).bit_length()) * _DAY + self._first_of_day
-        return self._in_other_month(day, wall)
+            return self._in_later_month(index)
+        return self.at_or_after(wall) if self._turn_to(day) else None
 
 
 def _lowest(mask: int) -> int:
