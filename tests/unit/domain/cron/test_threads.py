@@ -8,8 +8,8 @@ from tickwell.domain.cron.expression import read, split
 from tickwell.domain.cron.rule import Rule, SecondRule
 
 
-def second(*moment):
-    return int(datetime(*moment, tzinfo=UTC).timestamp())
+def second(year, month, day, hour=0):
+    return int(datetime(year, month, day, hour, tzinfo=UTC).timestamp())
 
 
 def look(rule):
