@@ -9,6 +9,10 @@ from tickwell.domain.outcome import Outcome
 from tickwell.engine.lane import Lane
 from tickwell.engine.share import Share
 
+#: Milliseconds from its instant within which an attempt is started. Its deadline is a minute after
+#: the hard timeout of one that starts at once; what is left is for its report.
+START_WITHIN = 45_000
+
 
 class Attempt:
     """A claim from the moment it is handed over until its outcome is with the reporter."""
@@ -23,14 +27,16 @@ class Attempt:
         "started",
         "started_at",
         "stop",
+        "taken_at",
         "task",
         "tick",
         "told",
         "turn",
     )
 
-    def __init__(self, claim: Claim, lane: Lane, share: Share) -> None:
+    def __init__(self, claim: Claim, lane: Lane, share: Share, now: int) -> None:
         self.claim = claim
+        self.taken_at = now
         self.lane = lane
         self.share = share
         self.task: asyncio.Task[None] | None = None
@@ -55,6 +61,11 @@ class Attempt:
     def is_waiting(self) -> bool:
         """Whether a slot would still start it: not given back, nor asked to stop meanwhile."""
         return not self.told and (self.turn is None or not self.turn.done())
+
+    def can_end_in_time(self, now: int) -> bool:
+        """Whether there is time for all of its hard timeout before it is taken for lost."""
+        due = max(self.taken_at, self.claim.run_at)
+        return now < due + START_WITHIN and now < self.claim.deadline
 
     def ask_to_stop(self, why: OutcomeKind) -> None:
         """Cancel the task; the first reason given stands."""

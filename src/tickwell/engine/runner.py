@@ -69,7 +69,7 @@ class Runner:
             if not lane.has_room_for(share):
                 self.reporter.report(claim, self._put_off(claim, share))
                 continue
-            attempt = Attempt(claim, lane, share)
+            attempt = Attempt(claim, lane, share, now)
             self.in_hand[claim.id] = attempt
             lane.in_hand += 1
             share.in_hand += 1
@@ -149,8 +149,8 @@ class Runner:
         try:
             if attempt.stop is not None:
                 outcome = attempt.interrupted()
-            elif started >= self._trusted_until or now >= attempt.claim.deadline:
-                # Its lease may be over: whoever took it over runs it.
+            elif started >= self._trusted_until or not attempt.can_end_in_time(now):
+                # Its lease may be over, or would be before it ends: another runs it.
                 outcome = Outcome(kind=OutcomeKind.RELEASED)
             else:
                 attempt.started, attempt.started_at = started, now

@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 
+from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.policy import Retry, Timeout
 from tickwell.testing.executors import succeeds
@@ -128,3 +129,21 @@ async def test_a_full_lane_of_tasks_that_never_end_claims_nothing(rigs):
     assert (await rig.one(waiting)).attempt == 0
     rig.let_go.set()
     await rig.settle()
+
+
+@pytest.mark.parametrize(("waited", "runs"), [(44, 2), (46, 1)])
+async def test_an_attempt_without_time_for_its_timeout_is_given_back(waited, runs):
+    """It would be taken for lost while it runs, and run again though it succeeded."""
+    rig = Rig(ttl=300, beat=10, slots=1, lead=60, horizon=60)
+    job = await rig.add()
+    rig.executor.hold("quick")
+    ids = [await rig.request(job), await rig.request(job)]
+    await rig.beat()
+    await rig.worker.step()
+    await rig.clock.advance(waited)
+    rig.executor.release("quick")
+    await rig.settle()
+    assert len(rig.executor.calls) == runs
+    await rig.reporter.step()
+    last = (await rig.one(ids[1])).attempts[0]
+    assert last.outcome is (OutcomeKind.SUCCEEDED if runs == 2 else OutcomeKind.RELEASED)
