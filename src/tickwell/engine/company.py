@@ -34,13 +34,12 @@ class Company:
         self._looked_at = self.clock.monotonic()
 
     async def look(self) -> None:
-        """Count at first, and again before more is claimed than there are slots.
+        """Count again before more is claimed than there are slots.
 
         Whoever began since the reaper's last look would get nothing of a burst: who believes to
-        be alone claims 10,000 ahead, and takes all that a project may have in all workers.
+        be alone claims 10,000 ahead.
         """
         if self.clock.monotonic() - self._looked_at < LOOK:
             return
-        is_new = self._looked_at == float("-inf")
-        if is_new or any(lane.in_hand >= lane.slots for lane in self.lanes):
+        if any(lane.in_hand >= lane.slots for lane in self.lanes):
             self.learn(await self.store.list_workers())

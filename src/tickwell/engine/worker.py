@@ -62,8 +62,8 @@ class Worker:
         """Claim for each lane with room; say how long to rest."""
         if self.draining or not self.runner.is_trusted():
             return self.settings.poll  # a beat that succeeds wakes this loop
-        await self.company.look()
         await self.shares.look(self.lanes)
+        await self.company.look()
         await self._find_lost_claims()
         self.runner.give_back_stuck(self.lanes)
         asked = filled = False
