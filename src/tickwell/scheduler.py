@@ -119,7 +119,7 @@ class Scheduler(Named, Running):
         With `isolation="process"` it runs in a process of its own, which can be killed.
         """
         # Refused before the function is seen: a function in place of the trigger, above all.
-        self._definition(name or "job", trigger, Call("job"), dict(policies))
+        self._definition("job" if name is None else name, trigger, Call("job"), dict(policies))
 
         def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any]:
             chosen = getattr(function, "__name__", "") if name is None else name

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from ipaddress import ip_network
+from math import inf
+from typing import Any
 
 from tickwell.errors import InvalidSetting
 
@@ -99,6 +101,7 @@ class Settings:
     breaker_rest: float = 30.0
 
     def __post_init__(self) -> None:
+        _check_kinds(self)
         _check_numbers(self)
         if not 0 <= self.lead <= self.horizon:
             raise InvalidSetting(
@@ -110,10 +113,8 @@ class Settings:
                 " a worker its attempts",
                 field="ttl",
             )
-        if type(self.queues) is not tuple or not self.queues:
-            raise InvalidSetting(
-                "a tuple of names is needed", field="queues", hint='Use ("default",)'
-            )
+        if not self.queues:
+            raise InvalidSetting("one name at least is needed", field="queues", hint=_QUEUES)
         if bool(self.tls_cert) != bool(self.tls_key):
             raise InvalidSetting(
                 "a certificate and its key are given together",
@@ -125,11 +126,39 @@ class Settings:
             _check_ports(ports)
 
 
+_QUEUES = 'Use ("default",)'
+#: What a value of each type is, in words.
+_KINDS = {
+    "bool": "True or False",
+    "float": "a number",
+    "int": "a whole number",
+    "str": "a text",
+    "str | None": "a text or None",
+    "tuple[str, ...]": "a tuple of texts",
+}
 _COUNTS = (
     *("requests_without_key", "requests_with_key", "breaker_failures", "max_jobs"),
     *("max_fires_per_day", "max_fires_per_minute", "max_runs_per_minute", "max_payload"),
     *("max_running", "max_timeout"),
 )
+
+
+def _check_kinds(settings: Settings) -> None:
+    for each in fields(settings):
+        kind, value = str(each.type), getattr(settings, each.name)
+        if not _is_of(kind, value):
+            hint = _QUEUES if each.name == "queues" else ""
+            raise InvalidSetting(f"{_KINDS[kind]} is needed", field=each.name, hint=hint)
+
+
+def _is_of(kind: str, value: Any) -> bool:
+    if kind == "tuple[str, ...]":
+        return type(value) is tuple and all(isinstance(each, str) for each in value)
+    if kind == "float":
+        return type(value) in {int, float} and -inf < value < inf
+    if kind == "str | None":
+        return value is None or isinstance(value, str)
+    return isinstance(value, str) if kind == "str" else type(value).__name__ == kind
 
 
 def _check_numbers(settings: Settings) -> None:
@@ -146,8 +175,9 @@ def _check_numbers(settings: Settings) -> None:
         raise InvalidSetting(
             f"{settings.project_share} is not a part of the slots, up to 1", field="project_share"
         )
-    if settings.rest < 0:
-        raise InvalidSetting("0 or more seconds are needed", field="rest")
+    for name in ("rest", "drain_timeout"):
+        if getattr(settings, name) < 0:
+            raise InvalidSetting("0 or more seconds are needed", field=name)
 
 
 def _check_networks(networks: tuple[str, ...], field: str) -> None:

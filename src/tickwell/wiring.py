@@ -50,6 +50,9 @@ def make_store(url: str) -> NotifyingStore:
     """The store that a URL names; not opened yet. A driver is imported only where it is used."""
     scheme = scheme_of(url)
     if scheme == "memory":
+        if url != "memory://":
+            reason = "a store in memory has neither a place nor options"
+            raise InvalidSetting(reason, field="store", hint="Use memory://")
         from tickwell.stores.memory import MemoryStore
 
         return MemoryStore()

@@ -30,7 +30,7 @@ class Policies(TypedDict, total=False):
     dedupe_key: str | None
     retention: Retention
     description: str
-    tags: tuple[str, ...]
+    tags: tuple[str, ...] | list[str]
 
 
 def check_policies(given: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from tickwell.domain.trigger.duration import parse_duration
-from tickwell.errors import InvalidJob, InvalidTrigger
+from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger
 
 #: No count is larger: every store keeps it.
 MOST = 2**31 - 1
@@ -16,7 +16,7 @@ def make_durations(record: Any, at: str, *names: str) -> None:
     """Durations come as milliseconds, as a timedelta, or as people write them: "5s", "1h30m"."""
     for name in names:
         value = getattr(record, name)
-        if value is None:
+        if value is None and _may_be_left_out(record, name):
             continue
         try:
             millis = parse_duration(value)
@@ -41,8 +41,18 @@ def require_whole(record: Any, at: str, *names: str) -> None:
     """Counts are whole numbers."""
     for name in names:
         value = getattr(record, name)
-        if value is not None and (type(value) is not int or abs(value) > MOST):
+        if value is None and _may_be_left_out(record, name):
+            continue
+        if type(value) is not int or abs(value) > MOST:
             raise InvalidJob(f"{value!r} is not a whole number of use", field=_path(at, name))
+
+
+def require_numbers(record: Any, at: str, *names: str) -> None:
+    """Shares and factors are numbers."""
+    for name in names:
+        value = getattr(record, name)
+        if type(value) not in {int, float}:
+            raise InvalidJob(f"{value!r} is not a number", field=_path(at, name))
 
 
 def require_name(record: Any, name: str) -> None:
@@ -60,9 +70,14 @@ def require_text(record: Any, name: str) -> None:
     _refuse_halves(value or "", name)
 
 
-def require_texts(record: Any, name: str) -> None:
-    """A few texts."""
-    for value in getattr(record, name):
+def make_texts(record: Any, name: str) -> None:
+    """A few texts come as a tuple or a list; a text alone is taken for neither."""
+    values = getattr(record, name)
+    if not isinstance(values, tuple | list):
+        hint = f'For example {name}=("nightly",)'
+        raise InvalidJob(f"{values!r} is not a tuple of texts", field=name, hint=hint)
+    object.__setattr__(record, name, tuple(values))
+    for value in values:
         if not isinstance(value, str):
             raise InvalidJob(f"{value!r} is not a text", field=name)
         _refuse_halves(value, name)
@@ -85,6 +100,17 @@ def require_kind(record: Any, name: str, kind: type) -> None:
             field=name,
             hint=f"For example {name}={kind.__name__}(…)",
         )
+
+
+def check_key(key: object) -> None:
+    """What makes requests one is short and printable; there may be none."""
+    if key is None or (isinstance(key, str) and 0 < len(key) <= 255 and key.isprintable()):
+        return
+    raise InvalidInput("1 to 255 printable characters are needed", field="key")
+
+
+def _may_be_left_out(record: Any, name: str) -> bool:
+    return record.__dataclass_fields__[name].default is None
 
 
 def _path(at: str, name: str) -> str:

@@ -11,11 +11,11 @@ from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.given import (
     make_choice,
     make_durations,
+    make_texts,
     require_kind,
     require_name,
     require_target,
     require_text,
-    require_texts,
     require_whole,
 )
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout
@@ -77,9 +77,11 @@ class Job:
             require_name(self, name)
         for name in ("dedupe_key", "app", "description"):
             require_text(self, name)
-        require_texts(self, "tags")
+        make_texts(self, "tags")
         for name, kind in _KINDS.items():
             require_kind(self, name, kind)
+        if self.concurrency is not None:
+            require_kind(self, "concurrency", Concurrency)
         require_target(self)
         make_choice(self, "", "overlap", Overlap)
         make_choice(self, "", "delivery", Delivery)

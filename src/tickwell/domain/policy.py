@@ -7,7 +7,7 @@ from enum import StrEnum
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from tickwell.domain.given import make_choice, make_durations, require_whole
+from tickwell.domain.given import make_choice, make_durations, require_numbers, require_whole
 from tickwell.domain.trigger.duration import Duration
 from tickwell.errors import InvalidJob
 from tickwell.ids import spread
@@ -77,6 +77,7 @@ class Retry:
         make_durations(self, "retry", "delay", "cap", "max_age")
         make_choice(self, "retry", "backoff", Backoff)
         require_whole(self, "retry", "max_attempts")
+        require_numbers(self, "retry", "factor", "jitter")
         if not 1 <= self.max_attempts <= 100:
             raise InvalidJob(
                 f"{self.max_attempts} attempts are not between 1 and 100",

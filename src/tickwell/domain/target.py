@@ -15,7 +15,7 @@ class Call:
     handler: str
 
     def __post_init__(self) -> None:
-        if not self.handler or len(self.handler) > 255:
+        if not isinstance(self.handler, str) or not self.handler or len(self.handler) > 255:
             raise InvalidJob(
                 "a handler has a name of 1 to 255 characters",
                 field="target.call.handler",

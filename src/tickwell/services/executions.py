@@ -9,6 +9,7 @@ from typing import Any
 from tickwell.domain.execution import Execution, Kind, NewExecution, State
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
+from tickwell.domain.given import check_key
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.note import Output, Progress
 from tickwell.domain.planning import new_execution
@@ -64,8 +65,7 @@ class Executions:
         overlap: Overlap = Overlap.ALLOW,
     ) -> Execution:
         """Run a job, now or at an instant; the same idempotency key answers with the same run."""
-        if key is not None and not (0 < len(key) <= 255 and key.isprintable()):
-            raise InvalidInput("1 to 255 printable characters are needed", field="key")
+        check_key(key)
         entry, now = await self._entry(project, job_key), self.clock.now()
         self.check(entry.job, entry.job.payload if payload is None else payload)
         new = new_execution(

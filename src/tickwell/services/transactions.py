@@ -7,6 +7,7 @@ from typing import Any
 
 from tickwell.domain.execution import Kind, NewExecution
 from tickwell.domain.gate import Overlap
+from tickwell.domain.given import check_key
 from tickwell.domain.job import Job
 from tickwell.domain.planning import new_execution
 from tickwell.errors import InvalidInput
@@ -53,8 +54,7 @@ class Transactions:
         return self.store
 
     def _maker(self, payload: Any, key: str | None) -> Maker:
-        if key is not None and not (0 < len(key) <= 255 and key.isprintable()):
-            raise InvalidInput("1 to 255 printable characters are needed", field="key")
+        check_key(key)
         own = checked(payload)
 
         def make(job: Job, now: int) -> NewExecution:

@@ -63,7 +63,7 @@ def _suggest(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _spellings() -> dict[str, str]:
-    zones = sorted(available_timezones())
+    zones = sorted(zone for zone in available_timezones() if not zone.startswith(_UNSTABLE))
     cities = {zone.rpartition("/")[2].lower(): zone for zone in reversed(zones)}
     return cities | {zone.lower(): zone for zone in zones}
 

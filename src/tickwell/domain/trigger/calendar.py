@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import TypeVar
 
 from tickwell.domain.cron import check_zone
 from tickwell.errors import InvalidTrigger
@@ -14,6 +15,12 @@ _DAY = 86_400
 _EPOCH = 719_163
 LONGEST = 2_000
 
+_EXAMPLES = {
+    "dates": '["2026-12-25"]',
+    "ranges": '[("2026-12-24", "2027-01-01")]',
+}
+
+T = TypeVar("T")
 Dates = Iterable[date | str]
 Ranges = Iterable[tuple[date | str, date | str]]
 
@@ -37,8 +44,8 @@ class Calendar:
             hint = "For example: holidays"
             reason = "needs a name of 1 to 100 printable characters"
             raise InvalidTrigger(reason, field="exclude.name", hint=hint)
-        days = tuple(sorted({_date(day, "exclude.dates") for day in dates}))
-        spans = tuple(sorted({_range(first, last) for first, last in ranges}))
+        days = tuple(sorted({_date(day, "exclude.dates") for day in _several(dates, "dates")}))
+        spans = tuple(sorted({_range(pair) for pair in _several(ranges, "ranges")}))
         if not 0 < len(days) + len(spans) <= LONGEST:
             hint = 'For example: Calendar("holidays", ["2026-12-25"])'
             reason = f"needs dates or ranges, {LONGEST} at most"
@@ -86,9 +93,19 @@ def _date(value: date | str, field: str) -> date:
     raise InvalidTrigger(f"{value!r} is not a date", field=field, hint="For example: 2026-12-25")
 
 
-def _range(first: date | str, last: date | str) -> tuple[date, date]:
+def _several(values: Iterable[T], name: str) -> Iterable[T]:
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        hint = f"For example: {name}={_EXAMPLES[name]}"
+        raise InvalidTrigger(f"{values!r} is not a list", field=f"exclude.{name}", hint=hint)
+    return values
+
+
+def _range(pair: object) -> tuple[date, date]:
     field = "exclude.ranges"
-    start, end = _date(first, field), _date(last, field)
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        hint = f"For example: ranges={_EXAMPLES['ranges']}"
+        raise InvalidTrigger(f"{pair!r} is not a first and a last date", field=field, hint=hint)
+    start, end = (_date(day, field) for day in pair)
     if end < start:
         raise InvalidTrigger(f"{start} to {end} runs backwards", field=field)
     return start, end

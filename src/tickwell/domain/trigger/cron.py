@@ -24,7 +24,7 @@ from tickwell.domain.cron.wall import Fold, Gap
 from tickwell.domain.cron.zone import FIRST_SECOND, LAST_SECOND
 from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.choice import check_choice
-from tickwell.domain.trigger.moment import naive
+from tickwell.domain.trigger.moment import no_instant
 from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
 from tickwell.errors import InvalidTrigger
@@ -136,7 +136,7 @@ class Cron(Trigger):
         try:
             since = after - _EPOCH
         except TypeError:
-            raise naive("after") from None
+            raise no_instant(after, "after") from None
         found = self._first_after(since.days * 86_400 + since.seconds)
         return None if found is None else _from_seconds(found, UTC)
 

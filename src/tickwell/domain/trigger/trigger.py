@@ -12,7 +12,7 @@ from tickwell.clock import NEVER, to_millis
 from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.duration import parse_duration, say_duration
 from tickwell.domain.trigger.limits import Limits
-from tickwell.domain.trigger.moment import exact, naive, say
+from tickwell.domain.trigger.moment import exact, no_instant, say
 from tickwell.domain.trigger.window import Window
 from tickwell.errors import InvalidTrigger
 
@@ -117,7 +117,7 @@ class Trigger(ABC):
         try:
             instant = self.after((after - _EPOCH) // _MILLISECOND)
         except TypeError:
-            raise naive("after") from None
+            raise no_instant(after, "after") from None
         if instant is None:
             return None
         seconds, millis = divmod(instant, 1000)

@@ -31,6 +31,8 @@ def parse(url: str) -> Location:
     if synchronous not in SYNCHRONOUS:
         raise _invalid(f"synchronous={synchronous} is neither full nor normal")
     path = unquote(parts.path[1:])
+    if "\0" in path:
+        raise _invalid(f"{url!r} has a null character in the name of its file")
     if path == ":memory:":
         raise _invalid("a database in memory is seen by one connection only", "Use memory://")
     return Location(Path(path), synchronous)
