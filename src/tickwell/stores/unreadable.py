@@ -42,8 +42,10 @@ class UnreadableJobs(Generic[K]):
         """What to leave out: of everything, or of planning, which takes sound definitions too."""
         if not self._left_out:
             return []
-        self._left_out = {key: out for key, out in self._left_out.items() if out.lasts(now)}
-        return [key for key, out in self._left_out.items() if planning or not out.only_planning]
+        # Copied first: another thread of the store may add one meanwhile.
+        lasting = {key: out for key, out in list(self._left_out.items()) if out.lasts(now)}
+        self._left_out = lasting
+        return [key for key, out in list(lasting.items()) if planning or not out.only_planning]
 
     def news(self) -> list[Unreadable]:
         """What nobody was told yet."""

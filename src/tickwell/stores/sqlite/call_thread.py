@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
@@ -10,7 +11,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from tickwell.errors import StoreUnavailable
-from tickwell.stores.sqlite.errors import translate
+from tickwell.stores.sqlite.errors import not_json, translate
 from tickwell.stores.sqlite.session import Session
 
 T = TypeVar("T")
@@ -101,9 +102,12 @@ class CallThread:
 
     def translated(self, error: BaseException) -> BaseException:
         """An error as callers know it."""
-        if not isinstance(error, sqlite3.Error):
+        if isinstance(error, sqlite3.Error):
+            ours: BaseException = translate(error, self.where)
+        elif isinstance(error, json.JSONDecodeError):
+            ours = not_json(error, self.where)
+        else:
             return error
-        ours = translate(error, self.where)
         ours.__cause__ = error
         return ours
 
@@ -120,11 +124,19 @@ class CallThread:
         _answer([first])
         try:
             while calls := self._waiting():
-                self.serve(session, calls)
+                self._serve_all(session, calls)
                 _answer(calls)
                 self.rest()
         finally:
             session.connection.close()
+
+    def _serve_all(self, session: Session, calls: list[ThreadCall]) -> None:
+        """Whatever goes wrong, the callers hear of it, and the thread goes on."""
+        try:
+            self.serve(session, calls)
+        except BaseException as error:  # noqa: BLE001 - a thread that ended would leave all waiting
+            for call in calls:
+                call.error = self.translated(error)
 
     def _waiting(self) -> list[ThreadCall]:
         """The calls to be served together; none when it is over."""

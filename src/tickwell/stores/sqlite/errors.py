@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 
 from tickwell.errors import (
@@ -55,3 +56,11 @@ def translate(error: sqlite3.Error, where: str) -> StoreError:
     if code == sqlite3.SQLITE_IOERR:
         return StoreUnavailable(f"{where} cannot be read or written; check the disk ({error})")
     return StoreError(f"{where} did not do what was asked: {error}")
+
+
+def not_json(error: json.JSONDecodeError, where: str) -> StoreCorrupt:
+    """Somebody else wrote it: what we write can be read."""
+    return StoreCorrupt(
+        f"{where} holds a value that is not JSON ({error}); restore a backup, or mend the payload"
+        " for which json_valid(payload) is 0"
+    )

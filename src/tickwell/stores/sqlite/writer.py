@@ -51,7 +51,7 @@ class Writer(CallThread):
         """Whether a look was enough."""
         try:
             call.result = call.look(session) if call.look else None
-        except sqlite3.Error:
+        except Exception:  # noqa: BLE001 - a row that cannot be read must not end the thread
             return False  # the call itself meets the same error, and says so
         return call.result is not None
 
