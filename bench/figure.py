@@ -44,8 +44,10 @@ class Figure:
     def passed(self) -> bool:
         if self.faults:
             return False
-        if self.bar is None or self.ratio is None:
+        if self.bar is None:
             return True
+        if self.ratio is None:  # the other side showed nothing to compare with
+            return False
         return self.ratio <= self.bar if self.smaller_is_better else self.ratio >= self.bar
 
     @property

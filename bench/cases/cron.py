@@ -13,6 +13,8 @@ from bench.options import Options
 from tickwell.domain.trigger import Cron
 
 EXPRESSIONS = (
+    "* * * * *",
+    "* * * * * *",
     "*/5 * * * *",
     "0 9 * * 1-5",
     "0 0 29 2 *",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from tickwell.domain.given import make_choice, make_durations, require_numbers, require_whole
 from tickwell.domain.trigger.duration import Duration
@@ -164,15 +164,12 @@ class Misfire:
             raise InvalidJob(f"{self.cap} is not between 1 and 1000", field="misfire.cap")
 
 
-_USUAL_SOFT = 270 * SECOND
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeout:
     """How long an attempt may take. Milliseconds."""
 
-    #: The handler is asked to stop; nine tenths of a hard timeout that is shorter.
-    soft: int = _USUAL_SOFT
+    #: The handler is asked to stop; not given: nine tenths of the hard timeout.
+    soft: int = cast("int", None)
     #: The attempt ends as timed out, whatever the handler does.
     hard: int = 300 * SECOND
 
@@ -181,9 +178,10 @@ class Timeout:
         def __init__(self, *, soft: Duration = ..., hard: Duration = ...) -> None: ...
 
     def __post_init__(self) -> None:
-        make_durations(self, "timeout", "soft", "hard")
-        if 0 < self.hard < self.soft == _USUAL_SOFT:
+        make_durations(self, "timeout", "hard")
+        if cast("int | None", self.soft) is None:
             object.__setattr__(self, "soft", max(self.hard * 9 // 10, 1))
+        make_durations(self, "timeout", "soft")
         if not 0 < self.soft <= self.hard:
             raise InvalidJob(
                 "the soft timeout is positive and not longer than the hard one",

@@ -12,6 +12,9 @@ from tickwell.engine.share import Share
 #: Milliseconds from its instant within which an attempt is started. Its deadline is a minute after
 #: the hard timeout of one that starts at once; what is left is for its report.
 START_WITHIN = 45_000
+#: Milliseconds by which no clock is read wrongly: who would start earlier than that was claimed by
+#: a clock that has been set back since.
+EARLIER = 1_000
 
 
 class Attempt:
@@ -62,10 +65,11 @@ class Attempt:
         """Whether a slot would still start it: not given back, nor asked to stop meanwhile."""
         return not self.told and (self.turn is None or not self.turn.done())
 
-    def can_end_in_time(self, now: int) -> bool:
-        """Whether there is time for all of its hard timeout before it is taken for lost."""
-        due = max(self.taken_at, self.claim.run_at)
-        return now < due + START_WITHIN and now < self.claim.deadline
+    def may_start(self, now: int) -> bool:
+        """Whether it is due, and has all of its hard timeout before it is taken for lost."""
+        run_at, deadline = self.claim.run_at, self.claim.deadline
+        latest = min(max(self.taken_at, run_at) + START_WITHIN, deadline)
+        return run_at - EARLIER < now < latest
 
     def ask_to_stop(self, why: OutcomeKind) -> None:
         """Cancel the task; the first reason given stands."""

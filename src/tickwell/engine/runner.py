@@ -149,7 +149,7 @@ class Runner:
         try:
             if attempt.stop is not None:
                 outcome = attempt.interrupted()
-            elif started >= self._trusted_until or not attempt.can_end_in_time(now):
+            elif started >= self._trusted_until or not attempt.may_start(now):
                 # Its lease may be over, or would be before it ends: another runs it.
                 outcome = Outcome(kind=OutcomeKind.RELEASED)
             else:

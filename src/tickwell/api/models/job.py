@@ -42,7 +42,8 @@ class Concurrency(Shape):
 class Timeout(Shape):
     """How long an attempt may take."""
 
-    soft: Duration = "4m30s"
+    #: Not given: nine tenths of the hard one.
+    soft: Duration | None = None
     hard: Duration = "5m"
 
 
