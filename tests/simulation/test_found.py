@@ -20,7 +20,7 @@ FOUND = {
 
 @pytest.mark.parametrize("seed", FOUND.values(), ids=FOUND.keys())
 def test_is_mended(seed):
-    run(seed)
+    run(seed, scenario_of(seed))
 
 
 @pytest.mark.parametrize("seed", [5, 6])

@@ -1,4 +1,4 @@
-"""One fault at a time, so that none hides another: five systems for each."""
+"""One fault at a time, so that none hides another: three systems for each."""
 
 import pytest
 
@@ -14,6 +14,6 @@ def test_every_promise_is_kept_under(fault, seed):
     run(seed, scenario_of(seed, faults=frozenset({fault})))
 
 
-@pytest.mark.parametrize("seed", chosen(ALONE)[:3])
+@pytest.mark.parametrize("seed", chosen(ALONE))
 def test_a_store_that_is_a_year_ahead_is_an_outage_of_a_year(seed):
     run(seed, scenario_of(seed, faults=frozenset({Fault.YEAR})))

@@ -1,6 +1,6 @@
 """Every broken variant. A test suite that lets one of them pass is no evidence."""
 
-from tests.variants import engines, postgres, stores
+from tests.variants import engines, postgres, sqlite, stores
 from tests.variants.variant import CutOnPostgres, OnPostgres, Simulated, Tested, Variant
 from tickwell.testing.simulation import Fault
 
@@ -104,31 +104,55 @@ VARIANTS = [
         name="one plan stops all",
         flaw="a job that cannot be planned holds up the jobs behind it",
         patch=stores.one_plan_stops_all,
-        prey=Tested(test="unit/engine/test_planner.py"),
+        prey=Tested(
+            test="unit/engine/test_planner.py::test_a_job_that_cannot_be_planned_is_named_once_and_the_others_fire"
+        ),
     ),
     Variant(
         name="lost wake-up",
         flaw="what is written during a step waits for the next poll",
         patch=engines.lost_wake_up,
-        prey=Tested(test="unit/engine/test_loop.py"),
+        prey=Tested(test="unit/engine/test_loop.py::test_a_wake_up_during_a_step_is_not_lost"),
     ),
     Variant(
         name="cancelled attempts never abandoned",
         flaw="a task that swallows a cancellation is running on record for ever",
         patch=engines.cancelled_never_abandoned,
-        prey=Tested(test="unit/engine/test_deadlines.py"),
+        prey=Tested(
+            test="unit/engine/test_deadlines.py::test_the_hard_timeout_ends_what_was_cancelled_on_request_as_well"
+        ),
     ),
     Variant(
         name="drain keeps what it holds",
         flaw="claims of a process that stopped wait for the end of its lease",
         patch=engines.drain_keeps,
-        prey=Tested(test="unit/engine/test_drain.py"),
+        prey=Tested(
+            test="unit/engine/test_drain.py::test_what_is_held_is_released_at_once_with_the_rest_of_its_wait"
+        ),
     ),
     Variant(
         name="busy lanes claim on",
         flaw="slots of tasks that never end are claimed for, and the claims given back in circles",
         patch=engines.busy_lanes_claim,
-        prey=Tested(test="unit/engine/test_deadlines.py"),
+        prey=Tested(
+            test="unit/engine/test_deadlines.py::test_a_full_lane_of_tasks_that_never_end_claims_nothing"
+        ),
+    ),
+    Variant(
+        name="no fence check on SQLite",
+        flaw="a zombie overwrites the attempt that replaced its own",
+        patch=sqlite.no_fence,
+        prey=Tested(
+            test="contract/test_sqlite.py::TestSqlite::test_a_report_with_another_attempt_number_is_refused"
+        ),
+    ),
+    Variant(
+        name="no compare-and-set on SQLite",
+        flaw="a plan made before a pause fires after it, and the pause is undone",
+        patch=sqlite.no_compare_and_set,
+        prey=Tested(
+            test="stores/sqlite/test_firing.py::test_a_plan_is_left_out_when_its_job_was_paused_meanwhile"
+        ),
     ),
     Variant(
         name="move before record on PostgreSQL",

@@ -13,11 +13,15 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.faults.postgres.statements import cut_everywhere
-from tests.simulation.seeds import ALONE, SWARM
+from tests.simulation.seeds import ALONE, SWARM, system_of
 from tests.variants.contract import keeps_contract
 from tickwell.testing.simulation import Fault, Scenario, scenario_of, simulate
 
 ROOT = Path(__file__).parent.parent.parent
+
+_SINGLE = "simulation/test_single_faults.py::test_every_promise_is_kept_under"
+_SWARM = "simulation/test_swarm.py::test_every_promise_is_kept"
+_CUT = "faults/postgres/test_statements.py::test_a_fire_is_done_whole_or_not_at_all"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +40,10 @@ class Simulated:
                 alone = frozenset({self.fault})
                 for seed in ALONE:
                     if self._catches(seed, scenario_of(seed, faults=alone)):
-                        return f"simulation/test_single_faults.py, {self.fault}, seed {seed}"
+                        return f"{_SINGLE}[{seed}-{self.fault}]"
             for seed in SWARM:
-                if self._catches(seed, scenario_of(seed)):
-                    return f"simulation/test_swarm.py, seed {seed}"
+                if self._catches(seed, system_of(seed)):
+                    return f"{_SWARM}[{seed}]"
         return None
 
     def _catches(self, seed: int, scenario: Scenario) -> bool:
@@ -93,7 +97,7 @@ class CutOnPostgres:
             try:
                 asyncio.run(cut_everywhere(Path(folder), {self.method}))
             except AssertionError:
-                return "faults/postgres/test_statements.py"
+                return _CUT
         return None
 
 
