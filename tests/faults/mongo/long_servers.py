@@ -36,12 +36,13 @@ def test_connections_that_are_cut_twice_a_second(site, processes, proxy):
     agents = [processes.agent(site.orders(report_every=0.1)) for _ in range(2)]
     add_load(site, TIMES / 2)
     site.wait_for_calls(20)
-    pace = threading.Event()
+    pace, before = threading.Event(), proxy.accepted
     for _ in range(TIMES):
         proxy.cut()
         pace.wait(0.5)  # the fault's own pace; nothing is waited for
     judged(site, agents)
-    assert any(agent.heard("StepFailed") for agent in agents)
+    # Each cut had connections to end: a step that is repeated within the driver's call fails not.
+    assert proxy.accepted >= before + TIMES
 
 
 @pytest.mark.timeout(300)
