@@ -1,6 +1,7 @@
 """A PostgreSQL store filled by the server itself, and the plans of statements on it."""
 
 import json
+from contextlib import asynccontextmanager
 from uuid import UUID
 
 import asyncpg
@@ -125,9 +126,10 @@ async def plan_of(full, name, *parameters):
     return await plan_of_text(full, full[1].sql[name], parameters)
 
 
-async def plan_of_text(full, text, parameters):
+@asynccontextmanager
+async def prepared(full, text):
+    """The statement by the name `asked`, with the settings and the plan of one used often."""
     connection, database = full
-    given = f"({', '.join(map(literal, parameters))})" if parameters else ""
     settings = database._settings() | {"plan_cache_mode": "force_generic_plan"}
     taken_back = connection.transaction()
     await taken_back.start()
@@ -135,30 +137,26 @@ async def plan_of_text(full, text, parameters):
         for setting, value in settings.items():
             await connection.execute(f"SET LOCAL {setting} = {value}")
         await connection.execute(f"PREPARE asked AS {text}")
-        question = f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked{given}"
-        answer = await connection.fetchval(question)
+        yield connection
     finally:
         await taken_back.rollback()
         await connection.execute("DEALLOCATE ALL")
+
+
+async def plan_of_text(full, text, parameters):
+    given = f"({', '.join(map(literal, parameters))})" if parameters else ""
+    async with prepared(full, text) as connection:
+        question = f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked{given}"
+        answer = await connection.fetchval(question)
     return json.loads(answer)[0]["Plan"]
 
 
 async def plan_of_any(full, name):
     """The plan of a statement, whatever it is given; it is not carried out."""
-    connection, database = full
-    settings = database._settings() | {"plan_cache_mode": "force_generic_plan"}
-    taken_back = connection.transaction()
-    await taken_back.start()
-    try:
-        for setting, value in settings.items():
-            await connection.execute(f"SET LOCAL {setting} = {value}")
-        await connection.execute(f"PREPARE asked AS {database.sql[name]}")
+    async with prepared(full, full[1].sql[name]) as connection:
         types = await connection.fetchval("SELECT parameter_types FROM pg_prepared_statements")
         given = f"({', '.join(['NULL'] * len(types))})" if types else ""
         answer = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE asked{given}")
-    finally:
-        await taken_back.rollback()
-        await connection.execute("DEALLOCATE ALL")
     return json.loads(answer)[0]["Plan"]
 
 
