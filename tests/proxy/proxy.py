@@ -20,6 +20,12 @@ ABRUPTLY = struct.pack("ii", 1, 0)
 PATIENCE = 100.0
 
 
+async def _rounds() -> None:
+    """Let the loop finish what it has begun."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
 class Direction:
     """What happens to bytes on one of the two ways."""
 
@@ -51,7 +57,7 @@ class Direction:
 class Link:
     """A connection of a client, and the one to the server that belongs to it."""
 
-    def __init__(self, writers: tuple[asyncio.StreamWriter, asyncio.StreamWriter]) -> None:
+    def __init__(self, writers: tuple[asyncio.StreamWriter, ...]) -> None:
         self.writers = writers
         #: Nothing passes on it any more, and neither end is told.
         self.forgotten = False
@@ -130,23 +136,25 @@ class Proxy:
 
     async def _close(self) -> None:
         self._server.close()
+        await _rounds()  # whom the server has just let in gets its task
         await self._cut()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # what was aborted is closed in the next round
+        await _rounds()  # what is done is cut in the next round, and closed in the one after it
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
         task = self._loop.create_task(self._serve(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # Also of a task that was cancelled before its first step, or before it reached the server.
+        task.add_done_callback(lambda _: Link((writer,)).cut())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             back, forth = await asyncio.open_connection("127.0.0.1", self.target)
         except OSError:
-            Link((writer, writer)).cut()
             return
         link = Link((writer, forth))
         self._links.add(link)

@@ -51,11 +51,11 @@ class Receiver:
     port: int = 0
 
     async def __aenter__(self):
+        self._tasks: set[asyncio.Task] = set()
         self._server = await asyncio.start_server(
-            self._serve, "127.0.0.1", 0, ssl=self.ssl, limit=2**20
+            self._accept, "127.0.0.1", 0, ssl=self.ssl, limit=2**20
         )
         self.port = self._server.sockets[0].getsockname()[1]
-        self._tasks: set[asyncio.Task] = set()
         self._came = asyncio.Semaphore(0)
         return self
 
@@ -64,6 +64,8 @@ class Receiver:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for _ in range(3):  # what is done is cut in the next round, and closed in the one after it
+            await asyncio.sleep(0)
 
     def url(self, path="/", host="127.0.0.1", scheme="http"):
         return f"{scheme}://{host}:{self.port}{path}"
@@ -77,11 +79,15 @@ class Receiver:
     def last(self):
         return self.exchanges[-1]
 
-    async def _serve(self, reader, writer):
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
+    def _accept(self, reader, writer):
         self.connections += 1
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        # Also of a task that was cancelled before its first step.
+        task.add_done_callback(lambda _: writer.transport.abort())
+
+    async def _serve(self, reader, writer):
         with contextlib.suppress(
             ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError
         ):
@@ -95,8 +101,6 @@ class Receiver:
                 self.exchanges.append(exchange)
                 self._came.release()
                 await self.behaviour(exchange)
-        self._tasks.discard(task)
-        writer.transport.abort()
 
 
 def answers(status=200, body=b"ok", headers=()):

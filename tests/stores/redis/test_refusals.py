@@ -106,11 +106,15 @@ async def test_a_server_too_old():
             elif line.strip().upper() in {b"SELECT", b"CLIENT"}:
                 writer.write(b"+OK\r\n")
         writer.close()
+        await writer.wait_closed()
+        gone.set()
 
+    gone = asyncio.Event()
     old = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = old.sockets[0].getsockname()[1]
     words = await refusal(f"redis://127.0.0.1:{port}")
     assert "is Redis 6.2.14; 7.0 or newer is needed" in words
+    await gone.wait()
     old.close()
 
 
