@@ -6,6 +6,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ from tickwell.ports.store import Store
 if TYPE_CHECKING:
     from tickwell.engine.engine import Engine
 
+#: Seconds that the store's time is trusted where no engine reads it again.
+STALE = 10.0
 _ALL: WeakSet[Lifecycle] = WeakSet()
 
 
@@ -47,13 +50,23 @@ class Lifecycle:
         if not self.opened:
             async with self._changing:
                 await self._open()
+        elif self.engine is None and self.clock.sample_age() > STALE:
+            await self._sample()  # nobody beats here, and the store's clock may have been set
 
     async def _open(self) -> None:
-        if not self.opened:  # by another task, while this one waited
-            await self.store.open()
-            self.opened = True
-            sent = self.clock.monotonic()
-            self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
+        if self.opened:  # by another task, while this one waited
+            return
+        await self.store.open()
+        try:
+            await self._sample()
+        except (Exception, asyncio.CancelledError):
+            await self.store.close()
+            raise
+        self.opened = True
+
+    async def _sample(self) -> None:
+        sent = self.clock.monotonic()
+        self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
 
     async def start(self, make: Callable[[], Awaitable[Engine]]) -> None:
         """Open the store and set an engine going, unless one runs."""
@@ -154,6 +167,11 @@ async def until_signal() -> AsyncIterator[asyncio.Event]:
             os.kill(os.getpid(), number)
         stopping.set()
 
+    if threading.current_thread() is not threading.main_thread():
+        raise NotRunning(
+            "run() and serve() wait for a signal, which only the main thread of a process gets; in"
+            " another thread use start() and stop(), or start_in_background()"
+        )
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
     try:

@@ -55,7 +55,11 @@ class Running(ABC):
         self.blocking.call(lambda: self.start(roles))
 
     async def __aenter__(self) -> Self:
-        await self.start()
+        try:
+            await self.start()
+        except (Exception, asyncio.CancelledError):
+            await self.stop()  # nobody else would: who did not get in does not leave
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -166,9 +166,14 @@ class Engine:
         self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
         self._started_at = self.clock.now()
         self.worker.id = self._new_id()
-        await self.pulse.beat()  # a worker claims only what it is known to be alive for
-        if self.pulse_thread is not None:
-            await self.pulse_thread.start()
+        try:
+            await self.pulse.beat()  # a worker claims only what it is known to be alive for
+            if self.pulse_thread is not None:
+                await self.pulse_thread.start()
+        except (Exception, asyncio.CancelledError):
+            # A pulse without a worker would beat for ever; it ends even if this is cancelled again.
+            await asyncio.shield(asyncio.create_task(self._say_goodbye()))
+            raise
         self._tasks = {
             name: asyncio.create_task(loop.run(), name=f"tickwell-{name}")
             for name, loop in self._loops.items()
@@ -205,7 +210,7 @@ class Engine:
         self.events.emit(Stopped(released=released))
 
     async def _say_goodbye(self) -> None:
-        if self.pulse_thread is not None:
+        if self.pulse_thread is not None and self.pulse_thread.has_begun:
             await self.pulse_thread.stop()
             return
         with contextlib.suppress(TickwellError):  # a store that is away learns it by the silence

@@ -57,8 +57,14 @@ class PulseThread:
         if self._loop is not None and self._service_loop is not None:
             self._loop.call_soon_threadsafe(self._service_loop.wake.set)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is a thread to be stopped."""
+        return self._thread.ident is not None
+
     async def stop(self) -> None:
         """End, with a last beat that says so."""
+        await asyncio.to_thread(self._ready.wait)  # whoever started it may have been interrupted
         if self._loop is not None and self._service_loop is not None:
             self._loop.call_soon_threadsafe(self._service_loop.stop)
             await asyncio.to_thread(self._thread.join, 10)

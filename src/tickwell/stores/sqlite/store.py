@@ -67,12 +67,12 @@ class SqliteStore(
         await self.writer.start()
         try:
             await self.reader.start()
+            self._closed = asyncio.Event()
+            self._file = identity(self._path)
+            self._seen = await self._version()
         except BaseException:
-            await self.writer.stop()
+            await self.close()
             raise
-        self._closed = asyncio.Event()
-        self._file = identity(self._path)
-        self._seen = await self._version()
 
     async def close(self) -> None:
         self._closed.set()
