@@ -60,6 +60,11 @@ def new_id(now: int, random: Random) -> str:
     return _layout(f"{now:012x}", "7", f"{random.getrandbits(80):020x}")
 
 
+def first_id(instant: int) -> str:
+    """What sorts before every id of an instant, and after those of all earlier ones."""
+    return _layout(f"{instant:012x}", "0", "0" * 20)
+
+
 def trace_id(execution_id: str) -> str:
     """The trace that all attempts of an execution belong to: 32 hex digits."""
     plain = execution_id.replace("-", "")

@@ -62,6 +62,20 @@ async def test_every_lane_that_is_drawn_has_what_it_ran(world, monkeypatch):
     assert found.partial
 
 
+async def test_a_span_that_is_over_has_what_ran_in_it_and_no_job_that_did_not(world, monkeypatch):
+    monkeypatch.setattr(timelines, "READ", 4)
+    await three_hours(world)
+    await world.jobs.add(world.job(Every("1m"), "newer"))
+    now = world.clock.now()
+    found = await timeline(world.store, "default", TEN, TEN + HOUR, now)
+    ran = {lane.name: [each.fire_time for each in lane.executions] for lane in found.lanes}
+    assert ran == {"busy": [TEN + minute * MINUTE for minute in (50, 40, 30, 20, 10)]}
+    assert [lane.fires for lane in found.lanes] == [()]
+    monkeypatch.undo()
+    whole = await timeline(world.store, "default", TEN, TEN + HOUR, now)
+    assert [each.fire_time for each in whole.lanes[0].executions] == ran["busy"]
+
+
 def test_by_the_hour_the_past_is_as_it_was_counted_and_the_future_as_it_will_fire():
     now = TEN + 2 * HOUR + MINUTE
     ended = {TEN: Tally(succeeded=7, dead=1), TEN + HOUR: Tally(succeeded=3)}

@@ -16,7 +16,7 @@ PARTS = 120
 def counted(ran: Sequence[Execution], fires: Sequence[int], since: int, until: int) -> list[int]:
     """What is known one by one."""
     step = max((until - since) // PARTS, 1)
-    starts: Counter[int] = Counter((fire - since) // step for fire in fires)
+    starts: Counter[int] = Counter([(fire - since) // step for fire in fires])
     starts.update((each.run_at - since) // step for each in ran)
     return [starts[part] for part in range(PARTS)]
 
@@ -31,7 +31,7 @@ def hourly_load(
     now: int,
 ) -> list[int]:
     """By the hour: what ended in those past; what will fire, some of it all the time, in others."""
-    starts: Counter[int] = Counter((fire - since) // HOUR for fire in fires)
+    starts: Counter[int] = Counter([(fire - since) // HOUR for fire in fires])
     for hour, tally in ended.items():
         starts[max(hour - since, 0) // HOUR] += tally.succeeded + tally.dead
     for part in range(max(now - since, 0) // HOUR + 1, (until - since) // HOUR):

@@ -10,17 +10,19 @@ from itertools import islice
 from tickwell.domain.execution import Execution, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import DAY, HOUR
-from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.ports.store import HistoryStore, Store
+from tickwell.ids import first_id
+from tickwell.ports.records import ExecutionFilter, JobFilter, Page
+from tickwell.ports.store import CatalogStore, HistoryStore, Store
 from tickwell.services.insights.load import counted, hourly_load
 from tickwell.services.insights.rates import hourly
 
-#: Lanes that are drawn; executions that are read; fires of one job that are counted.
-LANES, READ, FIRES = 40, 300, 300
-#: Executions of one job that are read where there are too many of all, and looked at for that.
-EACH, LOOK = 30, 50
-#: The same of days, in which they stand closer.
-EACH_OF_DAYS = 20
+#: Lanes that are drawn; fires of one job that are counted.
+LANES, FIRES = 40, 300
+#: Executions that are read, and looked at for that.
+READ, LOOK = 300, 1000
+#: The same of one job where there are too many of all; of days, in which they stand closer; and
+#: of what died.
+EACH, LOOK_EACH, EACH_OF_DAYS, DIED = 30, 50, 15, 100
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,29 +55,24 @@ class Timeline:
 
 async def timeline(store: Store, project: str, since: int, until: int, now: int) -> Timeline:
     """Read it, at a cost bounded by what can be drawn."""
-    past = ExecutionFilter(project=project, since=since, until=min(until, now + 1))
-    ran = await store.list_executions(past, limit=READ)
-    lanes: dict[str, Lane] = {}
-    coming = JobFilter(
-        project=project, states=frozenset({JobState.ACTIVE}), fires_before=max(until, now)
-    )
-    soon = await store.list_jobs(coming, limit=LANES)
-    for entry in soon.items:
-        lanes[entry.job.id] = _lane(entry, max(since, now), until)
-    known = [id for id in dict.fromkeys(each.job_id for each in ran.items) if id not in lanes]
-    for entry in await store.get_jobs(project, known[: LANES - len(lanes)]):
-        lanes[entry.job.id] = Lane(job_id=entry.job.id, name=entry.job.name)
-    seen = list(ran.items)
-    if ran.cursor is not None:
-        # The newest of a job are of this span, unless it ended earlier.
-        look = LOOK if until > now else None
+    past = ExecutionFilter(project=project, since=since, until=min(until, now + 1), look=LOOK)
+    soon = await _soon(store, project, until, now)
+    lanes = {entry.job.id: _lane(entry, max(since, now), until) for entry in soon.items}
+    known, seen, crowded = list[str](), list[Execution](), soon.cursor is not None
+    if not crowded:
+        ran = await store.list_executions(past, _end(past), READ)
+        seen, crowded = list(ran.items), ran.cursor is not None
+        known = [id for id in dict.fromkeys(each.job_id for each in seen) if id not in lanes]
+        for entry in await store.get_jobs(project, known[: LANES - len(lanes)]):
+            lanes[entry.job.id] = Lane(job_id=entry.job.id, name=entry.job.name)
+    if crowded:
         limit = EACH if until - since < DAY else EACH_OF_DAYS
-        seen = await _of_each(store, replace(past, look=look), list(lanes.values()), limit)
+        seen = await _of_each(store, past, list(lanes.values()), limit)
     for each in seen:
         if each.job_id in lanes:
             lanes[each.job_id].executions.append(each)
     shown = sorted(lanes.values(), key=lambda lane: lane.name)
-    if ran.cursor is not None and until - since >= DAY:
+    if crowded and until - since >= DAY:
         ended = await hourly(store, project, since, min(until, now), now)
         load = hourly_load(ended, _single(shown), _always(shown), since=since, until=until, now=now)
     else:
@@ -90,6 +87,16 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
     )
 
 
+async def _soon(store: CatalogStore, project: str, until: int, now: int) -> Page[Entry]:
+    """Jobs that fire on the part of the axis that is to come, the soonest first."""
+    if until <= now:
+        return Page(items=[], cursor=None)
+    active = frozenset({JobState.ACTIVE})
+    return await store.list_jobs(
+        JobFilter(project=project, states=active, fires_before=until), limit=LANES
+    )
+
+
 async def _of_each(
     store: HistoryStore, where: ExecutionFilter, lanes: Sequence[Lane], limit: int
 ) -> list[Execution]:
@@ -99,15 +106,23 @@ async def _of_each(
     """
     died = replace(where, states=frozenset({State.DEAD}), since=None, look=None)
     each_job = [
-        store.list_executions(replace(where, job_id=lane.job_id), limit=limit) for lane in lanes
+        store.list_executions(
+            replace(where, job_id=lane.job_id, look=LOOK_EACH), _end(where), limit
+        )
+        for lane in lanes
     ]
-    dead, *pages = await asyncio.gather(store.list_executions(died, limit=READ), *each_job)
+    dead, *pages = await asyncio.gather(store.list_executions(died, _end(where), DIED), *each_job)
     for lane, page in zip(lanes, pages, strict=True):
         if page.cursor is not None and len(page.items) == limit:
             lane.dense_before = page.items[-1].run_at
     items = [each for page in (dead, *pages) for each in page.items]
     found = {each.id: each for each in items if each.fire_time >= (where.since or 0)}
     return sorted(found.values(), key=lambda each: each.run_at, reverse=True)
+
+
+def _end(where: ExecutionFilter) -> str | None:
+    """Where to begin to read: a store would look through all that is newer than the span."""
+    return None if where.until is None else first_id(where.until)
 
 
 def _lane(entry: Entry, since: int, until: int) -> Lane:

@@ -36,6 +36,10 @@ class Axis:
         part = (instant - self.since) / (self.until - self.since)
         return self.left + part * (self.right - self.left)
 
+    def length(self, wide: float) -> float:
+        """Milliseconds that are drawn so wide."""
+        return wide * (self.until - self.since) / (self.right - self.left)
+
     def ticks(self) -> Iterator[tuple[float, str]]:
         """Round times of the visitor's clock, and how to write them."""
         length = self.until - self.since

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
@@ -29,6 +30,8 @@ _TONES = {
     State.BLOCKED: "warn",
     State.PARKED: "warn",
 }
+#: What did not run stands lower.
+_LOW = frozenset({State.SKIPPED, State.CANCELLED})
 
 
 def lanes_chart(found: Timeline, zone: ZoneInfo) -> Markup:
@@ -113,15 +116,14 @@ def _coming(lane: Lane, y: int, axis: Axis) -> str:
         return _band(words, axis.x(lane.fires[0]), axis.right, y)
     parts = []
     for fires in _near(lane.fires, axis):
-        first, last = axis.x(fires[0]), axis.x(fires[-1])
-        begins = when(fires[0], axis.zone)
+        x, begins = axis.x(fires[0]), when(fires[0], axis.zone)
         if len(fires) > 1:
             words = f"{len(fires)} fires from {begins} to {when(fires[-1], axis.zone)}"
-            parts.append(_band(words, first - 3, last + 3, y))
+            parts.append(_band(words, x - 3, axis.x(fires[-1]) + 3, y))
         else:
             parts.append(
-                f"<g><title>{escape(begins)}</title>"
-                f'<circle class="coming" cx="{first:.1f}" cy="{y + 12}" r="3.5"/></g>'
+                f"<g><title>{begins}</title>"
+                f'<circle class="coming" cx="{x:.1f}" cy="{y + 12}" r="3.5"/></g>'
             )
     return "".join(parts)
 
@@ -129,17 +131,19 @@ def _coming(lane: Lane, y: int, axis: Axis) -> str:
 def _near(fires: Sequence[int], axis: Axis) -> list[list[int]]:
     """Fires that are nearer to each other than a ring is wide go together."""
     groups: list[list[int]] = []
+    near, last = axis.length(RING), -math.inf
     for fire in fires:
-        if groups and axis.x(fire) - axis.x(groups[-1][-1]) < RING:
+        if fire - last < near:
             groups[-1].append(fire)
         else:
             groups.append([fire])
+        last = fire
     return groups
 
 
 def _band(words: str, begin: float, end: float, y: int) -> str:
     return (
-        f'<g><title>{escape(words)}</title><rect class="band" x="{begin:.1f}" y="{y + 9}" '
+        f'<g><title>{words}</title><rect class="band" x="{begin:.1f}" y="{y + 9}" '
         f'width="{max(end - begin, 2):.1f}" height="6" rx="3"/></g>'
     )
 
@@ -147,21 +151,21 @@ def _band(words: str, begin: float, end: float, y: int) -> str:
 def _touching(executions: Sequence[Execution], axis: Axis) -> list[list[Execution]]:
     """Oldest first. Those of one state that could not be told apart go together."""
     groups: list[list[Execution]] = []
-    reached = 0.0
+    wide, state, reached = axis.length(MARK), None, -math.inf
     for each in reversed(executions):
-        x = axis.x(_begin(each))
-        if groups and groups[-1][-1].state is each.state and x < reached:
+        begin = _begin(each)
+        if each.state is state and begin < reached:
             groups[-1].append(each)
         else:
             groups.append([each])
-        reached = x + MARK
+        state, reached = each.state, begin + wide
     return groups
 
 
 def _ran(group: Sequence[Execution], y: int, axis: Axis) -> str:
     """A mark that leads to its execution, or to all like those that it stands for."""
     first, last = group[0], group[-1]
-    begin, end = _begin(first), max(each.ended_at or _begin(each) for each in group)
+    begin, end = _begin(first), max([each.ended_at or _begin(each) for each in group])
     x = axis.x(max(begin, axis.since))
     wide = max(axis.x(min(end, axis.until)) - axis.x(begin), axis.x(_begin(last)) - x + MARK)
     state, since = first.state.value, when(first.fire_time, axis.zone)
@@ -170,13 +174,12 @@ def _ran(group: Sequence[Execution], y: int, axis: Axis) -> str:
     else:
         href = f"/executions?job={escape(first.job_id)}&amp;state={state}"
         words = f"{len(group)} {state} from {since} to {when(last.fire_time, axis.zone)}"
-    low = first.state in {State.SKIPPED, State.CANCELLED}
+    low = first.state in _LOW
     tall, top = (4, y + 10) if low else (12, y + 6)
-    tone, words = _TONES.get(first.state, "quiet"), escape(words)
     return (
         f'<a href="{href}" aria-label="{words}"><title>{words}</title>'
-        f'<rect class="fill-{tone}" x="{x:.1f}" y="{top}" width="{wide:.1f}" height="{tall}" '
-        f'rx="1.5"/></a>'
+        f'<rect class="fill-{_TONES.get(first.state, "quiet")}" x="{x:.1f}" y="{top}" '
+        f'width="{wide:.1f}" height="{tall}" rx="1.5"/></a>'
     )
 
 
