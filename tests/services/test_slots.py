@@ -1,5 +1,7 @@
 """Every nominal fire time has an answer, by the version that was in force."""
 
+from dataclasses import replace
+
 import pytest
 
 from tickwell.clock import to_datetime
@@ -178,6 +180,42 @@ async def test_pruned_history_is_not_a_missed_fire(world):
         "executed",
         "executed",
     ]
+
+
+async def test_what_was_pruned_stays_pruned_when_more_is_kept_later(world):
+    job = world.job(Every("1m"), overlap=Overlap.ALLOW, retention=Retention(count=2))
+    await world.jobs.add(job)
+    for minute in range(1, 5):
+        await world.at(TEN + minute * MINUTE)
+        await world.run()
+    while await world.store.prune(TEN + 4 * MINUTE, 100):
+        pass
+    await world.jobs.edit("default", "report", replace(job, retention=Retention()))
+    await world.at(TEN + 5 * MINUTE)
+    await world.run()
+    answers = [answer for _, answer, _ in await read(world, until=TEN + 6 * MINUTE)]
+    assert answers == ["pruned", "pruned", "executed", "executed", "executed"]
+    done = await world.executions.backfill("default", "report", TEN + 1, TEN + 6 * MINUTE)
+    assert (done.ids, done.left_alone) == ([], 5)
+
+
+async def test_a_dead_letter_that_was_pruned_early_was_not_missed(world):
+    kept = Retention(dead=5 * MINUTE)
+    await world.jobs.add(world.job(Every("1m"), overlap=Overlap.ALLOW, retention=kept))
+    await world.at(TEN + MINUTE)
+    await world.run(OutcomeKind.FAILED, error="no", retry=False)
+    await world.jobs.pause("default", ["report"], by="ann")
+    world.clock.instant = TEN + 7 * MINUTE
+    assert await world.store.prune(world.clock.now(), 100) == 1
+    assert await read(world, until=TEN + 2 * MINUTE) == [(1, "pruned", None)]
+
+
+async def test_no_more_is_to_come_than_there_are_runs(world):
+    await world.jobs.add(world.job(Every("1m", max_runs=3), overlap=Overlap.ALLOW))
+    await world.at(TEN + MINUTE)
+    expected = [(1, "executed", None), (2, "upcoming", None), (3, "upcoming", None)]
+    assert await read(world) == expected
+    assert await read(world, since=TEN + 3 * MINUTE) == expected[2:]
 
 
 async def test_too_many_are_cut_and_read_on(world, monkeypatch):

@@ -99,7 +99,7 @@ class Slots:
                 last = await self._last_answer(span)
                 items = [slot for slot in items if not _is_beyond(slot, span, last)]
         job = entry.job
-        pruned = await pruned_before(self.store, job, now)
+        pruned = await pruned_before(self.store, versions, now)
         purged = await purged_fire_times(self.store, job.project, job.id, now)
         return [
             Slot(slot.fire_time, Answer.PRUNED)

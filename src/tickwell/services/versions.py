@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
+from tickwell.clock import NEVER
 from tickwell.domain.document import job_from_document
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.domain.planning import first_cursor
@@ -11,6 +13,8 @@ from tickwell.ports.store import RecordStore
 
 #: Old versions that one call to the store reads; their keys end in the number.
 _BATCH = 1000
+#: Runs that are left over and counted ahead to find the last of them.
+FORESEEN = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +35,8 @@ class Span:
 
 async def spans(store: RecordStore, entry: Entry, since: int, now: int) -> list[Span]:
     """The definitions that were in force since then, oldest first; the oldest may begin earlier."""
-    job, cursor = entry.job, entry.cursor
-    rests = cursor.state in {JobState.FINISHED, JobState.DELETED}
-    found = [Span(job=job, after=_begin(job), until=cursor.after if rests else None, current=True)]
+    job = entry.job
+    found = [Span(job=job, after=_begin(job), until=_end(entry), current=True)]
     for batch in range((job.version - 1) // _BATCH, -1, -1):
         if job.saved_at < since:
             break
@@ -44,6 +47,20 @@ async def spans(store: RecordStore, entry: Entry, since: int, now: int) -> list[
             found.append(Span(job=old, after=_begin(old), until=job.saved_at, current=False))
             job = old
     return found[::-1]
+
+
+def _end(entry: Entry) -> int | None:
+    """The last fire time of the definition in force, where that is known: its runs may be few."""
+    trigger, cursor = entry.job.trigger, entry.cursor
+    if cursor.state in {JobState.FINISHED, JobState.DELETED}:
+        return cursor.after
+    if trigger.max_runs is None or trigger.follows_finish or cursor.state is JobState.PAUSED:
+        return None
+    left = trigger.max_runs - cursor.runs
+    if left > FORESEEN:
+        return None
+    fires = list(islice(trigger.between(cursor.after, NEVER), left))
+    return fires[-1] if fires else cursor.after
 
 
 def _begin(job: Job) -> int:
