@@ -199,10 +199,21 @@ def _record(job: Job, cursor: Cursor, walk: _Walk, now: int) -> Plan:
     elif not (job.trigger.follows_finish and chosen):
         moved = _settled(job, moved)
     executions = [
-        new_execution(job, fire, id=execution_id(job.id, fire), kind=Kind.FIRE, overlap=job.overlap)
+        new_execution(
+            job, fire, id=execution_id(job.id, fire), kind=Kind.FIRE, overlap=_overlap(job)
+        )
         for fire in chosen
     ]
     return Plan(moved, executions, skips, more=walk.cut and not is_last)
+
+
+def _overlap(job: Job) -> Overlap:
+    """Who counts from the end of the run before never runs beside it.
+
+    One that was paused and resumed meanwhile is planned for a time before that end.
+    """
+    beside = job.trigger.follows_finish and job.overlap is Overlap.ALLOW
+    return Overlap.SKIP if beside else job.overlap
 
 
 def _settled(job: Job, cursor: Cursor) -> Cursor:
