@@ -149,7 +149,7 @@ HOT = {
         [(0, NOW, NOW, NOW, False, None, None, None, 1, NOW, job) for job in jobs(*SOME)],
     ),
     "pick_lane": ("w1", NOW - 2000, LIMIT, "default", "call:work", NOW * 2, LEFT_OUT),
-    "start": (runs("01", *range(WAITING + 1, WAITING + LIMIT)), "w1", "c", NOW),
+    "start": (runs("01", *range(WAITING + 1, WAITING + LIMIT)), "w1", "c", NOW, []),
     "standing_reports": (False, [report[:3] for report in REPORTS]),
     "finish": (REPORTS, runs("01", *RAN)),
     "lock_jobs": (jobs(*SOME),),

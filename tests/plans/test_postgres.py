@@ -24,7 +24,7 @@ from tests.plans.postgres_full import (
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Kind, State
 from tickwell.domain.job import JobState
-from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.ports.records import CLAIM_BYTES, ExecutionFilter, JobFilter
 from tickwell.stores.postgres.listing import (
     executions_edge,
     executions_query,
@@ -77,7 +77,7 @@ HOT = {
     "claim_lanes": (
         *("w1", "c", NOW - 2000),
         *(["default", "slow"], ["call:work", "call:other"], [LIMIT - 100, 100]),
-        *(NOW * 2, LEFT_OUT),
+        *(NOW * 2, LEFT_OUT, CLAIM_BYTES),
     ),
     "claim_ids": (
         *("w1", "c", NOW - 2000, LIMIT),
@@ -86,6 +86,7 @@ HOT = {
         ["call:work", "call:other"],
         NOW * 2,
         LEFT_OUT,
+        CLAIM_BYTES,
     ),
     "finish": REPORTS,
     "finish_quickly": (

@@ -177,6 +177,8 @@ class Claim:
     deadline: int
     worker: str
     claim_id: str
+    #: Bytes, as JSON, of the payload that it brings itself; 0: it has its job's.
+    size: int = 0
 
 
 @dataclass(slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome
@@ -15,6 +16,8 @@ START_WITHIN = 45_000
 #: Milliseconds by which no clock is read wrongly: who would start earlier than that was claimed by
 #: a clock that has been set back since.
 EARLIER = 1_000
+#: Bytes of a payload that is not kept once its attempt has ended.
+LARGE = 16 * 1024
 
 
 class Attempt:
@@ -77,6 +80,10 @@ class Attempt:
             self.stop = why
         if self.task is not None and self.entered:
             self.task.cancel()
+
+    def told_of(self) -> Claim:
+        """The claim as its report needs it, which may wait for a slow store."""
+        return self.claim if self.claim.size < LARGE else replace(self.claim, payload=None)
 
     def interrupted(self) -> Outcome:
         """The outcome of an attempt whose task ended by cancellation."""

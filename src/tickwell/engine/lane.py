@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tickwell.domain.share import NO_LIMIT
 from tickwell.engine.share import HOPED_DURATION, WEIGHT, Share
 from tickwell.ports.executor import Sort
+from tickwell.ports.records import CLAIM_BYTES
 from tickwell.settings import Settings
 
 if TYPE_CHECKING:
+    from tickwell.domain.execution import Claim
     from tickwell.engine.attempt import Attempt
 
 #: Batches that all workers together claim beyond their slots, so that a burst does not wait for
@@ -32,6 +34,9 @@ class Lane:
         #: Attempts whose task exists: prepared, running, or abandoned and still taking the slot.
         self.busy = 0
         self.in_hand = 0
+        #: Of the payloads in hand; and of one, as claims have them lately.
+        self.bytes = 0
+        self.mean_bytes = 0.0
         #: Told as timed out or given back, and still taking a slot.
         self.abandoned = 0
         #: Due, waiting for a slot.
@@ -97,7 +102,19 @@ class Lane:
         room = min(capacity - in_hand, self.batch)
         if in_hand >= slots and room < min(self.batch, capacity - capacity // 2):
             return 0
-        return max(room, 0)
+        if self.bytes >= CLAIM_BYTES:  # large payloads are not held ahead
+            room = min(room, slots - in_hand)
+        return max(min(room, self._worth_asking_for()), 0)
+
+    def _worth_asking_for(self) -> int:
+        """A store that has to stop at large payloads has looked at the others for nothing."""
+        return int(2 * CLAIM_BYTES / max(self.mean_bytes, 1)) + 1
+
+    def observe_sizes(self, claims: Sequence[Claim]) -> None:
+        """Learn from payloads how many of the next are worth asking for."""
+        if claims:
+            mean = sum(claim.size for claim in claims) / len(claims)
+            self.mean_bytes += (mean - self.mean_bytes) / 2
 
     def excess(self) -> int:
         """How many of those that wait for a slot others would start sooner, if there are others.

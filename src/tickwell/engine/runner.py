@@ -64,6 +64,7 @@ class Runner:
     def take(self, claims: Sequence[Claim], lane: Lane) -> None:
         """Start what is due; hold what is not; put off what is more than its project's share."""
         now = self.clock.now()
+        lane.observe_sizes(claims)
         for claim in claims:
             share = lane.share_of(claim.job.project)
             if not lane.has_room_for(share):
@@ -72,6 +73,7 @@ class Runner:
             attempt = Attempt(claim, lane, share, now)
             self.in_hand[claim.id] = attempt
             lane.in_hand += 1
+            lane.bytes += claim.size
             share.in_hand += 1
             if claim.run_at > now:
                 self._hold(attempt)
@@ -198,13 +200,14 @@ class Runner:
             return
         attempt.told = True
         attempt.lane.in_hand -= 1
+        attempt.lane.bytes -= attempt.claim.size
         attempt.share.in_hand -= 1
         attempt.lane.abandoned += attempt.seated
         self.deadlines.forget(attempt)
         if self.in_hand.get(attempt.claim.id) is attempt:
             del self.in_hand[attempt.claim.id]
         if outcome.kind is not OutcomeKind.LOST:
-            self.reporter.report(attempt.claim, outcome)
+            self.reporter.report(attempt.told_of(), outcome)
 
     def finish_early(self, attempt: Attempt, outcome: Outcome) -> None:
         """Tell an outcome without waiting for the task, which is cancelled if it is there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tickwell.clock import Clock
@@ -15,7 +15,7 @@ from tickwell.engine.lane import Lane
 from tickwell.engine.queues import OpenQueues
 from tickwell.engine.runner import Runner
 from tickwell.engine.shares import Shares
-from tickwell.ports.records import ClaimRequest
+from tickwell.ports.records import CLAIM_BYTES, ClaimRequest
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
@@ -80,7 +80,7 @@ class Worker:
                 self.runner.take(claims, lane)
                 self._rests = self._rests and not claims
                 # The answer to an old request says nothing of what has come due since.
-                filled = filled or repeats or len(claims) == room
+                filled = filled or repeats or len(claims) == room or is_cut(claims)
         self._notice_idle()
         return 0.0 if filled else await self._rest(asked_at if asked else None)
 
@@ -246,3 +246,8 @@ class Worker:
         tasks = [attempt.task for attempt in attempts if attempt.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
+
+
+def is_cut(claims: Sequence[Claim]) -> bool:
+    """Whether the store has stopped at the bytes of their payloads: there may be more."""
+    return sum(claim.size for claim in claims) >= CLAIM_BYTES

@@ -11,6 +11,9 @@ from tickwell.domain.outcome import Report
 
 T = TypeVar("T")
 
+#: Bytes of payloads, as JSON, after which a claim ends: parsed they may take ten times as many.
+CLAIM_BYTES = 16 * 1024 * 1024
+
 
 @dataclass(slots=True, kw_only=True)
 class Fired:
@@ -52,6 +55,8 @@ class ClaimRequest:
     repeated: bool = False
     #: Only these executions.
     ids: tuple[str, ...] | None = None
+    #: Nothing more once the payloads that they bring themselves come to so many bytes of JSON.
+    most_bytes: int = CLAIM_BYTES
 
 
 @dataclass(slots=True, kw_only=True)

@@ -73,6 +73,7 @@ class QueueStore(Protocol):
 
         The deadline is the later of now and `run_at`, plus the job's hard timeout and a minute
         for the report. No execution goes to two callers, none past its time to live to anybody.
+        It ends with the one that brings their own payloads to the bytes asked for.
         A worker that is lost, or never beat, gets nothing. A repeated request gets what its
         claim id still holds, or makes a new claim if that is nothing.
         """

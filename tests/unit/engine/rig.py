@@ -114,7 +114,7 @@ class Rig:
         await self.memory.add_jobs([Entry(job, first_cursor(job, now))], now)
         return job
 
-    async def request(self, job, in_seconds=0.0, horizon=60_000):
+    async def request(self, job, in_seconds=0.0, horizon=60_000, payload=None):
         """Ask for a run; those later than now are queued ahead of their instant."""
         now = self.clock.now()
         run_at = now + int(in_seconds * 1000)
@@ -124,6 +124,7 @@ class Rig:
             id=ids.new_id(now, self.random),
             kind=Kind.REQUEST,
             overlap=Overlap.ALLOW,
+            payload=payload,
         )
         await self.memory.add_executions([new], now, horizon)
         return new.id

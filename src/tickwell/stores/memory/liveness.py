@@ -7,6 +7,7 @@ from copy import copy
 from tickwell.domain.execution import Claim
 from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
 from tickwell.stores.memory.tables import Row, Tables, own
+from tickwell.stores.sql.codec import to_json
 from tickwell.stores.unreadable import UnreadableJobs
 
 
@@ -92,4 +93,5 @@ class MemoryLiveness:
             deadline=execution.deadline or 0,
             worker=execution.worker or "",
             claim_id=row.claim_id,
+            size=len(to_json(execution.payload) or ""),
         )

@@ -111,7 +111,13 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
             self._claimable(request),
             key=lambda row: (row.rank, row.execution.id),
         )
-        return [self._hand_over(row, request) for row in rows]
+        claims, bytes = list[Claim](), 0
+        for row in rows:
+            if bytes >= request.most_bytes:
+                break
+            claims.append(self._hand_over(row, request))
+            bytes += claims[-1].size
+        return claims
 
     def _claimable(self, request: ClaimRequest) -> Iterator[Row]:
         for queue in dict.fromkeys(request.queues):

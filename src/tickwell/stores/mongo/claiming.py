@@ -12,6 +12,10 @@ from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.jobs import CLAIMED, claim_of
 from tickwell.stores.mongo.liveness import MongoLiveness
 from tickwell.stores.mongo.rows import Document
+from tickwell.stores.sql.claims import up_to
+
+#: The bytes of a document's own payload.
+_SIZE = {"$strLenBytes": {"$ifNull": ["$payload", ""]}}
 
 
 class MongoClaiming(MongoLiveness):
@@ -30,9 +34,10 @@ class MongoClaiming(MongoLiveness):
 
     async def _take_queued(self, request: ClaimRequest) -> list[Claim]:
         """Take what is still queued; where others were faster, what comes after it."""
-        taken: list[Claim] = []
+        taken, bytes = list[Claim](), request.most_bytes
         while True:
-            found = await self._readable(request, request.limit - len(taken))
+            readable = await self._readable(request, request.limit - len(taken))
+            found = [doc["_id"] for doc in up_to(bytes, readable, lambda doc: doc["size"])]
             if not found:
                 return taken
             await self._database.executions.update_many(
@@ -45,14 +50,15 @@ class MongoClaiming(MongoLiveness):
             taken += [claim_of(doc, jobs[doc["job"]]) for doc in mine if doc["job"] in jobs]
             if len(mine) == len(found):
                 return taken
+            bytes = request.most_bytes - sum(claim.size for claim in taken)
 
-    async def _readable(self, request: ClaimRequest, limit: int) -> list[str]:
+    async def _readable(self, request: ClaimRequest, limit: int) -> list[Document]:
         """What may be handed over; where all of it is unreadable, what comes after it."""
         while found := await self._claimable(request, limit):
             wanted = ((doc["job"], doc["version"]) for doc in found)
             jobs = await self.definitions(wanted, request.now)
             if jobs:
-                return [doc["_id"] for doc in found if doc["job"] in jobs]
+                return [doc for doc in found if doc["job"] in jobs]
         return []
 
     async def _claimable(self, request: ClaimRequest, limit: int) -> list[Document]:
@@ -71,7 +77,7 @@ class MongoClaiming(MongoLiveness):
             where["_id"] = {"$in": [*request.ids]}
         order = [("rank", 1), ("_id", 1)]
         found = self._database.executions.find(
-            where, {"job": 1, "version": 1}, sort=order, limit=limit
+            where, {"job": 1, "version": 1, "size": _SIZE}, sort=order, limit=limit
         )
         return [doc async for doc in found]
 

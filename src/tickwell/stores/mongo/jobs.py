@@ -90,4 +90,5 @@ def claim_of(doc: Document, job: Job) -> Claim:
         deadline=doc["deadline"],
         worker=doc["worker"],
         claim_id=doc["claim"],
+        size=len(payload or ""),
     )

@@ -6,10 +6,11 @@ from collections import Counter
 from typing import Any
 
 from tickwell.domain.execution import Claim
+from tickwell.domain.job import Job
 from tickwell.ports.records import ClaimRequest
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.claims import new_claim
+from tickwell.stores.sql.claims import new_claim, up_to
 from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.text import clean, ids_among
@@ -35,12 +36,23 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
         # What cannot be read here is left in the queue, for whoever can.
         readable = [row for row in rows if row[1] in jobs]
         if readable:
-            ids = [row[0] for row in readable]
-            await session.run("start", ids, request.worker, request.claim_id, request.now)
-            return [new_claim(row, jobs[row[1]], request, from_json(row[11])) for row in readable]
+            return await _start(session, request, readable, jobs)
         if not rows:
             break
     return []
+
+
+async def _start(
+    session: Session, request: ClaimRequest, rows: list[Any], jobs: dict[str, Job]
+) -> list[Claim]:
+    rows = up_to(request.most_bytes, rows, lambda row: row[11])
+    ids, own = [row[0] for row in rows], [row[0] for row in rows if row[11]]
+    head = request.worker, request.claim_id, request.now
+    payloads = dict(await session.rows("start", ids, *head, own))
+    return [
+        new_claim(row, jobs[row[1]], request, from_json(payloads.get(row[0])), row[11])
+        for row in rows
+    ]
 
 
 async def pick(session: Session, cache: JobCache, request: ClaimRequest) -> list[Any]:

@@ -29,7 +29,7 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
             await session.run("take_back", request.worker, request.claim_id, unreadable)
         if len(unreadable) < len(rows) or not rows:
             return [
-                new_claim(row, jobs[row[1]], request, from_json(row[11]))
+                new_claim(row, jobs[row[1]], request, from_json(row[11]), len(row[11] or ""))
                 for row in rows
                 if row[1] in jobs
             ]
@@ -42,9 +42,11 @@ async def _take(session: Session, cache: JobCache, request: ClaimRequest) -> lis
     queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
     if request.ids is not None:
         ids = ids_among(request.ids)
-        return await session.rows("claim_ids", *head, request.limit, ids, queues, abilities, *rest)
+        wanted = request.limit, ids, queues, abilities
+        return await session.rows("claim_ids", *head, *wanted, *rest, request.most_bytes)
     if len(queues) == 1 and len(abilities) == 1:
-        return await session.rows("claim_lanes", *head, queues, abilities, [request.limit], *rest)
+        lane = queues, abilities, [request.limit]
+        return await session.rows("claim_lanes", *head, *lane, *rest, request.most_bytes)
     return await _take_merged(session, request, queues, abilities, rest)
 
 
@@ -62,15 +64,17 @@ async def _take_merged(
     until, left_out = rest
     taken: list[Any] = []
     spent: set[tuple[str, str]] = set()
-    while room := request.limit - len(taken):
+    bytes = request.most_bytes
+    while (room := request.limit - len(taken)) and bytes > 0:
         lanes = await session.rows(
             "claimable", *(queues, abilities, until, request.now, room, left_out), *_columns(spent)
         )
         if not lanes:
             break
         head = request.worker, request.claim_id, request.now
-        rows = await session.rows("claim_lanes", *head, *_columns(lanes, 3), *rest)
+        rows = await session.rows("claim_lanes", *head, *_columns(lanes, 3), *rest, bytes)
         taken += rows
+        bytes -= sum(len(row[11] or "") for row in rows)
         if sum(many for _, _, many in lanes) < room:
             break  # whatever else was there, others are taking it
         got = Counter((row[12], row[13]) for row in rows)

@@ -65,6 +65,7 @@ class RedisQueue(RedisLiveness):
                 dumps(sorted(request.abilities)),
                 dumps(False if request.ids is None else request.ids),
                 self.left_out(request.now),
+                request.most_bytes,
             )
             claims = await self.claims_of(rows, request.now)
             readable = {claim.id for claim in claims}

@@ -135,6 +135,7 @@ def claim_of(row: Sequence[Any], job: Job) -> Claim:
         deadline=rest[0],
         worker=rest[1],
         claim_id=rest[2],
+        size=rest[4],
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeVar
 
 from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
@@ -11,8 +12,21 @@ from tickwell.domain.policy import MINUTE
 from tickwell.ports.records import ClaimRequest
 from tickwell.stores.sql.codec import KINDS, from_json
 
+T = TypeVar("T")
 
-def new_claim(row: Any, job: Job, request: ClaimRequest, own_payload: Any) -> Claim:
+
+def up_to(most: int, found: Iterable[T], size_of: Callable[[T], int]) -> list[T]:
+    """The first of what was found, until their payloads come to so many bytes."""
+    taken, bytes = list[T](), 0
+    for one in found:
+        if bytes >= most:
+            break
+        taken.append(one)
+        bytes += size_of(one)
+    return taken
+
+
+def new_claim(row: Any, job: Job, request: ClaimRequest, own_payload: Any, size: int) -> Claim:
     """What was handed over just now, given as it was queued.
 
     Columns: id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard.
@@ -32,6 +46,7 @@ def new_claim(row: Any, job: Job, request: ClaimRequest, own_payload: Any) -> Cl
         deadline=max(request.now, run_at) + row[10] + MINUTE,
         worker=request.worker,
         claim_id=request.claim_id,
+        size=size,
     )
 
 
@@ -51,6 +66,7 @@ def held_claim(row: Any, job: Job) -> Claim:
         deadline=row[10],
         worker=row[11],
         claim_id=row[12],
+        size=len(row[9] or ""),
     )
 
 

@@ -11,12 +11,13 @@ from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
 from tickwell.ports.records import ClaimRequest
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.claims import held_claim, new_claim
+from tickwell.stores.sql.claims import held_claim, new_claim, up_to
 from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sqlite.firing import definitions
 from tickwell.stores.sqlite.session import SQL, Session
 
-#: The columns of `claimable`: what `new_claim` takes, rank, key, job id; and the payload, read.
+#: The columns of `claimable`: what `new_claim` takes, rank, key, job id, bytes of the payload; and
+#: the payload, read.
 Found = tuple[Sequence[Any], Any]
 #: Lanes that one statement merges; SQLite takes 500 at most.
 TOGETHER = 100
@@ -49,7 +50,7 @@ def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Hande
 def claims(handed: Handed, request: ClaimRequest) -> list[Claim]:
     """What was handed over, as the worker knows it; made when the lock is free again."""
     found, jobs = handed
-    return [new_claim(row, jobs[row[1]], request, payload) for row, payload in found]
+    return [new_claim(row, jobs[row[1]], request, payload, row[14]) for row, payload in found]
 
 
 def claims_of(
@@ -74,21 +75,30 @@ def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: 
     left_out = json.dumps(cache.unreadable.keys(request.now))
     bounds = request.now + request.lead, request.now, left_out
     if request.ids is not None:
-        return _among(session, request, bounds)[:limit]
+        return up_to(request.most_bytes, _among(session, request, bounds)[:limit], _bytes)
     lanes = _lanes(session, request)
     found: list[Found] = []
     for start in range(0, len(lanes), TOGETHER):
         some = lanes[start : start + TOGETHER]
         asked = [value for lane in some for value in (*lane, *bounds)]
-        row = session.connection.execute(_statement(len(some)), (*asked, limit)).fetchone()
+        row = session.connection.execute(
+            _statement(len(some)), (*asked, limit, request.most_bytes)
+        ).fetchone()
         found += json.loads(row[0])
-    return found if len(lanes) <= TOGETHER else sorted(found, key=_place)[:limit]
+    if len(lanes) <= TOGETHER:
+        return found
+    return up_to(request.most_bytes, sorted(found, key=_place)[:limit], _bytes)
 
 
 def _place(found: Found) -> tuple[int, str]:
     """Best rank first."""
     row, _ = found
     return row[11], row[0]
+
+
+def _bytes(found: Found) -> int:
+    size: int = found[0][14]
+    return size
 
 
 @lru_cache(maxsize=64)
@@ -106,5 +116,5 @@ def _lanes(session: Session, request: ClaimRequest) -> list[tuple[str, str]]:
 def _among(session: Session, request: ClaimRequest, bounds: tuple[int, int, str]) -> list[Found]:
     ids = json.dumps(list(dict.fromkeys(request.ids or ())))
     rows = session.rows("claimable_ids", ids, *bounds)
-    able = [row for row in rows if row[15] in request.queues and row[16] in request.abilities]
-    return sorted(((row, from_json(row[14])) for row in able), key=_place)
+    able = [row for row in rows if row[16] in request.queues and row[17] in request.abilities]
+    return sorted(((row, from_json(row[15])) for row in able), key=_place)

@@ -14,6 +14,9 @@ from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.flow import Flow, kept_for
 from tickwell.stores.sqlite.rows import Row
 
+#: The place of the payload, as JSON, among the columns of `insert_live`.
+PAYLOAD = 14
+
 
 @dataclass(slots=True)
 class Recording:
@@ -44,7 +47,7 @@ class Recording:
             self.skipped.append((*row, *ends))
         else:
             self.live.append(row)
-            self.pending.append(pending_row(key, job, new, at))
+            self.pending.append(pending_row(key, job, new, at, row[PAYLOAD]))
 
 
 class Recorder:
@@ -126,7 +129,7 @@ class Recorder:
             return None
         self._key = key
         self.flow.made[job] += 1
-        return fresh_row(key, job, new)
+        return fresh_row(key, job, new, values[PAYLOAD])
 
     def _arm(self, job: int, new: NewExecution) -> Row | None:
         """Arm a slot again that was withdrawn or is backfilled; the attempt number goes on."""
@@ -137,7 +140,7 @@ class Recorder:
         values = execution_row(key, job, new, self.now)
         self.session.run("arm_again", *values[4:10], *values[11:], key)
         self.flow.ended[new.job.project, SKIPPED] -= 1
-        row = fresh_row(key, job, new)
+        row = fresh_row(key, job, new, values[PAYLOAD])
         row.attempt = attempt
         return row
 
@@ -166,7 +169,9 @@ def execution_row(key: int, job: int, new: NewExecution, now: int) -> tuple[Any,
     )
 
 
-def pending_row(key: int, job: int, new: NewExecution, at: Place) -> tuple[Any, ...]:
+def pending_row(
+    key: int, job: int, new: NewExecution, at: Place, payload: str | None
+) -> tuple[Any, ...]:
     """The columns of `insert_pending`."""
     definition = new.job
     state, waits, look_at, holds_job = at
@@ -188,13 +193,13 @@ def pending_row(key: int, job: int, new: NewExecution, at: Place) -> tuple[Any, 
         new.limit,
         waits,
         holds_job,
-        int(new.payload is not None),
+        len(payload or ""),
     )
 
 
-def fresh_row(key: int, job: int, new: NewExecution) -> Row:
+def fresh_row(key: int, job: int, new: NewExecution, payload: str | None) -> Row:
     """A new execution as the gates see it, waiting for its instant."""
-    columns = pending_row(key, job, new, (WAITING, NO_GATE, new.run_at, False))
+    columns = pending_row(key, job, new, (WAITING, NO_GATE, new.run_at, False), payload)
     row = Row(*columns[:15])
     row.own_payload, row.fresh = columns[17], True
     return row

@@ -3,13 +3,13 @@
 
 -- name: pick_lane
 -- The best of one lane. Rows that somebody else is taking are passed over, never waited for.
--- What is known of jobs and payloads is read beside the lock.
+-- What is known of jobs, and how large payloads are, is read beside the lock.
 SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
        queue.fire_time, queue.run_at,
        (SELECT head.version FROM tickwell_cursor AS head WHERE head.job = queue.job),
        (SELECT head.hard FROM tickwell_cursor AS head WHERE head.job = queue.job),
-       IF(queue.own_payload, (SELECT execution.payload FROM tickwell_execution AS execution
-                              WHERE execution.id = queue.id), NULL),
+       IF(queue.own_payload, (SELECT LENGTH(execution.payload) FROM tickwell_execution AS execution
+                              WHERE execution.id = queue.id), 0),
        queue.rank
 FROM tickwell_queue AS queue FORCE INDEX (queue_claim)
 WHERE queue.state = 2 AND queue.queue = $4 AND queue.ability = $5 AND queue.run_at <= $6
@@ -23,8 +23,8 @@ SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost
        queue.fire_time, queue.run_at,
        (SELECT head.version FROM tickwell_cursor AS head WHERE head.job = queue.job),
        (SELECT head.hard FROM tickwell_cursor AS head WHERE head.job = queue.job),
-       IF(queue.own_payload, (SELECT execution.payload FROM tickwell_execution AS execution
-                              WHERE execution.id = queue.id), NULL)
+       IF(queue.own_payload, (SELECT LENGTH(execution.payload) FROM tickwell_execution AS execution
+                              WHERE execution.id = queue.id), 0)
 FROM tickwell_queue AS queue FORCE INDEX (PRIMARY)
 WHERE queue.id IN $4[] AND queue.state = 2 AND queue.queue IN $5[] AND queue.ability IN $6[]
   AND queue.run_at <= $7 AND queue.job NOT IN $8[]
@@ -33,7 +33,7 @@ WHERE queue.id IN $4[] AND queue.state = 2 AND queue.queue IN $5[] AND queue.abi
 ORDER BY queue.rank, queue.id LIMIT $3 FOR UPDATE SKIP LOCKED;
 
 -- name: start
--- From the queue to running; the rows are locked.
+-- From the queue to running; the rows are locked. The payloads of those that bring their own.
 INSERT INTO tickwell_running (id, job, attempt, charged, lost, returned, run_at, `rank`, expires_at,
                               worker, claim_id, deadline, holds_job, gate)
 SELECT queue.id, queue.job, queue.attempt + 1, queue.charged + 1, queue.lost, queue.returned,
@@ -44,6 +44,7 @@ FROM tickwell_queue AS queue FORCE INDEX (PRIMARY)
 STRAIGHT_JOIN tickwell_cursor AS head ON head.job = queue.job
 WHERE queue.id IN $1[];
 DELETE queue FROM tickwell_queue AS queue FORCE INDEX (PRIMARY) WHERE queue.id IN $1[];
+SELECT id, payload FROM tickwell_execution FORCE INDEX (PRIMARY) WHERE id IN $5[];
 
 -- name: best_of_lane
 -- The best of one lane, to be merged with others; a step of the index for each lane, which the

@@ -4,7 +4,7 @@
 -- name: claim_lanes
 -- Hand over the best of some lanes, of each as many as are asked of it: from the queue to running,
 -- in one statement. Rows that somebody else is taking are passed over, never waited for; others of
--- the lane take their place.
+-- the lane take their place. The last is the one that brings the payloads to the bytes asked for.
 WITH picked AS MATERIALIZED (
     SELECT best.*, lane.queue, lane.ability
     FROM unnest($4::text[], $5::text[], $6::int[]) AS lane (queue, ability, many)
@@ -19,25 +19,32 @@ WITH picked AS MATERIALIZED (
         ORDER BY rank, id LIMIT lane.many FOR UPDATE SKIP LOCKED
     ) AS best
 ),
+taken AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT picked.*, execution.payload, sum(octet_length(execution.payload)) OVER (
+            ORDER BY picked.rank, picked.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS bytes_before
+        FROM picked LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
+    ) AS summed WHERE coalesce(bytes_before, 0) < $9
+),
 gone AS (
     -- An array keeps the planner on the key, however little it knows of the table.
-    DELETE FROM tickwell.queue WHERE id = ANY (ARRAY(SELECT picked.id FROM picked))
+    DELETE FROM tickwell.queue WHERE id = ANY (ARRAY(SELECT taken.id FROM taken))
 ),
 started AS (
     INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank,
                                   expires_at, worker, claim_id, deadline, holds_job, gate)
-    SELECT picked.id, picked.job, picked.attempt + 1, picked.charged + 1, picked.lost,
-           picked.returned, picked.run_at, picked.rank, picked.expires_at, $1, $2,
-           greatest($3, picked.run_at) + cursor.hard + 60000, picked.holds_job,
-           CASE WHEN picked.holds_key THEN picked.gate END
-    FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
+    SELECT taken.id, taken.job, taken.attempt + 1, taken.charged + 1, taken.lost,
+           taken.returned, taken.run_at, taken.rank, taken.expires_at, $1, $2,
+           greatest($3, taken.run_at) + cursor.hard + 60000, taken.holds_job,
+           CASE WHEN taken.holds_key THEN taken.gate END
+    FROM taken JOIN tickwell.cursor ON cursor.job = taken.job
 )
-SELECT picked.id::text, picked.job::text, picked.kind, picked.attempt, picked.charged, picked.lost,
-       picked.returned, picked.fire_time, picked.run_at, cursor.version, cursor.hard,
-       execution.payload, picked.queue, picked.ability
-FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
-LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
-ORDER BY picked.rank, picked.id;
+SELECT taken.id::text, taken.job::text, taken.kind, taken.attempt, taken.charged, taken.lost,
+       taken.returned, taken.fire_time, taken.run_at, cursor.version, cursor.hard,
+       taken.payload, taken.queue, taken.ability
+FROM taken JOIN tickwell.cursor ON cursor.job = taken.job
+ORDER BY taken.rank, taken.id;
 
 -- name: claim_ids
 -- The same of given executions, whatever lane they are in.
@@ -51,25 +58,32 @@ WITH picked AS MATERIALIZED (
       AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
     ORDER BY rank, id LIMIT $4 FOR UPDATE SKIP LOCKED
 ),
+taken AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT picked.*, execution.payload, sum(octet_length(execution.payload)) OVER (
+            ORDER BY picked.rank, picked.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS bytes_before
+        FROM picked LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
+    ) AS summed WHERE coalesce(bytes_before, 0) < $10
+),
 gone AS (
     -- An array keeps the planner on the key, however little it knows of the table.
-    DELETE FROM tickwell.queue WHERE id = ANY (ARRAY(SELECT picked.id FROM picked))
+    DELETE FROM tickwell.queue WHERE id = ANY (ARRAY(SELECT taken.id FROM taken))
 ),
 started AS (
     INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank,
                                   expires_at, worker, claim_id, deadline, holds_job, gate)
-    SELECT picked.id, picked.job, picked.attempt + 1, picked.charged + 1, picked.lost,
-           picked.returned, picked.run_at, picked.rank, picked.expires_at, $1, $2,
-           greatest($3, picked.run_at) + cursor.hard + 60000, picked.holds_job,
-           CASE WHEN picked.holds_key THEN picked.gate END
-    FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
+    SELECT taken.id, taken.job, taken.attempt + 1, taken.charged + 1, taken.lost,
+           taken.returned, taken.run_at, taken.rank, taken.expires_at, $1, $2,
+           greatest($3, taken.run_at) + cursor.hard + 60000, taken.holds_job,
+           CASE WHEN taken.holds_key THEN taken.gate END
+    FROM taken JOIN tickwell.cursor ON cursor.job = taken.job
 )
-SELECT picked.id::text, picked.job::text, picked.kind, picked.attempt, picked.charged, picked.lost,
-       picked.returned, picked.fire_time, picked.run_at, cursor.version, cursor.hard,
-       execution.payload
-FROM picked JOIN tickwell.cursor ON cursor.job = picked.job
-LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
-ORDER BY picked.rank, picked.id;
+SELECT taken.id::text, taken.job::text, taken.kind, taken.attempt, taken.charged, taken.lost,
+       taken.returned, taken.fire_time, taken.run_at, cursor.version, cursor.hard,
+       taken.payload
+FROM taken JOIN tickwell.cursor ON cursor.job = taken.job
+ORDER BY taken.rank, taken.id;
 
 -- name: claimable
 -- How many each lane has of the best of these queues and abilities: lanes are found by one seek

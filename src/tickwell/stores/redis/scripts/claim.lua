@@ -1,7 +1,7 @@
 -- flags: allow-oom
 -- needs: words json rows claims lanes left_out
 -- ARGV: worker, claim id, now, lead, limit, is repeated, queues, abilities, ids or false,
--- jobs to leave out.
+-- jobs to leave out, most bytes of payloads.
 local worker, claim_id, now = ARGV[2], ARGV[3], tonumber(ARGV[4])
 local due, limit = now + tonumber(ARGV[5]), tonumber(ARGV[6])
 if not is_alive(worker) then
@@ -23,6 +23,9 @@ end
 
 local queues, abilities = cjson.decode(ARGV[8]), set_of(cjson.decode(ARGV[9]))
 local ids, left_out = cjson.decode(ARGV[10]), set_of(cjson.decode(ARGV[11]))
+local most = tonumber(ARGV[12])
+-- Rows that are read at once: of large ones no more than that for nothing.
+local AT_ONCE = 100
 
 local written_worker, written_claim, own = text(worker), text(claim_id), 'own:' .. worker
 
@@ -44,20 +47,21 @@ local function hand_over(id, row, lane)
   return claim_of(id, row, row[DEFINITION], written_worker, written_claim)
 end
 
-local claims = {}
+local claims, bytes = {}, 0
 local pick = ids and picker_of_ids(ids, queues, abilities)
   or picker(queues, abilities, now, due)
-while #claims < limit do
-  local picked, lanes = pick(limit - #claims)
+while #claims < limit and bytes < most do
+  local picked, lanes = pick(math.min(limit - #claims, AT_ONCE))
   if #picked == 0 then
     break
   end
   fetch(picked)
   for n, id in ipairs(picked) do
     local row = rows[id]
-    if row[RUN_AT] <= due and (not row[EXPIRES] or row[EXPIRES] > now)
+    if bytes < most and row[RUN_AT] <= due and (not row[EXPIRES] or row[EXPIRES] > now)
       and not left_out[row[JOB]] then
       claims[#claims + 1] = hand_over(id, row, lanes[n])
+      bytes = bytes + #(row[PAYLOAD] or '')
     end
   end
 end

@@ -126,6 +126,7 @@ CREATE TABLE queue (
     charged INTEGER NOT NULL DEFAULT 0,
     lost INTEGER NOT NULL DEFAULT 0,
     returned INTEGER NOT NULL DEFAULT 0,
+    -- Bytes of the payload that it brings itself; 0: it has its job's.
     own_payload INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX queue_claim ON queue (queue, ability, rank, id) WHERE state = 2;

@@ -21,21 +21,27 @@ SELECT queue, ability FROM lane WHERE ability IS NOT NULL;
 -- name: claimable
 -- What lanes have for a worker, best rank first, as one JSON array of columns and payloads.
 -- Stepping through 500 rows costs 500 turns at Python's lock, one text costs one. A payload is JSON
--- already, and goes in as it is. {lanes}: `lane` for each of them, merged by their index.
+-- already, and goes in as it is. {lanes}: `lane` for each of them, merged by their index. The last
+-- is the one that brings the payloads to the bytes asked for.
 WITH found (id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard,
-            rank, key, job_id, payload) AS (
+            rank, key, job_id, own_payload) AS (
     {lanes} ORDER BY 12, 1 LIMIT ?
+),
+summed AS (
+    SELECT *, sum(own_payload) OVER (ORDER BY rank, id ROWS UNBOUNDED PRECEDING) AS bytes FROM found
 )
 SELECT '[' || coalesce(group_concat('[' || json_array(
     id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard, rank, key,
-    job_id
-) || ',' || coalesce(payload, 'null') || ']'), '') || ']' FROM found;
+    job_id, own_payload
+) || ',' || coalesce(iif(own_payload, (
+    SELECT payload FROM execution WHERE execution.key = summed.key
+), NULL), 'null') || ']'), '') || ']' FROM summed WHERE bytes - own_payload < ?;
 
 -- name: lane
 -- One lane of it.
 SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
        queue.fire_time, queue.run_at, cursor.version, cursor.hard, queue.rank, queue.key, cursor.id,
-       iif(queue.own_payload, (SELECT payload FROM execution WHERE key = queue.key), NULL)
+       queue.own_payload
 FROM queue INDEXED BY queue_claim CROSS JOIN cursor ON cursor.job = queue.job
 WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at <= ?
   AND (queue.expires_at IS NULL OR queue.expires_at > ?)
@@ -45,7 +51,8 @@ WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at
 -- The same among given executions, whatever lane they are in.
 SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
        queue.fire_time, queue.run_at, cursor.version, cursor.hard, queue.rank, queue.key, cursor.id,
-       iif(queue.own_payload, execution.payload, NULL), queue.queue, queue.ability
+       queue.own_payload, iif(queue.own_payload, execution.payload, NULL), queue.queue,
+       queue.ability
 FROM json_each(?) AS wanted
 CROSS JOIN execution ON execution.id = wanted.value
 CROSS JOIN queue ON queue.key = execution.key

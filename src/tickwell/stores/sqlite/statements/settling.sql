@@ -39,5 +39,5 @@ WHERE key = ?;
 INSERT INTO queue (key, id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
                    overlap, gate, gate_limit, attempt, own_payload)
 SELECT key, id, job, 0, queue, ability, kind, fire_time, run_at, ?, run_at,
-       overlap, gate, gate_limit, attempt, payload IS NOT NULL
+       overlap, gate, gate_limit, attempt, coalesce(length(payload), 0)
 FROM execution WHERE key = ?;

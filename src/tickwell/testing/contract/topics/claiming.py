@@ -153,3 +153,35 @@ class Claiming(Topic):
         first.payload["list"].append(2)
         second = await scene.claim_one(T0 + 1, limit=1)
         assert second.payload == {"list": [1]}
+
+    async def test_a_claim_ends_with_the_payload_that_brings_it_to_the_bytes(
+        self, scene: Scene
+    ) -> None:
+        job, other = await scene.job(trigger=OnDemand()), await scene.job(trigger=OnDemand())
+        payload, late = "x" * 1000, T0 + 10
+        runs = [a_request([job, other][n % 2], T0 + n, payload=payload) for n in range(8)]
+        ids = await scene.run(*runs, a_request(job, T0 + 8), a_request(job, T0 + 9), now=late)
+        first = await scene.claim(late, most_bytes=3000)
+        assert [claim.id for claim in first] == ids[:3]
+        assert [claim.size for claim in first] == [1002] * 3
+        second = await scene.claim(late, most_bytes=1, ids=tuple(ids[4:]))
+        assert [claim.id for claim in second] == [ids[4]]
+        await scene.fail(first, late, retry=True, delay=0)
+        await scene.promote(late)
+        again = await scene.claim(late, most_bytes=2000)
+        assert [claim.id for claim in again] == [ids[3], ids[5]]
+        rest = await scene.claim(late, most_bytes=3007)
+        assert [claim.id for claim in rest] == [*ids[6:], *ids[:2]]
+        assert [claim.size for claim in rest] == [1002, 1002, 0, 0, 1002, 1002]
+        assert (await scene.claim_one(late)).id == ids[2]
+
+    async def test_several_lanes_have_the_bytes_together(self, scene: Scene) -> None:
+        mail = await scene.job(trigger=OnDemand(), queue="mail")
+        job = await scene.job(trigger=OnDemand())
+        runs = [a_request([job, mail][n % 2], T0 + n, payload="x" * 998) for n in range(6)]
+        ids = await scene.run(*runs, now=T0 + 5)
+        queues = ("default", "mail")
+        first = await scene.claim(T0 + 5, most_bytes=3000, limit=5, queues=queues)
+        assert [claim.id for claim in first] == ids[:3]
+        rest = await scene.claim(T0 + 5, queues=queues)
+        assert [claim.id for claim in rest] == ids[3:]
