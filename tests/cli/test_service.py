@@ -103,6 +103,8 @@ def test_init_writes_what_runs_and_nothing_twice(tickwell, folder):
     settings = configure(None, {}, folder / "demo")
     assert settings.origins == {"store": "store in tickwell.toml"}
     assert settings.settings.store == "sqlite:///tickwell.db"
+    kept_out = (folder / "demo" / ".gitignore").read_text().splitlines()
+    assert {"tickwell.db", "tickwell.db.key", ".env"} <= set(kept_out)
     again = tickwell("init", "demo")
     assert again.code == 2
     assert "exists already" in again.err

@@ -162,9 +162,23 @@ async def test_months_take_no_time(tickwell):
 
 
 async def test_a_name_that_nobody_declared_is_told_from_those_that_are(tickwell):
+    with pytest.raises(AssertionError, match=r"^no job 'report' yet; let time begin first"):
+        await tickwell.assert_ran("report")
+    await tickwell.settle()
     with pytest.raises(AssertionError, match=r"^no job 'report'; there is none$"):
         await tickwell.assert_ran("report")
     tickwell.job(name="report")(lambda: None)
     await tickwell.settle()
     with pytest.raises(AssertionError, match=r"^no job 'reprot'; did you mean 'report'\?$"):
         await tickwell.assert_ran("reprot")
+
+
+async def test_a_dashboard_that_is_mounted_does_not_look_for_its_own_store(
+    tickwell, tmp_path, caplog
+):
+    scheduler = Scheduler(f"sqlite:///{tmp_path}/shop.db")
+    scheduler.asgi()
+    tickwell.use(scheduler)
+    await tickwell.settle()
+    assert scheduler.is_running
+    assert not caplog.records

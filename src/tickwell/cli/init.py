@@ -44,7 +44,8 @@ store = "sqlite:///tickwell.db"
 # allow_private = ["127.0.0.0/8"]
 # allow_ports = ["1-65535"]
 """
-_IGNORED = ".env\ntickwell.db\ntickwell.db-shm\ntickwell.db-wal\n__pycache__/\n"
+#: The key seals the secrets of the store: it must not be where code is shared.
+_IGNORED = ".env\ntickwell.db\ntickwell.db-shm\ntickwell.db-wal\ntickwell.db.key\n__pycache__/\n"
 
 
 def init(

@@ -138,6 +138,10 @@ class Kit:
         try:
             return (await self.scheduler.get(name)).job.id
         except NotFound:
+            if not self._begun:
+                raise AssertionError(
+                    f"no job {name!r} yet; let time begin first, by travel() or settle()"
+                ) from None
             known = [entry.job.name for entry in await self.scheduler.list()]
             near = get_close_matches(name, known, n=1)
             others = f"there are {', '.join(known)}" if known else "there is none"
