@@ -3,7 +3,6 @@
 import logging
 import os
 
-import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.servers.private import stop_all
@@ -30,17 +29,9 @@ LONGEST = (
 )
 
 
-#: Seconds after which a test hangs; the slowest takes two minutes where nobody else wants anything.
-HANGS = 900
-
-
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
     """Long files first: beside others they cost little, at the end all would wait for them."""
     items.sort(key=lambda item: _turn(item.path.as_posix()))
-    if config.getoption("timeout") is None:  # nobody has asked for another
-        for item in items:
-            if item.get_closest_marker("timeout") is None:
-                item.add_marker(pytest.mark.timeout(HANGS))
 
 
 def _turn(path):

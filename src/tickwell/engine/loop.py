@@ -77,6 +77,7 @@ class Loop:
             self.wake.clear()  # before the step, so that no wake-up is lost
             self._again.clear()
             rest = await self._step()
+            _end_if_cancelled()
             in_a_row = in_a_row + 1 if rest <= 0 else 0
             if not self._stopped.is_set() and in_a_row % IN_A_ROW == 0:
                 # Wake-ups do not cut the rest of a failing service short: the store is away.
@@ -102,6 +103,13 @@ class Loop:
             self.events.emit(StepRecovered(service=self.service.name, failures=self.failures))
             self.failures, self.error = 0, None
         return rest
+
+
+def _end_if_cancelled() -> None:
+    """Drivers use `asyncio.wait_for`, which forgets a cancel that meets an answer (until 3.12)."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def follow(leader: str, loops: Collection[Loop]) -> Listener:

@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 
 import pytest
 
@@ -188,3 +189,22 @@ async def test_steps_without_a_rest_follow_at_once_and_now_and_then_let_others_r
     await loop.clock.settle()
     await other
     assert {1, IN_A_ROW + 1} <= set(seen) <= {1, IN_A_ROW + 1, 2 * IN_A_ROW + 1}
+
+
+async def test_a_cancel_that_the_step_swallowed_ends_it_nevertheless():
+    """As a driver's `wait_for` does on Python 3.11 if the answer comes in the same moment."""
+    within = asyncio.Event()
+
+    class Swallows(Service):
+        async def step(self):
+            within.set()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            return 10.0
+
+    clock = ManualClock()
+    task = asyncio.create_task(Loop(Swallows(clock), clock, Events()).run())
+    await within.wait()
+    task.cancel()
+    await asyncio.wait([task], timeout=100)
+    assert task.cancelled()
