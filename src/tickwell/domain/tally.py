@@ -36,8 +36,10 @@ class Tally:
     @classmethod
     def from_document(cls, document: Any) -> Tally:
         """What a record held; fields of another version are left out."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: int(value) for name, value in document.items() if name in known})
+        return cls(**{name: int(document[name]) for name in _NAMES if name in document})
+
+
+_NAMES = tuple(field.name for field in fields(Tally))
 
 
 def tally_key(hour: int, owner: str) -> str:

@@ -85,6 +85,11 @@ class Trigger(ABC):
         return False
 
     @property
+    def is_confined(self) -> bool:
+        """Whether it fires only from, until, within or but for something."""
+        return self._limits is not None
+
+    @property
     def fires(self) -> bool:
         """Whether it ever fires by itself."""
         return True

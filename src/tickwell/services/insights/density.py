@@ -8,7 +8,7 @@ from itertools import islice
 from tickwell.clock import NEVER
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import DAY, HOUR, MINUTE
-from tickwell.domain.trigger import Trigger
+from tickwell.domain.trigger import Every, Trigger
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import Store
 from tickwell.services.insights.rates import hourly
@@ -57,6 +57,8 @@ async def density(store: Store, project: str, since: int, until: int, now: int) 
 
 def _steady(trigger: Trigger, since: int) -> float:
     """How often an hour it fires, if it does so in every hour of every day; else 0."""
+    if isinstance(trigger, Every) and not trigger.is_confined:
+        return HOUR / trigger.period if trigger.period <= HOUR else 0.0
     few = list(islice(trigger.between(since, since + HOUR), HOUR // OFTEN))
     if not few:
         return 0.0

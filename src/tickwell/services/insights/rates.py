@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from tickwell.clock import to_datetime
 from tickwell.domain.policy import DAY, HOUR
 from tickwell.domain.tally import KIND, Tally
@@ -13,9 +15,13 @@ async def hourly(
 ) -> dict[int, Tally]:
     """The tallies of the hours that begin in [since, until), by their first instant."""
     sums = {hour * HOUR: Tally() for hour in range(-(-since // HOUR), -(-until // HOUR))}
-    for day in range(since // DAY, (until - 1) // DAY + 1):
-        prefix = f"{to_datetime(day * DAY):%Y-%m-%d}T"
-        for record in await store.list_records(KIND, project, prefix, now):
+    days = range(since // DAY, (until - 1) // DAY + 1)
+    prefixes = [f"{to_datetime(day * DAY):%Y-%m-%d}T" for day in days]
+    found = await asyncio.gather(
+        *(store.list_records(KIND, project, prefix, now) for prefix in prefixes)
+    )
+    for day, records in zip(days, found, strict=True):
+        for record in records:
             hour = day * DAY + int(record.key[11:13]) * HOUR
             if hour in sums:
                 sums[hour].add(Tally.from_document(record.document))

@@ -20,9 +20,8 @@ from tickwell.services.insights.rates import hourly
 LANES, FIRES = 40, 300
 #: Executions that are read, and looked at for that.
 READ, LOOK = 300, 1000
-#: The same of one job where there are too many of all; of days, in which they stand closer; and
-#: of what died.
-EACH, LOOK_EACH, EACH_OF_DAYS, DIED = 30, 50, 15, 100
+#: Where there are too many: of each job; the same of days, in which they stand closer; what died.
+EACH, EACH_OF_DAYS, DIED = 30, 12, 100
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,14 +103,12 @@ async def _of_each(
 
     Where an instant is the only end, a store looks through all that is older: 30 ms of a page.
     """
-    died = replace(where, states=frozenset({State.DEAD}), since=None, look=None)
-    each_job = [
-        store.list_executions(
-            replace(where, job_id=lane.job_id, look=LOOK_EACH), _end(where), limit
-        )
-        for lane in lanes
-    ]
-    dead, *pages = await asyncio.gather(store.list_executions(died, _end(where), DIED), *each_job)
+    end, died = _end(where), replace(where, states=frozenset({State.DEAD}), since=None, look=None)
+    of_job = [replace(where, job_id=lane.job_id, look=limit + 1) for lane in lanes]
+    dead, *pages = await asyncio.gather(
+        store.list_executions(died, end, DIED),
+        *(store.list_executions(each, end, limit) for each in of_job),
+    )
     for lane, page in zip(lanes, pages, strict=True):
         if page.cursor is not None and len(page.items) == limit:
             lane.dense_before = page.items[-1].run_at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -59,12 +60,12 @@ def _row(
     day: Day, y: int, found: Density, ends: tuple[int, int], place: tuple[int, ZoneInfo]
 ) -> str:
     now, zone = place
-    parts = []
+    name, parts = f"{day.day:%a %d %b}", []
     for hour in range(24):
         wall = datetime(day.day.year, day.day.month, day.day.day, hour, tzinfo=zone)
         begin = int(wall.timestamp() * 1000)
         count = found.hours.get(begin // HOUR * HOUR, 0)
-        words = escape(f"{day.day:%a %d %b}, {hour:02}:00: {count:,}")
+        words = f"{name}, {hour:02}:00: {count:,}"
         x = LEFT + hour * FIELD
         is_now = begin <= now < begin + HOUR
         parts.append(
@@ -81,8 +82,7 @@ def _row(
 def _shade(count: int, least: int, most: int) -> int:
     if not count:
         return 0
-    part = max(count - least, 0) / max(most - least, 1)
-    return max(n for n, least in enumerate(_SHADES, 1) if part >= least)
+    return bisect_right(_SHADES, max(count - least, 0) / max(most - least, 1))
 
 
 def _change(day: date, zone: ZoneInfo) -> str:
