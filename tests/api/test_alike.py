@@ -21,6 +21,18 @@ async def test_each_has_its_own_name_payload_and_hash(http):
         assert one["retry"] == each["retry"] == {"max_attempts": 5}
 
 
+async def test_one_by_one_too(http):
+    payloads = [{"secret": ["a"]}, None, 7]
+    for number, payload in enumerate(payloads):
+        answer = await http.post("/jobs", json=JOB | {"name": f"one-{number}", "payload": payload})
+        assert answer.status_code == 201, answer.text
+        assert answer.json().get("payload") == payload
+    wrong = await http.post("/jobs", json=JOB | {"name": "a\nb"})
+    assert [each["pointer"] for each in wrong.json()["errors"]] == ["/name"]
+    read_only = await http.post("/jobs", json=JOB | {"name": "one", "version": 3})
+    assert [each["pointer"] for each in read_only.json()["errors"]] == ["/version"]
+
+
 async def test_what_is_wrong_with_one_is_said_of_that_one(http):
     good = JOB | {"name": "a"}
     wrong = [

@@ -44,11 +44,10 @@ def definitions(documents: Any) -> list[Job]:
         raise InvalidJob(f"a list of 1 to {MOST} jobs is needed", field="jobs")
     found, wrong = list[Job](), list[InvalidInput]()
     names: dict[str, int] = {}
-    alike = _Alike()
     for number, document in enumerate(documents):
         at = f"jobs.{number}"
         try:
-            job = alike.read(document)
+            job = alike(document)
         except InvalidInput as error:
             field = f"{at}.{error.field}" if error.field else at
             wrong.append(InvalidJob(error.reason, field=field, hint=error.hint))
@@ -62,30 +61,35 @@ def definitions(documents: Any) -> list[Job]:
     return found
 
 
-class _Alike:
-    """Of definitions that differ in name and payload only, the first is read, the others copied."""
+def alike(document: Any) -> Job:
+    """The job of a document, as `definition` has it.
 
-    def __init__(self) -> None:
-        self._known: dict[bytes, Job] = {}
-
-    def read(self, document: Any) -> Job:
-        """The job of a document, as `definition` has it."""
-        name = document.get("name") if isinstance(document, dict) else None
-        if type(name) is not str:
-            return definition(document)[0]
-        shared = {key: value for key, value in document.items() if key not in _OWN}
-        mark = marshal.dumps(shared, 2)
-        known = self._known.get(mark)
-        if known is None:
-            known = self._known[mark] = definition(document)[0]
-            return known
+    Of those that differ in name and payload only, the first is read, the others are copied.
+    """
+    name = document.get("name") if isinstance(document, dict) else None
+    if type(name) is not str:
+        return definition(document)[0]
+    mark = marshal.dumps({key: value for key, value in document.items() if key not in _OWN}, 2)
+    known = _ALIKE.get(mark)
+    if known is not None:
         job = copied(known, name=name, payload=document.get("payload"))
         require_name(job, "name")
         return job
+    job = definition(document)[0]
+    if len(mark) <= _LONGEST:
+        if len(_ALIKE) >= _MOST_ALIKE:
+            _ALIKE.clear()
+        _ALIKE[mark] = copied(job, payload=None)
+    return job
 
 
 #: What is a job's own where many are alike.
 _OWN = frozenset({"name", "payload"})
+#: Definitions that were read lately, by what they share with others; then all are forgotten.
+_ALIKE: dict[bytes, Job] = {}
+_MOST_ALIKE = 1024
+#: Bytes of one up to which it is remembered.
+_LONGEST = 4096
 
 
 def patch_of(document: Any, *, flat: bool = False) -> dict[str, Any]:

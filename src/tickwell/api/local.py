@@ -24,6 +24,7 @@ from tickwell.services.platform import DEFAULT
 
 #: Names the project of a request that could be in several.
 HEADER = "x-tickwell-project"
+_ALL = frozenset(Permission)
 
 
 async def local_admin(request: Request) -> Actor:
@@ -57,7 +58,7 @@ def _actor(request: Request, project: str) -> Actor:
     return Actor(
         name="local",
         project=project,
-        permissions=frozenset(Permission),
+        permissions=_ALL,
         address=request.client.host if request.client else "",
         request_id=request.state.request_id,
     )

@@ -26,8 +26,15 @@ def plainly(body: bytes) -> Any:
         document = orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
-    keys = body.translate(None, _SPACES).count(b'":')
-    return document if _count_keys(document) == keys else None
+    bare = body.translate(None, _SPACES)
+    if _is_small(bare) and orjson.dumps(document).translate(None, _SPACES) == bare:
+        return document  # what is written back as it came has no key twice
+    return document if _count_keys(document) == bare.count(b'":') else None
+
+
+def _is_small(text: bytes) -> bool:
+    """Whether it can be neither too deep nor too wide."""
+    return text.count(b'":') <= MOST_KEYS and text.count(b"{") + text.count(b"[") <= DEEPEST
 
 
 def _has_short_texts(body: bytes) -> bool:

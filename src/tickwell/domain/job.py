@@ -106,10 +106,14 @@ _KINDS = {
 
 def copied(job: Job, **values: Any) -> Job:
     """The same job with other values that are good: `replace` would look at all of them again."""
-    copy = _copy(job, object.__new__(Job))
+    return filled(_copy(job, object.__new__(Job)), **values)
+
+
+def filled(job: Job, **values: Any) -> Job:
+    """This very job with other values that are good, while nobody else has it."""
     for name, value in values.items():
-        _PUTS[name](copy, value)
-    return copy
+        _PUTS[name](job, value)
+    return job
 
 
 def _copier(puts: Mapping[str, Callable[[Job, Any], None]]) -> Callable[[Job, Job], Job]:

@@ -49,9 +49,11 @@ def _maybe(instant: int | None) -> str | None:
 def entry_document(entry: Entry) -> Document:
     """A job with its cursor. What a definition needs to be read is always there."""
     job, cursor = entry.job, entry.cursor
-    always = {"id": job.id, "name": job.name, "project": job.project, "queue": job.queue}
     return {
-        **always,
+        "id": job.id,
+        "name": job.name,
+        "project": job.project,
+        "queue": job.queue,
         **document_of(entry),
         "version": job.version,
         "saved_at": instant_text(job.saved_at),

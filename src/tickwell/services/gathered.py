@@ -12,6 +12,8 @@ from tickwell.ports.store import CatalogStore
 
 #: Jobs that are written together at most.
 _MOST = 100
+#: Turns of the loop that a request takes from its socket to here.
+_TURNS = 2
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +49,7 @@ class Gathered:
 
     async def _write(self, store: CatalogStore) -> None:
         while self._wishes:
+            await self._settle()
             wishes = self._next()
             now = wishes[-1].now
             try:
@@ -59,6 +62,14 @@ class Gathered:
                 continue
             for wish, answer in zip(wishes, answers, strict=True):
                 _resolve(wish, answer)
+
+    async def _settle(self) -> None:
+        """Let those come in that have been sent already: turns of the loop that take no time."""
+        known = 0
+        while known < len(self._wishes) < _MOST:
+            known = len(self._wishes)
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)  # noqa: TID251 - no time passes
 
     def _next(self) -> list[_Wish]:
         """Those that can be written together: no name and no key comes twice among them."""

@@ -10,7 +10,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain import change
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
-from tickwell.domain.job import Cursor, Entry, Job, JobState, copied
+from tickwell.domain.job import Cursor, Entry, Job, JobState, copied, filled
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.trigger import Once, OnDemand, Trigger
 from tickwell.domain.trigger.duration import format_duration
@@ -133,16 +133,17 @@ class Jobs:
         """Jobs by project and name."""
         return await self.store.list_jobs(where, cursor, limit)
 
-    def make(self, definition: Job, **fields: Any) -> Job:
+    def make(self, definition: Job, *, fresh: bool = False, **fields: Any) -> Job:
         """A job of its own from a definition that was read as JSON, with these fields of it.
 
-        What was read can be read again, and is not tried.
+        What was read can be read again, and is not tried. Fresh: nobody else has the definition,
+        which becomes the job.
         """
         now = self.clock.now()
         id = new_id(now, self.random)
-        job = copied(definition, id=id, version=1, created_at=now, saved_at=now, **fields)
-        trigger = _bound_trigger(job)
-        return job if trigger is job.trigger else copied(job, trigger=trigger)
+        job = definition if fresh else copied(definition)
+        filled(job, id=id, version=1, created_at=now, saved_at=now, **fields)
+        return filled(job, trigger=_bound_trigger(job))
 
     def _bind(self, definition: Job, now: int) -> Job:
         id = definition.id or new_id(now, self.random)

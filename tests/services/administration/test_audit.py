@@ -1,10 +1,12 @@
 import asyncio
+import json
 
 import pytest
 
 from tests.services.administration.conftest import TEN
 from tickwell.errors import Forbidden, InvalidInput
 from tickwell.services.access.permission import Role
+from tickwell.services.audit.entry import canonical
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.stores.memory import MemoryStore
 
@@ -28,6 +30,13 @@ async def listed(office, service, limit):
         cursor = page.cursor
         if cursor is None:
             return found
+
+
+def test_one_text_of_a_value_whichever_library_writes_it():
+    for value in ('a"b\\c/\n\x01', "\x7f", "ü", "\N{GRINNING FACE}", "\ud800", 2**70, [None, True]):
+        document = {"b": value, "a": {"é": 1, "z": [value]}}
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+        assert canonical(document) == text
 
 
 async def test_who_did_what_when_and_from_where(office, service):

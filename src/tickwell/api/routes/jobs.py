@@ -11,7 +11,7 @@ from tickwell.api import bodies, bounds
 from tickwell.api.answers import answer, place
 from tickwell.api.conditional import etag, expected_version
 from tickwell.api.context import context_of
-from tickwell.api.definitions import definition, definitions, patch_of
+from tickwell.api.definitions import alike, definition, definitions, patch_of
 from tickwell.api.describe import described
 from tickwell.api.filters import JobQuery, job_filter
 from tickwell.api.flat import takes_flat
@@ -20,7 +20,7 @@ from tickwell.api.models import job as models
 from tickwell.api.paging import opened, sealed
 from tickwell.api.security import allow
 from tickwell.domain.change import Changed
-from tickwell.domain.job import Entry
+from tickwell.domain.job import Entry, Job
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import changed_document, entry_document
@@ -53,9 +53,9 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
 
     async def act() -> Response:
         jobs = context.operations.jobs
-        given, enabled = definition(bodies.parsed(body), flat=takes_flat(request))
+        given, enabled = _given(bodies.parsed(body), flat=takes_flat(request))
         again = is_sent_again(request)
-        added = await jobs.create(actor, given, paused=enabled is False, again=again)
+        added = await jobs.create(actor, given, paused=enabled is False, again=again, fresh=True)
         if not added.new:
             return job_answer(added.entry)
         headers = place(request, f"/jobs/{added.entry.job.id}")
@@ -84,7 +84,7 @@ async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -
         jobs = context.operations.jobs
         documents = bodies.object_of(body, "jobs").get("jobs")
         given = definitions(documents)
-        added = await jobs.create_many(actor, given, again=is_sent_again(request))
+        added = await jobs.create_many(actor, given, again=is_sent_again(request), fresh=True)
         items = [entry_document(each.entry) for each in added]
         return answer({"items": items, "new": [each.new for each in added]}, 201)
 
@@ -158,6 +158,10 @@ async def delete(request: Request, key: str, actor: Actor = allow(Permission.EDI
     version = await expected_version(request, actor, key)
     jobs = context_of(request).operations.jobs
     return answer(changed_document(await jobs.delete(actor, key, version)))
+
+
+def _given(document: Any, *, flat: bool) -> tuple[Job, bool | None]:
+    return definition(document, flat=True) if flat else (alike(document), None)
 
 
 def job_answer(

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, is_not
 from typing import Any, Generic, TypeVar
 
 from tickwell.domain.document.values import Unfit, Value
@@ -46,6 +47,7 @@ class Shape(Generic[T]):
         self._writes = [
             (name, field.value.write, defaults.get(name, MISSING)) for name, field in shape.items()
         ]
+        self._givens = [default for _, _, default in self._writes]
         self._values = _getter(*shape)
 
     def default(self, name: str) -> Any:
@@ -58,12 +60,15 @@ class Shape(Generic[T]):
 
     def write(self, record: T, *, whole: bool = False) -> dict[str, Any]:
         """The record as an object; whole: with what has its default."""
-        document = {}
         values = self._values(record)
-        for value, (name, write, default) in zip(values, self._writes, strict=True):
-            if whole or default is MISSING or (value is not default and value != default):
-                document[name] = write(value)
-        return document
+        fields = zip(values, self._writes, strict=True)
+        # Most have the very object that is the default: those are passed over without a look.
+        others = fields if whole else compress(fields, map(is_not, values, self._givens))
+        return {
+            name: write(value)
+            for value, (name, write, default) in others
+            if whole or default is MISSING or value != default
+        }
 
     def read(self, document: Any) -> T:
         """The record that an object describes."""

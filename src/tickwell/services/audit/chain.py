@@ -39,6 +39,8 @@ class Chain:
             async with self._lock:
                 # Whoever came before may have taken it along.
                 while entry.id in self._pending:
+                    # Those that were answered together with this one note it in the same turn.
+                    await asyncio.sleep(0)  # noqa: TID251 - no time passes
                     await self._write([*self._pending.values()][:MOST])
         finally:
             self._pending.pop(entry.id, None)

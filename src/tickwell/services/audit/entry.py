@@ -11,6 +11,11 @@ from typing import Any
 
 from tickwell.services.access.actor import Actor
 
+try:
+    import orjson
+except ImportError:  # it comes with the server
+    orjson = None  # type: ignore[assignment]
+
 #: Characters of a document up to which it is kept as it was; of a larger one its hash.
 LARGEST = 4096
 HIDDEN = "***"
@@ -85,11 +90,22 @@ def _is_sensitive(name: str) -> bool:
 
 def canonical(value: Any) -> str:
     """The one text of a JSON value."""
+    if orjson is not None:
+        try:
+            text = orjson.dumps(value, option=_SORTED).decode()
+        except orjson.JSONEncodeError:  # half of a character, a large number, nothing of JSON
+            return _dump(value)
+        if text.isascii() and "\x7f" not in text:  # the other one escapes what is left
+            return text
     return _dump(value)
 
 
 #: Made once: `json.dumps` with options makes one for every call.
 _dump = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str).encode
+if orjson is not None:
+    _SORTED = (
+        orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATETIME
+    )
 
 
 def _kept(value: Any) -> str | None:

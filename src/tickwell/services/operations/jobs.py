@@ -39,25 +39,32 @@ class JobOperations:
 
     @needs(Permission.EDIT)
     async def create(
-        self, actor: Actor, job: Job, *, paused: bool = False, again: bool = False
+        self,
+        actor: Actor,
+        job: Job,
+        *,
+        paused: bool = False,
+        again: bool = False,
+        fresh: bool = False,
     ) -> Added:
         """Add a job; paused: it does not fire until somebody resumes it.
 
         Again: this may be a request whose first try made the job, with its answer lost.
+        Fresh: nobody else has the definition, which becomes the job.
         """
-        (added,) = await self._add(actor, [job], paused=paused, again=again)
+        (added,) = await self._add(actor, [job], paused=paused, again=again, fresh=fresh)
         if added.new:
             await self._note(actor, "job.create", added.entry.job.id, None, added.entry)
         return added
 
     @needs(Permission.EDIT)
     async def create_many(
-        self, actor: Actor, jobs: Sequence[Job], *, again: bool = False
+        self, actor: Actor, jobs: Sequence[Job], *, again: bool = False, fresh: bool = False
     ) -> Sequence[Added]:
-        """Add jobs, all or none, in the order given; again: as of one."""
+        """Add jobs, all or none, in the order given; again, fresh: as of one."""
         if not 1 <= len(jobs) <= MOST:
             raise InvalidJob(f"1 to {MOST} jobs are added at once", field="jobs")
-        added = await self._add(actor, jobs, again=again)
+        added = await self._add(actor, jobs, again=again, fresh=fresh)
         ids = [each.entry.job.id for each in added if each.new]
         if ids:
             await self.tools.auditor.record(actor, "job.create_many", "jobs", None, {"ids": ids})
@@ -151,10 +158,16 @@ class JobOperations:
         return found
 
     async def _add(
-        self, actor: Actor, jobs: Sequence[Job], *, paused: bool = False, again: bool = False
+        self,
+        actor: Actor,
+        jobs: Sequence[Job],
+        *,
+        paused: bool = False,
+        again: bool,
+        fresh: bool,
     ) -> Sequence[Added]:
         kept = await self.tools.retention(actor.project)
-        own = [self._owned(job, actor, kept) for job in jobs]
+        own = [self._owned(job, actor, kept, fresh=fresh) for job in jobs]
         await self.tools.limiter.check_jobs(actor, own)
         by = actor.name if paused else None
         try:
@@ -177,10 +190,10 @@ class JobOperations:
         same = len(known) == len(jobs) and all(map(_is_made_before, jobs, known))
         return known if same else []
 
-    def _owned(self, job: Job, actor: Actor, kept: Retention) -> Job:
+    def _owned(self, job: Job, actor: Actor, kept: Retention, *, fresh: bool) -> Job:
         """Whatever it says of itself, it is the actor's project's, and new."""
         retention = retention_of(job, kept)
-        return self.tools.jobs.make(job, project=actor.project, retention=retention)
+        return self.tools.jobs.make(job, fresh=fresh, project=actor.project, retention=retention)
 
     async def _edit(
         self, actor: Actor, action: str, before: Entry, job: Job, expected_version: int | None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from tickwell.ports.records import Record
 from tickwell.stores.postgres.base import PostgresBase
 from tickwell.stores.sql.documents import LAST, record_of
-from tickwell.stores.sql.text import clean
+from tickwell.stores.sql.text import clean, document_to_text
 
 
 class PostgresRecords(PostgresBase):
@@ -17,7 +15,7 @@ class PostgresRecords(PostgresBase):
         self, record: Record, now: int, expected_version: int | None = None
     ) -> bool:
         head = clean(record.kind), clean(record.project), clean(record.key)
-        rest = json.dumps(record.document), record.expires_at, now, expected_version
+        rest = document_to_text(record.document), record.expires_at, now, expected_version
         written = await self.database.single(
             lambda session: session.row("put_record", *head, *rest)
         )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from tickwell.ports.records import Record
 from tickwell.stores.sql.documents import LAST, record_of
+from tickwell.stores.sql.text import document_to_text
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.session import Session
 
@@ -17,7 +16,7 @@ class SqliteRecords(SqliteBase):
         self, record: Record, now: int, expected_version: int | None = None
     ) -> bool:
         head = record.kind, record.project, record.key
-        document = json.dumps(record.document)
+        document = document_to_text(record.document)
 
         def work(session: Session) -> bool:
             known = session.row("record", *head, now)
