@@ -79,7 +79,8 @@ def test_dead_letters_by_what_went_wrong(past):
     assert [(each["count"], each["jobs"]) for each in document["items"]] == [(BAD - 1, 1), (1, 1)]
     assert document["items"][1]["signature"] == "KeyError: 'other'"
     rows = past("dead", "list", "--by-error").rows
-    assert rows[1][:3] == ["1", "1", "KeyError: 'other'"]
+    newest = document["items"][1]["newest"]
+    assert rows[1] == ["1", "1", newest["ended_at"], newest["id"], "KeyError: 'other'"]
 
 
 def test_a_group_is_revived(past):

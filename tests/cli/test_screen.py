@@ -31,6 +31,19 @@ def test_a_terminal_gets_columns_that_fit(monkeypatch):
     assert max(map(width_of, lines)) == 60
 
 
+def test_a_last_column_that_finds_no_room_goes_below_its_row(monkeypatch):
+    rows = [("report", "active", "x" * 80), ("tidy", "active", "")]
+    for columns, below in ((60, False), (40, True)):
+        out = Terminal()
+        wide = screen(monkeypatch, out, columns, NO_COLOR="1")
+        wide.table(NAMES, rows, soft=("NOTE",), below=True)
+        lines = out.getvalue().splitlines()
+        assert (lines[0] == "NAME    STATE") is below
+        assert len(lines) == (4 if below else 3)
+        assert max(map(width_of, lines)) == columns
+    assert lines[1:] == ["report  active", "    " + "x" * 35 + "…", "tidy    active"]
+
+
 def test_colours_are_for_states_only_and_can_be_turned_off(monkeypatch):
     out = Terminal()
     screen(monkeypatch, out).table(NAMES, [("dead", "dead", "dead")], soft=())

@@ -37,6 +37,22 @@ async def test_a_snooze_costs_no_attempt_of_the_budget(scheduler):
         assert [each.outcome for each in one.attempts] == ["snoozed", "snoozed", "succeeded"]
 
 
+async def test_a_traceback_begins_in_the_handler(scheduler):
+    @scheduler.job(retry=Retry(max_attempts=1))
+    async def fails() -> None:
+        raise RuntimeError("the disk is full")
+
+    @scheduler.job(retry=Retry(max_attempts=1))
+    def fails_in_a_thread() -> None:
+        raise RuntimeError("the disk is full")
+
+    for function in (fails, fails_in_a_thread):
+        lines = (await run_to_end(scheduler, function)).error.splitlines()
+        assert [line for line in lines if line.startswith("  File ")] == [lines[1]]
+        assert __file__ in lines[1]
+        assert lines[-1] == "RuntimeError: the disk is full"
+
+
 async def test_no_except_exception_swallows_a_snooze(scheduler):
     @scheduler.job()
     async def careful(run: Run) -> str:

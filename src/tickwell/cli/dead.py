@@ -10,8 +10,8 @@ from tickwell.cli.command import Session, command, group
 from tickwell.cli.executions import Id, OfJob, Payload, revive_ids
 from tickwell.cli.pages import Cursor, Limit, Since, Until, Yes, say_count, say_rest
 from tickwell.cli.progress import progress
-from tickwell.cli.times import read_time, say_time
-from tickwell.cli.views import show_execution, show_executions
+from tickwell.cli.times import read_time
+from tickwell.cli.views import show_execution, show_executions, soon
 
 if TYPE_CHECKING:
     from tickwell.services.dead import DeadFilter
@@ -62,17 +62,19 @@ async def _groups(session: Session, where: DeadFilter) -> None:
     if session.as_json:
         screen.json(page)
         return
+    now = await session.backend.now()
     rows = [
         (
             str(each["count"]),
             str(each["jobs"]),
-            each["signature"],
-            say_time(each["newest"]["ended_at"]),
+            soon(screen, each["newest"]["ended_at"], now),
             each["newest"]["id"],
+            each["signature"],
         )
         for each in page["items"]
     ]
-    screen.table(("COUNT", "JOBS", "ERROR", "NEWEST", "EXAMPLE"), rows, soft=("ERROR",))
+    headings = ("COUNT", "JOBS", "NEWEST", "EXAMPLE", "ERROR")
+    screen.table(headings, rows, soft=("ERROR",), below=True)
     if page["more"]:
         screen.say(f"Of the newest {page['looked_at']:,} dead letters; older ones are not counted.")
     else:

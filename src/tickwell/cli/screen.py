@@ -24,6 +24,9 @@ _COLOURED = {"STATE", "OUTCOME", "ANSWER", "LEVEL", "RESULT", "state"}
 _GAP = "  "
 #: A column is not made narrower than this.
 _NARROWEST = 12
+#: A last column that may go below its row does so where less than this is left for it.
+_READABLE = 30
+_BELOW = "    "
 
 
 class Screen:
@@ -63,8 +66,12 @@ class Screen:
         rows: Iterable[Sequence[str]],
         *,
         soft: Sequence[str],
+        below: bool = False,
     ) -> None:
-        """Rows under headings; `soft` names the columns that may be cut."""
+        """Rows under headings; `soft` names the columns that may be cut.
+
+        With `below`, the last column gets a line of its own where too little room is left for it.
+        """
         lines = [[one_line(cell) for cell in row] for row in rows]
         if not self.is_terminal:
             for line in lines:
@@ -73,10 +80,14 @@ class Screen:
         if not lines:
             return
         widths = [max(map(width_of, column)) for column in zip(headings, *lines, strict=True)]
-        self._shrink(widths, [headings.index(name) for name in soft])
+        if below := below and self._left_for_last(widths) < min(widths[-1], _READABLE):
+            widths, headings = widths[:-1], headings[:-1]
+        self._shrink(widths, [headings.index(name) for name in soft if name in headings])
         self.data(self._style(self._line(headings, headings, widths), "1"))
         for line in lines:
-            self.data(self._line(headings, line, widths))
+            self.data(self._line(headings, line[: len(widths)], widths))
+            if below and line[-1]:
+                self.data(_BELOW + fit(line[-1], self.width - len(_BELOW)))
 
     def record(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Names and values, one below the other; a value of several lines is indented."""
@@ -103,6 +114,9 @@ class Screen:
             shown = fit(cell, width)
             parts.append(self._word(heading, shown) + " " * (width - width_of(shown)))
         return _GAP.join(parts).rstrip()
+
+    def _left_for_last(self, widths: Sequence[int]) -> int:
+        return self.width - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1)
 
     def _shrink(self, widths: list[int], soft: Sequence[int]) -> None:
         """Take what is too much from the widest of the columns that may be cut."""

@@ -14,21 +14,30 @@ _WORDS = {"executed": "has an execution"}
 
 
 def show_slots(screen: Screen, page: dict[str, Any]) -> None:
-    """Every fire time with its answer."""
-    screen.table(
-        ("FIRE TIME", "ANSWER", "STATE", "REASON", "EXECUTION"),
-        [
+    """Every fire time with its answer; where that is an execution, a person reads its state."""
+    headings: tuple[str, ...] = ("FIRE TIME", "ANSWER", "EXECUTION", "REASON")
+    rows: list[tuple[str, ...]] = [
+        (
+            say_time(slot["fire_time"]),
+            slot["state"] or slot["answer"],
+            slot["execution_id"] or "",
+            slot["reason"] or "",
+        )
+        for slot in page["items"]
+    ]
+    if not screen.is_terminal:
+        headings = ("FIRE TIME", "ANSWER", "STATE", "REASON", "EXECUTION")
+        rows = [
             (
-                say_time(slot["fire_time"]) if screen.is_terminal else slot["fire_time"],
+                slot["fire_time"],
                 _WORDS.get(slot["answer"], slot["answer"]),
                 slot["state"] or "",
                 slot["reason"] or "",
                 slot["execution_id"] or "",
             )
             for slot in page["items"]
-        ],
-        soft=("REASON",),
-    )
+        ]
+    screen.table(headings, rows, soft=("REASON",), below=True)
     screen.say(_sum(page["items"]))
     if page["next"]:
         screen.say(f"There is more: repeat this with --since {page['next']}")

@@ -23,7 +23,7 @@ def show_jobs(screen: Screen, jobs: Iterable[Document], now: int) -> None:
             (
                 job["name"],
                 job["state"],
-                _soon(screen, job["next_fire_time"], now),
+                soon(screen, job["next_fire_time"], now),
                 schedule(job),
                 target(job),
             )
@@ -86,20 +86,21 @@ def show_executions(screen: Screen, executions: Iterable[Document], now: int) ->
             each["id"],
             each["job_name"] or each["job_id"],
             each["state"],
-            _soon(screen, each["fire_time"], now),
+            soon(screen, each["fire_time"], now),
             str(each["attempt"]),
             note(each),
         )
         for each in executions
     ]
-    screen.table(("ID", "JOB", "STATE", "FIRED", "TRIES", "NOTE"), rows, soft=("JOB", "NOTE"))
+    headings = ("ID", "JOB", "STATE", "FIRED", "TRIES", "NOTE")
+    screen.table(headings, rows, soft=("JOB", "NOTE"), below=True)
 
 
 def show_history(screen: Screen, executions: Iterable[Document]) -> None:
     """Executions of one job, one line each."""
     rows = [
         (
-            _exact(screen, each["fire_time"]),
+            _second(screen, each["fire_time"]),
             each["state"],
             str(each["attempt"]),
             say_took(each["started_at"], each["ended_at"]),
@@ -108,7 +109,8 @@ def show_history(screen: Screen, executions: Iterable[Document]) -> None:
         )
         for each in executions
     ]
-    screen.table(("FIRE TIME", "STATE", "TRIES", "TOOK", "ID", "NOTE"), rows, soft=("NOTE",))
+    headings = ("FIRE TIME", "STATE", "TRY", "TOOK", "ID", "NOTE")
+    screen.table(headings, rows, soft=("NOTE",), below=True)
 
 
 def show_execution(screen: Screen, execution: Document, now: int) -> None:
@@ -153,9 +155,8 @@ def show_attempts(screen: Screen, attempts: Iterable[Document]) -> None:
         )
         for each in attempts
     ]
-    screen.table(
-        ("TRY", "OUTCOME", "ENDED", "TOOK", "WORKER", "ERROR"), rows, soft=("ERROR", "WORKER")
-    )
+    headings = ("TRY", "OUTCOME", "ENDED", "TOOK", "WORKER", "ERROR")
+    screen.table(headings, rows, soft=("ERROR", "WORKER"), below=True)
 
 
 def schedule(job: Document) -> str:
@@ -202,7 +203,11 @@ def _exact(screen: Screen, text: str | None) -> str:
     return say_time(text) if screen.is_terminal else text or ""
 
 
-def _soon(screen: Screen, text: str | None, now: int) -> str:
+def _second(screen: Screen, text: str) -> str:
+    return _exact(screen, text).partition(".")[0] if screen.is_terminal else text
+
+
+def soon(screen: Screen, text: str | None, now: int) -> str:
     """In few letters where columns are dear."""
     return say_distance(text, now) if screen.is_terminal else text or ""
 

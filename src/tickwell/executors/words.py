@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import traceback
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from tickwell.domain.execution import OutcomeKind
@@ -14,6 +16,7 @@ from tickwell.executors.text import clean
 #: Characters kept of an error or a result.
 ERROR_LIMIT = 4_000
 RESULT_LIMIT = 64_000
+_HERE = str(Path(__file__).parent)
 
 
 def succeeded(result: Any) -> Outcome:
@@ -25,6 +28,7 @@ def raised(error: BaseException) -> Outcome:
     """The outcome of a handler that raised: whatever it is, it is a failed attempt."""
     if isinstance(error, Snoozed):
         return Outcome(kind=OutcomeKind.SNOOZED, delay=error.delay)
+    error = error.with_traceback(_from_handler(error.__traceback__))
     return Outcome(kind=OutcomeKind.FAILED, error=describe(error))
 
 
@@ -32,6 +36,13 @@ def describe(error: BaseException) -> str:
     """The end of a traceback, where the cause stands."""
     text = clean("".join(traceback.format_exception(error)).rstrip())
     return text if len(text) <= ERROR_LIMIT else "…" + text[-ERROR_LIMIT:]
+
+
+def _from_handler(trace: TracebackType | None) -> TracebackType | None:
+    """From the handler on: how it was called helps nobody who reads why it failed."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE):
+        trace = trace.tb_next
+    return trace
 
 
 def keepable(result: Any) -> Any:
