@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from hashlib import blake2b
 from threading import Lock
 from typing import Protocol
@@ -68,7 +69,7 @@ def first_id(instant: int) -> str:
 def trace_id(execution_id: str) -> str:
     """The trace that all attempts of an execution belong to: 32 hex digits."""
     plain = execution_id.replace("-", "")
-    if len(plain) == 32 and _HEX.issuperset(plain):
+    if _is_trace(plain):
         return plain
     return blake2b(execution_id.encode(), digest_size=16).hexdigest()
 
@@ -78,7 +79,7 @@ def spread(seed: str, width: int) -> int:
     return int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % width
 
 
-_HEX = frozenset("0123456789abcdef")
+_is_trace = re.compile("[0-9a-f]{32}").fullmatch
 _VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 
 

@@ -13,17 +13,18 @@ def deadlines():
 
 
 async def wait(deadlines, seconds, until):
-    deadline = deadlines.begin(seconds)
+    task = asyncio.current_task()
+    moment = deadlines.begin(task, seconds)
     try:
         await until.wait()
     except asyncio.CancelledError:
-        if not deadline.was_missed():
+        if not moment.was_missed(task):
             raise
         return "missed"
     else:
         return "kept"
     finally:
-        deadlines.end(deadline)
+        deadlines.end(task, moment)
 
 
 async def test_those_of_one_moment_end_together_and_the_others_go_on(deadlines):
@@ -57,16 +58,18 @@ async def test_a_request_to_stop_counts_more_than_a_deadline_at_the_same_time(de
     held = []
 
     async def cancelled_twice():
-        deadline = deadlines.begin(0.01)
-        held.append(deadline)
+        task = asyncio.current_task()
+        moment = deadlines.begin(task, 0.01)
+        held.append(moment)
         try:
             await asyncio.Event().wait()
         finally:
-            assert deadline.was_missed() is False
+            assert moment.was_missed(task) is False
 
     task = asyncio.create_task(cancelled_twice())
     await asyncio.sleep(0)
-    deadlines._come(held[0].moment)
+    held[0].timer.cancel()
+    deadlines._come(held[0])
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -29,12 +29,15 @@ class Answer:
 
     def text(self, limit: int) -> str:
         """The beginning of the body."""
-        if self.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+        encoding = self.headers.get("Content-Encoding")
+        if encoding is not None and encoding.strip().lower() != "identity":
             # It was not asked for, and may unpack to anything.
             return f"({len(self.body)} bytes, compressed)"[:limit]
         raw = self.body[: 4 * limit + 4]  # no character takes more bytes
         text = raw.decode(_charset(self.headers.get("Content-Type", "")), "replace")
-        return _UNKEPT.sub("\N{REPLACEMENT CHARACTER}", text[:limit])
+        kept = text[:limit]
+        # Most answers are one line, and asking costs less than looking for what to replace.
+        return kept if kept.isprintable() else _UNKEPT.sub("\N{REPLACEMENT CHARACTER}", kept)
 
 
 @lru_cache(maxsize=256)

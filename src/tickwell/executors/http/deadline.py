@@ -8,64 +8,49 @@ import asyncio
 TICK = 0.02
 
 
-class Deadline:
-    """The end of one request; its task is cancelled then."""
-
-    __slots__ = ("_before", "is_over", "moment", "task")
-
-    def __init__(self, moment: Moment, task: asyncio.Task[object]) -> None:
-        self.moment = moment
-        self.task = task
-        self.is_over = False
-        #: Requests to cancel the task that came before.
-        self._before = task.cancelling()
-
-    def was_missed(self) -> bool:
-        """Whether the task was cancelled for this alone. Asked once, when it was cancelled."""
-        return self.is_over and self.task.uncancel() <= self._before
-
-
 class Moment:
-    """All deadlines of one tick."""
+    """All requests whose deadline is in one tick; their tasks are cancelled then."""
 
-    __slots__ = ("deadlines", "tick", "timer")
+    __slots__ = ("tasks", "tick", "timer")
 
     def __init__(self, tick: int) -> None:
         self.tick = tick
-        self.deadlines: set[Deadline] = set()
+        #: With each, how many requests to cancel it came before.
+        self.tasks: dict[asyncio.Task[object], int] = {}
+        #: None once the moment has come.
         self.timer: asyncio.TimerHandle | None = None
+
+    def was_missed(self, task: asyncio.Task[object]) -> bool:
+        """Whether the task was cancelled for this alone. Asked once, when it was cancelled."""
+        return self.timer is None and task.uncancel() <= self.tasks[task]
 
 
 class Deadlines:
-    """Those of one event loop. A timer for each cost a request 7 µs, a place in a moment 2."""
+    """Those of one event loop. A timer for each cost a request 7 µs, a place in a moment 1."""
 
     def __init__(self) -> None:
         self._moments: dict[int, Moment] = {}
 
-    def begin(self, seconds: float) -> Deadline:
-        """For the current task, from now on."""
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None  # noqa: S101 - only coroutines come here
+    def begin(self, task: asyncio.Task[object], seconds: float) -> Moment:
+        """For a task that has no other, from now on."""
+        loop = asyncio.get_running_loop()
         tick = int((loop.time() + seconds) / TICK) + 1
         moment = self._moments.get(tick)
         if moment is None:
             moment = self._moments[tick] = Moment(tick)
             moment.timer = loop.call_at(tick * TICK, self._come, moment)
-        deadline = Deadline(moment, task)
-        moment.deadlines.add(deadline)
-        return deadline
+        moment.tasks[task] = task.cancelling()
+        return moment
 
-    def end(self, deadline: Deadline) -> None:
+    def end(self, task: asyncio.Task[object], moment: Moment) -> None:
         """It was kept, or nobody waits any longer."""
-        moment = deadline.moment
-        moment.deadlines.discard(deadline)
-        if not moment.deadlines and moment.timer is not None:
+        del moment.tasks[task]
+        if not moment.tasks and moment.timer is not None:
             moment.timer.cancel()
-            self._moments.pop(moment.tick, None)
+            del self._moments[moment.tick]
 
     def _come(self, moment: Moment) -> None:
         del self._moments[moment.tick]
         moment.timer = None
-        for deadline in moment.deadlines:
-            deadline.is_over = True
-            deadline.task.cancel()
+        for task in moment.tasks:
+            task.cancel()

@@ -116,11 +116,13 @@ class HttpExecutor:
             self._note(line, outcome)
 
     async def _timed(self, client: Client, plan: Plan, claim: Claim) -> Outcome:
-        deadline = self._deadlines.begin(plan.target.timeout / 1000)
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - only coroutines come here
+        moment = self._deadlines.begin(task, plan.target.timeout / 1000)
         try:
             return await self._attempt(client, plan, claim)
         except asyncio.CancelledError:
-            if not deadline.was_missed():
+            if not moment.was_missed(task):
                 raise
             limit = f"{plan.target.timeout / 1000:g} s"
             return Outcome(
@@ -128,7 +130,7 @@ class HttpExecutor:
                 error=f"{plan.url.host} did not answer in full within {limit}",
             )
         finally:
-            self._deadlines.end(deadline)
+            self._deadlines.end(task, moment)
 
     def _note(self, line: tuple[str, str], outcome: Outcome | None) -> None:
         if outcome is not None and outcome.kind is OutcomeKind.SUCCEEDED:
@@ -161,7 +163,8 @@ class HttpExecutor:
             values = Values(claim, secrets)
             if secrets:
                 hide = hider(secrets.values())
-            auth = plan.credentials(values)
+            if plan.target.auth is not None:
+                auth = plan.credentials(values)
             token = None if auth is None else await self._tokens.get(auth, client.send)
             request = build(plan, claim, values, self._clock.now(), token)
             if plan.target.auth is not None:

@@ -12,6 +12,8 @@ from tickwell.executors.http.signing import sign
 from tickwell.executors.http.values import Unsendable, Values, in_words
 from tickwell.ids import trace_id
 
+_LARGEST_SPAN = 2**64 - 1
+
 
 @dataclass(slots=True)
 class Request:
@@ -36,7 +38,7 @@ def build(plan: Plan, claim: Claim, values: Values, now: int, token: str | None)
         headers["Authorization"] = sendable("Authorization", value or "")
     _identify(headers, claim, plan.header_names)
     timestamp = now // 1000
-    headers["webhook-timestamp"] = str(timestamp)
+    headers["webhook-timestamp"] = f"{timestamp}"
     if target.sign_with:
         headers["webhook-signature"] = _signed(plan.keys(values), claim.id, timestamp, body)
     return Request(
@@ -52,7 +54,7 @@ def _identify(headers: dict[str, str], claim: Claim, chosen: set[str]) -> None:
     """The same id for all attempts: what a receiver deduplicates by."""
     headers["webhook-id"] = claim.id
     headers["tickwell-fire-time"] = in_words(claim.fire_time)
-    headers["tickwell-attempt"] = str(claim.attempt)
+    headers["tickwell-attempt"] = f"{claim.attempt}"
     headers["tickwell-job"] = claim.job.id
     if "idempotency-key" not in chosen:
         headers["Idempotency-Key"] = claim.id
@@ -63,7 +65,7 @@ def _identify(headers: dict[str, str], claim: Claim, chosen: set[str]) -> None:
 def _traceparent(claim: Claim) -> str:
     """One trace for an execution, one span for each attempt."""
     trace = trace_id(claim.id)
-    span = (int(trace[16:], 16) + claim.attempt) % 2**64
+    span = int(trace[16:], 16) + claim.attempt & _LARGEST_SPAN
     return f"00-{trace}-{span:016x}-01"
 
 
