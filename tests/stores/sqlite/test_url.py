@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tickwell.errors import InvalidSetting
+from tickwell.errors import InvalidSetting, StoreRefused
 from tickwell.stores.sqlite import SqliteStore
 from tickwell.stores.sqlite.url import Location, parse
 
@@ -39,6 +39,27 @@ def test_other_urls_are_refused_with_an_example(url):
     with pytest.raises(InvalidSetting) as caught:
         parse(url)
     assert "://" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("sqlite:///my#file.db", "%23"),
+        (f"sqlite:///{'x' * 248}", "too long"),
+        (f"sqlite:///{'folder/' * 200}x.db", "too long"),
+        ("sqlite:///%ff.db", "no UTF-8"),
+        ("sqlite:///\udcff.db", "no UTF-8"),
+        ("sqlite:///a%00b.db", "null character"),
+    ],
+)
+def test_a_name_that_no_file_can_have_is_refused(url, why):
+    with pytest.raises(InvalidSetting, match=why):
+        parse(url)
+
+
+async def test_a_device_is_no_file():
+    with pytest.raises(StoreRefused, match="is a device or a pipe"):
+        await SqliteStore("/dev/null").open()
 
 
 def test_a_store_is_named_by_its_url():

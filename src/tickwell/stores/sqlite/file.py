@@ -21,6 +21,8 @@ def check(path: Path) -> None:
     """
     if path.is_dir():
         raise StoreRefused(f"{path} is a folder; name a file in it")
+    if path.exists() and not path.is_file():
+        raise StoreRefused(f"{path} is a device or a pipe; name a file")
     if not path.parent.is_dir():
         raise StoreRefused(f"the folder of {path} does not exist; create it, or name another file")
     if not _may(path.parent, os.W_OK | os.X_OK):
