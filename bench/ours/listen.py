@@ -8,7 +8,7 @@ from typing import Any
 
 import uvicorn
 
-from tickwell.wiring import collect_rarely, loop_factory
+from tickwell.wiring import collect_rarely, loop_factory, take_turns_often
 
 
 def serve(application: Any) -> None:
@@ -25,7 +25,8 @@ def serve(application: Any) -> None:
         server.should_exit = True
 
     threading.Thread(target=wait, daemon=True).start()
-    collect_rarely()  # as `tickwell serve` does
+    collect_rarely()  # as `tickwell serve` does, and the next
+    take_turns_often()
     sock.listen(128)  # whoever reads the port may connect at once
     print(sock.getsockname()[1], flush=True)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:

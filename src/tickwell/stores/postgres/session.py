@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import asyncpg
 
 from tickwell.stores.sql.statements import Statements, load
+from tickwell.stores.sql.text import quick_json
 
 _SCHEMA = re.compile(r"\btickwell\.")
-_LITERAL = re.compile(r"\$(\d+)::text::\w+\[\]")
+_LITERAL = re.compile(r"\$(\d+)::text::(\w+)\[\]")
 
 
 def in_schema(text: str, schema: str) -> str:
@@ -31,14 +32,38 @@ def statements(schema: str) -> Statements:
 
 
 @cache
-def _literals(statement: str) -> list[int]:
-    """Which parameters are arrays of numbers as one text: the driver takes long over a number."""
-    return [int(number) - 1 for number in _LITERAL.findall(statement)]
+def _literals(statement: str) -> list[tuple[int, Callable[[list[Any]], str]]]:
+    """Which parameters are arrays as one text, and what writes them.
+
+    The driver takes long over each element of an array.
+    """
+    return [
+        (int(number) - 1, _texts if kind in _TEXTS else _numbers)
+        for number, kind in _LITERAL.findall(statement)
+    ]
 
 
-def _literal(numbers: list[int | bool | None]) -> str:
+_TEXTS = {"text", "uuid"}
+
+
+def _numbers(numbers: list[int | bool | None]) -> str:
     inside = repr(numbers)[1:-1]
     return f"{{{inside.replace('None', 'NULL')}}}"
+
+
+def _texts(texts: list[str | None]) -> str:
+    """In JSON a quote and a backslash are escaped as in an array; what else is, is not."""
+    found = quick_json(texts)
+    if found is None or "\\" in found.replace("\\\\", "").replace('\\"', ""):
+        found = f"[{','.join(map(_text, texts))}]"
+    return f"{{{found[1:-1]}}}"
+
+
+def _text(text: str | None) -> str:
+    if text is None:
+        return "null"
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 class Session:
@@ -73,8 +98,8 @@ class Session:
         if not rows:
             return []
         parameters: list[Any] = [*before, *map(list, zip(*rows, strict=True))]
-        for place in _literals(self.sql[name]):
-            parameters[place] = _literal(parameters[place])
+        for place, literal in _literals(self.sql[name]):
+            parameters[place] = literal(parameters[place])
         return await self.rows(name, *parameters)
 
     async def query(self, text: str, *parameters: Any) -> list[Any]:

@@ -6,6 +6,7 @@ from random import SystemRandom
 
 from tickwell.domain.promises import POSTGRESQL
 from tickwell.ports.records import Flaw
+from tickwell.stores.postgres.catalog import PostgresCatalog
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.indexes import flaws
 from tickwell.stores.postgres.migrate import migrate
@@ -15,12 +16,11 @@ from tickwell.stores.postgres.records import PostgresRecords
 from tickwell.stores.postgres.transactional import PostgresTransactional
 from tickwell.stores.postgres.url import Location, parse
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.server.catalog import ServerCatalog
 from tickwell.stores.sql.server.history import ServerHistory
 
 
 class PostgresStore(
-    PostgresQueue, PostgresRecords, PostgresTransactional, ServerCatalog, ServerHistory
+    PostgresQueue, PostgresRecords, PostgresTransactional, PostgresCatalog, ServerHistory
 ):
     """Everything in one schema of a database."""
 

@@ -40,6 +40,42 @@ SELECT * FROM unnest(
     $6::text::bigint[], $7::text::integer[], $8::text::boolean[], $9::text::bigint[], $10::text[],
     $11::text::bigint[], $12::text::bigint[]);
 
+-- name: add_jobs
+-- New jobs with their cursors, unless anything of them is taken; it says whether.
+WITH new AS MATERIALIZED (
+    SELECT * FROM unnest(
+        $1::text::uuid[], $2::text::text[], $3::text::text[], $4::text::text[], $5::text::text[],
+        $6::text::text[], $7::text::text[], $8::text::boolean[], $9::text::text[],
+        $10::text::integer[], $11::text::text[], $12::text::smallint[], $13::text::bigint[],
+        $14::text::bigint[], $15::text::bigint[], $16::text::integer[], $17::text::boolean[],
+        $18::text::bigint[], $19::text::text[], $20::text::bigint[], $21::text::bigint[])
+    AS new (id, project, name, folded, queue, app, tags, auto_remove, dedupe_key, version, document,
+            state, next_fire_time, after, runs, failures, nudged, paused_through, pause, hard, keep)
+),
+taken AS MATERIALIZED (
+    SELECT EXISTS (SELECT FROM new JOIN tickwell.job ON job.id = new.id)
+        OR EXISTS (SELECT FROM new JOIN tickwell.job ON job.project = new.project
+                   AND job.name = new.name AND NOT job.deleted)
+        OR EXISTS (SELECT FROM new JOIN tickwell.job ON job.project = new.project
+                   AND job.dedupe_key = new.dedupe_key) AS taken
+),
+jobs AS (
+    INSERT INTO tickwell.job (id, project, name, folded, queue, app, tags, auto_remove, dedupe_key,
+                              version, document)
+    SELECT id, project, name, folded, queue, app,
+           ARRAY(SELECT json_array_elements_text(tags::json)), auto_remove, dedupe_key, version,
+           document
+    FROM new WHERE NOT (SELECT taken FROM taken)
+),
+cursors AS (
+    INSERT INTO tickwell.cursor (job, version, state, next_fire_time, after, runs, failures, nudged,
+                                 paused_through, pause, hard, keep)
+    SELECT id, version, state, next_fire_time, after, runs, failures, nudged, paused_through, pause,
+           hard, keep
+    FROM new WHERE NOT (SELECT taken FROM taken)
+)
+SELECT taken FROM taken;
+
 -- name: entries
 -- Jobs with their cursors by id.
 SELECT job.id::text, job.version, cursor.state, cursor.next_fire_time, cursor.after, cursor.runs,

@@ -27,17 +27,26 @@ async def add_jobs(
             answers[job.id] = known
             continue
         taken.take(job)
-        *columns, version, text = job_columns(job, document)
-        head = job.id, job.project
-        jobs.append((*head, *columns, clean(job.dedupe_key) or None, version, text))
-        policies = job.timeout.hard, job.retention.count
-        cursors.append((job.id, job.version, *cursor_to_row(entry.cursor), *policies))
+        jobs.append(job_row(job, document))
+        cursors.append((job.id, job.version, *moving_row(entry)))
     await session.many("insert_jobs", jobs)
     await session.many("insert_cursors", cursors)
     if not answers:
         return {}
     rows = {row[0]: row for row in await session.rows("entries", list(set(answers.values())))}
     return {given_id: rows[known] for given_id, known in answers.items()}
+
+
+def job_row(job: Job, document: str) -> tuple[Any, ...]:
+    """The columns of `insert_jobs`."""
+    *columns, version, text = job_columns(job, document)
+    return job.id, job.project, *columns, clean(job.dedupe_key) or None, version, text
+
+
+def moving_row(entry: Entry) -> tuple[Any, ...]:
+    """The columns of `insert_cursors` but for the job and its version."""
+    job = entry.job
+    return *cursor_to_row(entry.cursor), job.timeout.hard, job.retention.count
 
 
 async def _taken(session: Session, jobs: list[Job]) -> Taken:

@@ -30,7 +30,7 @@ class ServerCatalog(ServerBase):
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
         documents = [document_to_text(document_of(entry)) for entry in entries]
-        known = await self._unless_taken(lambda session: add_jobs(session, entries, documents))
+        known = await self._added(entries, documents)
         answers = []
         for entry in entries:
             row = known.get(entry.job.id)
@@ -43,6 +43,10 @@ class ServerCatalog(ServerBase):
                 answers.append(own(entry_of(self.cache, row)))
         self.ring()
         return answers
+
+    async def _added(self, entries: Sequence[Entry], documents: list[str]) -> dict[str, Any]:
+        """Insert what is new; for the others, by the id given, what is there already."""
+        return await self._unless_taken(lambda session: add_jobs(session, entries, documents))
 
     async def change_jobs(
         self, project: str, ids: Sequence[str], change: Changer, now: int
