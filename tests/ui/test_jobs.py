@@ -117,6 +117,16 @@ async def test_enter_on_a_mark_opens_the_row_and_presses_no_button(window, site)
     assert site.get("/jobs/marked")["state"] == "active"
 
 
+async def test_without_scripts_enter_on_a_mark_does_nothing(window, site):
+    site.add("unmarked")
+    page = await (await window(site, scripts=False)).open("/jobs?q=unmarked")
+    await page.get_by_label("Select unmarked").check()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("link", name="unmarked").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("unmarked")
+    assert site.get("/jobs/unmarked")["state"] == "active"
+
+
 async def test_a_question_that_is_denied_changes_nothing(window, site):
     site.add("kept")
     page = await (await window(site)).open("/jobs/kept")

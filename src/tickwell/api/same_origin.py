@@ -10,8 +10,17 @@ from fastapi import Request
 from tickwell.errors import Unauthenticated
 
 REFUSED = "this did not come from a page of ours; load the page again"
+OLD = "nothing was changed: the page is older than your login; load it again"
 READS = {"GET", "HEAD", "OPTIONS"}
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+class ForeignPage(Unauthenticated):
+    """Another site made a browser ask for it."""
+
+
+class OldPage(Unauthenticated):
+    """The token of another session: the page was open when its visitor logged in anew."""
 
 
 async def require_own_page(request: Request, token: str) -> None:
@@ -21,7 +30,7 @@ async def require_own_page(request: Request, token: str) -> None:
     require_own_site(request)
     given = request.headers.get("x-csrf-token") or await _in_form(request)
     if not hmac.compare_digest(given.encode(), token.encode()):
-        raise Unauthenticated(REFUSED)
+        raise OldPage(OLD)
 
 
 def require_own_site(request: Request) -> None:
@@ -31,7 +40,7 @@ def require_own_site(request: Request) -> None:
     foreign_site = site is not None and site not in {"same-origin", "none"}
     foreign_origin = origin is not None and _host(origin) != request.url.netloc
     if foreign_site or foreign_origin or _is_recoded(request):
-        raise Unauthenticated(REFUSED)
+        raise ForeignPage(REFUSED)
 
 
 def _host(origin: str) -> str | None:

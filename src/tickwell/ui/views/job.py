@@ -61,7 +61,7 @@ async def pause(
     visitor: Visitor = visit(Permission.OPERATE),
 ) -> Response:
     """Stop firing, for a while or until somebody resumes it."""
-    until = visitor.now + parse_duration(how_long, field="for") if how_long else None
+    until = visitor.now + parse_duration(how_long, field="how_long") if how_long else None
     changed = await visitor.operations.jobs.pause(visitor.actor, id, why=why, until=until)
     return done(request, f"{changed.entry.job.name} is paused", f"/jobs/{id}")
 

@@ -47,7 +47,10 @@ document.addEventListener("click", async (event) => {
     event.preventDefault(); // without scripts its address opens it
     document.getElementById(opener.dataset.open).showModal();
   }
-  if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
+  if (event.target.closest("[data-close]")) {
+    event.preventDefault();
+    event.target.closest("dialog").close();
+  }
   const copy = event.target.closest("[data-copy]");
   if (copy) {
     const text = copy.parentElement.querySelector("code").textContent;

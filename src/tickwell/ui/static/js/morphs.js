@@ -6,6 +6,6 @@ export function keepChoices() {
   window.Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) => {
     if (KEPT.includes(name)) return false;
     const bulk = element.closest("form[data-bulk]");
-    return !(bulk && (name === "checked" || name === "hidden"));
+    return !(bulk && ["checked", "hidden", "disabled"].includes(name));
   };
 }

@@ -29,7 +29,7 @@ function update(form) {
   const chosen = all.filter((box) => box.checked).length;
   const bar = form.querySelector("[data-bulk-bar]");
   if (!bar) return;
-  bar.hidden = chosen === 0;
+  bar.hidden = bar.disabled = chosen === 0;
   bar.querySelector("[data-count]").textContent = `${chosen} selected`;
   const matching = bar.querySelector("[data-matching]");
   if (!matching) return;

@@ -1,0 +1,90 @@
+"""Pages that say what went wrong, in a person's words, and give back what was typed."""
+
+import pytest
+
+from tickwell.domain.execution import OutcomeKind
+
+TYPED = '{"customer": <b>7</b>'
+
+
+def fields_of(page):
+    """The form of a page that can be sent again, by the names of its fields."""
+    hidden = {each["name"]: each["value"] for tag, each in page.tags if tag == "input"}
+    texts = {each["name"] for tag, each in page.tags if tag == "textarea"}
+    return hidden, texts
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "title"),
+    [
+        ("/nowhere", 404, "There is no such page"),
+        ("/jobs/nothing", 404, "It is not here"),
+        ("/executions?state=odd", 422, "Something needs another look"),
+        ("/timeline?at=odd", 422, "Something needs another look"),
+    ],
+)
+async def test_a_title_says_what_happened(house, path, status, title):
+    browser = await house.login()
+    answer = await browser.get(path)
+    assert answer.status_code == status
+    assert f"<h1>{title}</h1>" in answer.text
+
+
+async def test_a_payload_that_is_no_json_is_corrected_where_it_was_refused(house):
+    job = await house.add("report")
+    browser = await house.login()
+    await browser.see(f"/jobs/{job}")
+    answer = await browser.post(f"/jobs/{job}/trigger", payload=TYPED)
+    assert answer.status_code == 422
+    page = browser.read(answer)
+    assert page.forms == {f"/jobs/{job}/trigger"}
+    assert TYPED in page.text
+    hidden, texts = fields_of(page)
+    assert (hidden, texts) == ({"csrf": browser.token}, {"payload"})
+    again = await browser.post(f"/jobs/{job}/trigger", **hidden | {"payload": "{}"})
+    assert again.headers["location"].startswith("/executions/")
+
+
+async def test_so_are_how_long_to_pause_and_the_payload_of_a_revival(house):
+    job = await house.add("report")
+    dead = await house.run(job, OutcomeKind.FAILED, error="no")
+    browser = await house.login()
+    await browser.see(f"/jobs/{job}")
+    answer = await browser.post(f"/jobs/{job}/pause", why="it is <late>", how_long="for ever")
+    hidden, texts = fields_of(browser.read(answer))
+    assert (hidden["why"], texts) == ("it is <late>", {"how_long"})
+    answer = await browser.post(f"/executions/{dead}/revive", payload=TYPED)
+    assert TYPED in browser.read(answer).text
+    too_long = await browser.post(f"/jobs/{job}/pause", why="w" * 501)
+    assert "Nothing was changed. Why: " in browser.read(too_long).text
+    assert (await house.store.get_jobs("default", [job]))[0].cursor.pause is None
+
+
+async def test_a_form_of_a_session_that_ended_says_so_and_keeps_what_was_typed(house):
+    job = await house.add("report")
+    browser, referer = await house.login(), {"referer": f"http://tickwell.test/jobs/{job}"}
+    await browser.see(f"/jobs/{job}")
+    await house.administration.sessions.end(browser.http.cookies["tickwell"])
+    page = browser.read(await browser.post(f"/jobs/{job}/trigger", referer, payload=TYPED))
+    assert "You are logged out" in page.text
+    assert f"payload: {TYPED}" in page.text
+    assert f"/login?next=/jobs/{job}" in page.links
+    assert browser.token not in page.source
+    anew = await house.login()
+    browser.http.cookies.set("tickwell", anew.http.cookies["tickwell"], domain="tickwell.test")
+    page = browser.read(await browser.post(f"/jobs/{job}/trigger", referer, payload=TYPED))
+    assert "You have logged in anew" in page.text
+    assert f"payload: {TYPED}" in page.text
+    assert page.forms == set()
+
+
+async def test_nothing_is_repeated_of_another_site_or_of_a_form_with_secrets(house):
+    job = await house.add("report")
+    browser = await house.login()
+    await browser.see(f"/jobs/{job}")
+    foreign = {"origin": "https://evil.example"}
+    answer = await browser.post(f"/jobs/{job}/trigger", foreign, payload=TYPED)
+    assert (answer.status_code, "customer" in answer.text) == (401, False)
+    assert "That came from elsewhere" in answer.text
+    answer = await browser.post("/settings/secrets", name="not a name", value="hunter2")
+    assert (answer.status_code, "hunter2" in answer.text) == (422, False)
