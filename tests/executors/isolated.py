@@ -5,10 +5,12 @@ import ctypes
 import os
 import resource
 import signal
+import subprocess
 import sys
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from tickwell import Retry, Run, Scheduler, Timeout
 
@@ -49,6 +51,24 @@ def leave() -> None:
 @scheduler.job(isolation="process", retry=ONCE)
 def die() -> None:
     print("last words")  # noqa: T201 - what is tested
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@scheduler.job(isolation="process", retry=ONCE)
+def fork() -> str:
+    """Comes back twice: nobody ends the copy."""
+    copy = os.fork()
+    if not copy:
+        return "the copy"
+    os.waitpid(copy, 0)
+    return "the original"
+
+
+@scheduler.job(isolation="process", retry=ONCE)
+def die_and_leave(note: str) -> None:
+    """Leave a process in the background that has all that is open here."""
+    left = subprocess.Popen(["/bin/sleep", "1000"], close_fds=False)
+    Path(note).write_text(str(left.pid), "ascii")
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -1,6 +1,7 @@
 """Handlers in processes of their own: whatever they do, the worker and its neighbours live."""
 
 import os
+import signal
 
 import pytest
 
@@ -79,6 +80,21 @@ async def test_a_bomb_takes_nothing_from_its_neighbours(scheduler, handler, erro
     assert dead.error.splitlines()[-1] == error
     assert {each.outcome for each in dead.attempts} == {OutcomeKind.FAILED}
     assert (after.state, after.attempt, after.result) == (State.SUCCEEDED, 1, 3)
+
+
+async def test_a_copy_of_the_process_does_not_answer_for_it(scheduler):
+    async with scheduler:
+        forked = await until(scheduler, await isolated.fork.trigger())
+        after = await until(scheduler, await isolated.add.trigger(isolated.Pair(2, 3)))
+    assert forked.result == "the original"
+    assert after.result["sum"] == 5
+
+
+async def test_a_process_is_gone_though_what_it_started_holds_its_line(scheduler, tmp_path):
+    note = tmp_path / "pid"
+    dead = await run_to_end(scheduler, isolated.die_and_leave, str(note))
+    os.kill(int(note.read_text("ascii")), signal.SIGKILL)
+    assert dead.error == "its process was killed by SIGKILL during the attempt"
 
 
 async def test_one_that_never_ends_is_killed_and_its_slot_is_free(scheduler):

@@ -37,6 +37,8 @@ def main(line: Connection) -> None:
     while True:
         attempt = ear.attempts.get()
         outcome = _perform(attempt, ear)
+        if not ear.is_ours():
+            os._exit(0)  # the handler forked, and its copy came back as well
         ear.say("ended", outcome, threading.active_count() > MOST_THREADS)
 
 
@@ -53,6 +55,7 @@ class Ear:
 
     def __init__(self, line: Connection) -> None:
         self._line = line
+        self._pid = os.getpid()
         self._speaking = threading.Lock()
         self.attempts: queue.Queue[_Attempt] = queue.Queue()
         self.results: queue.Queue[Any] = queue.Queue()
@@ -73,10 +76,15 @@ class Ear:
         except (EOFError, OSError):
             os._exit(0)
 
+    def is_ours(self) -> bool:
+        """Whether this is the process that the parent speaks with, and no copy of it."""
+        return os.getpid() == self._pid
+
     def say(self, *words: Any) -> None:
-        """Tell the parent; from any thread."""
-        with self._speaking:
-            self._line.send(words)
+        """Tell the parent; from any thread. What a copy says would be taken for our answer."""
+        if self.is_ours():
+            with self._speaking:
+                self._line.send(words)
 
     def progress(self, claim: Claim, fraction: float, message: str) -> None:
         self.say("progress", fraction, message)

@@ -19,6 +19,9 @@ from tickwell.executors.notes import NoNotes, StoreNotes
 from tickwell.executors.output import Output
 from tickwell.executors.thread import start_thread
 
+#: Seconds between two looks whether a silent process is still there.
+LOOK = 1.0
+
 
 class Child:
     """A process that runs one handler after the other."""
@@ -39,6 +42,15 @@ class Child:
         """End it, whatever it does."""
         self.is_spent = True
         self.process.kill()
+
+    def wait_for_words(self) -> None:
+        """Wait until it has said something; raises EOFError once it is gone.
+
+        What a handler left running in the background may hold the line open for ever.
+        """
+        while not self.line.poll(LOOK):
+            if not self.process.is_alive() and not self.line.poll():
+                raise EOFError
 
     def why_it_ended(self) -> str:
         """Of a process that is gone."""
@@ -178,6 +190,7 @@ class _Attempt:
             "last_result": self._tell_last_result,
         }
         while True:
+            one.wait_for_words()
             kind, *said = one.line.recv()
             if kind == "ended":
                 outcome: Outcome | None = said[0]
