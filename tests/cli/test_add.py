@@ -193,6 +193,9 @@ def test_all_that_the_guard_refuses_is_said_at_once(tickwell, store):
         " For this machine: --allow-local, here and with serve\n"
     )
     assert tickwell("jobs", "add", *local, "--allow-local").code == 0
+    # An edit that leaves the address alone is not asked about it again.
+    assert tickwell("jobs", "edit", "x", "--every", "10m").code == 0
+    assert tickwell("jobs", "edit", "x", "--url", "http://127.0.0.1:18101/y").code == 2
 
 
 def test_a_server_decides_itself_where_webhooks_go(tickwell, either):

@@ -74,12 +74,18 @@ def test_show(jobs):
     assert document["trigger"] == {"cron": "0 9 * * *", "tz": "Europe/Rome"}
     assert jobs("jobs", "show", document["id"], "--json").json == document
     missing = jobs("jobs", "show", "nothing")
-    assert (missing.code, missing.err) == (3, "tickwell: no job 'nothing' in this project\n")
+    assert (missing.code, missing.err) == (
+        3,
+        "tickwell: no job 'nothing' in this project; see: tickwell jobs list\n",
+    )
 
 
 def test_projects_are_apart(stored):
     misspelt = stored("jobs", "add", "x", "--every", "5m", "--call", "x", "--project", "other")
-    assert (misspelt.code, misspelt.err) == (3, "tickwell: no project 'other'\n")
+    assert (misspelt.code, misspelt.err) == (
+        3,
+        "tickwell: no project 'other'; see: tickwell projects list\n",
+    )
     assert stored("jobs", "list", "--project", "other").code == 3
     assert stored("projects", "add", "other").code == 0
     assert stored("jobs", "list", "--project", "other", "--json").json["items"] == []

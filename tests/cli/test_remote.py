@@ -22,6 +22,7 @@ def served(folder, monkeypatch):
 def test_the_key_says_who_asks(tickwell, served, monkeypatch, store):
     refused = tickwell("jobs", "list")
     assert (refused.code, refused.out) == (6, "")
+    assert "TICKWELL_KEY or --api-key" in refused.err
     assert tickwell("jobs", "list", "--api-key", "tw_wrong").code == 6
     assert tickwell("jobs", "list", "--api-key", served.key).code == 0
     monkeypatch.setenv("TICKWELL_KEY", served.key)

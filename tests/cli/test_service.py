@@ -5,6 +5,8 @@ import asyncio
 import sqlite3
 import stat
 
+import pytest
+
 from tests.cli.world import make_past
 from tickwell import Scheduler
 from tickwell.cli.configuration import configure
@@ -125,3 +127,32 @@ def test_names_of_jobs_are_completed(tickwell, monkeypatch):
     assert tickwell().out.split() == ["repair", "report"]
     monkeypatch.setenv("TICKWELL_STORE", "sqlite:///missing.db")
     assert tickwell().out.split() == []
+
+
+def test_the_version_is_asked_for_in_two_ways(tickwell):
+    assert tickwell("--version").out == tickwell("version").out != ""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["trigger", "x"], "tickwell jobs trigger"),
+        (["jobs", "run", "x"], "tickwell jobs trigger"),
+        (["jobs", "delete", "x"], "tickwell jobs rm"),
+        (["start"], "tickwell serve"),
+        (["list"], "tickwell jobs list, tickwell executions list"),
+    ],
+)
+def test_a_command_that_is_elsewhere_is_named(tickwell, monkeypatch, words, meant):
+    monkeypatch.setenv("COLUMNS", "200")
+    ended = tickwell(*words)
+    assert ended.code == 2
+    assert f"Did you mean: {meant}" in ended.err
+
+
+def test_what_is_not_found_comes_with_the_list_to_look_in(tickwell, either):
+    tickwell("jobs", "add", "report", "--every", "5m", "--call", "x")
+    assert tickwell("jobs", "show", "reprot").err == (
+        "tickwell: no job 'reprot' in this project; see: tickwell jobs list\n"
+    )
+    assert tickwell("executions", "show", "01a1").err.endswith("see: tickwell executions list\n")

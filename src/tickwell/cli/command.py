@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
+from tickwell.cli.groups import Group
 from tickwell.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -144,4 +145,6 @@ async def _run(body: Body[Any], backend: Backend, *, as_json: bool, own: dict[st
 
 def group(name: str, help: str) -> typer.Typer:
     """Commands under one word."""
-    return typer.Typer(name=name, help=help, no_args_is_help=True, pretty_exceptions_enable=False)
+    return typer.Typer(
+        name=name, help=help, cls=Group, no_args_is_help=True, pretty_exceptions_enable=False
+    )

@@ -15,6 +15,8 @@ Document = dict[str, Any]
 
 #: Bytes of a file that is read: more than the largest job has.
 LARGEST = 4 * 1024 * 1024
+#: Of a file with many jobs.
+LARGEST_OF_MANY = 256 * 1024 * 1024
 _TRIGGERS = {"cron": "--cron", "every": "--every", "at": "--at", "on_demand": "--on-demand"}
 _TARGETS = {"url": "--url", "call": "--call"}
 #: What a trigger has of its own; the rest of its fields fit any kind.
@@ -34,32 +36,51 @@ _ZONED = {"tz", "dst_gap", "dst_fold"}
 
 def read_file(name: str) -> Document:
     """The document in a file of JSON or TOML; "-" is JSON from standard input."""
-    text = read_text(name, "file")
+    document = _parsed(name, read_text(name, "file"))
+    if not isinstance(document, dict):
+        raise InvalidInput(f"{name} does not hold one job", field="file", hint="It is an object")
+    if "name" not in document and ("jobs" in document or "items" in document):
+        hint = f"For several: tickwell jobs import {name}"
+        raise InvalidInput(f"{name} does not hold one job", field="file", hint=hint)
+    return document
+
+
+def read_jobs(name: str) -> list[Document]:
+    """The jobs in a file: as `jobs export` writes it, a list of jobs, or one alone."""
+    found = _parsed(name, read_text(name, "file", LARGEST_OF_MANY))
+    if isinstance(found, dict):
+        found = found.get("jobs", found.get("items", [found]))
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise InvalidInput(
+            f"{name} holds no jobs", field="file", hint='For example {"jobs": [{"name": …}]}'
+        )
+    return found
+
+
+def _parsed(name: str, text: str) -> Any:
     try:
         if name.endswith(".toml"):
             import tomllib
 
-            document: Any = tomllib.loads(text)
-        else:
-            document = json.loads(text)
+            return tomllib.loads(text)
+        return json.loads(text)
     except ValueError as error:
         kind = "TOML" if name.endswith(".toml") else "JSON"
-        raise InvalidInput(f"{name} is not {kind}: {error}", field="file") from None
+        raise InvalidInput(
+            f"{name} is not {kind}: {error}", field="file", hint="Files are .json or .toml"
+        ) from None
     except RecursionError:
         raise InvalidInput(f"{name} is nested too deep", field="file") from None
-    if not isinstance(document, dict):
-        raise InvalidInput(f"{name} does not hold one job", field="file", hint="It is an object")
-    return document
 
 
-def read_text(name: str, field: str) -> str:
+def read_text(name: str, field: str, most: int = LARGEST) -> str:
     """The text of a file, or of standard input for "-"; what is too large is not read."""
     try:
         if name == "-":
-            content = sys.stdin.buffer.read(LARGEST + 1)
+            content = sys.stdin.buffer.read(most + 1)
         else:
             with Path(name).open("rb") as file:
-                content = file.read(LARGEST + 1)
+                content = file.read(most + 1)
         text = content.decode()
     except OSError as error:
         reason = f"{name} cannot be read: {error.strerror}"
@@ -67,11 +88,11 @@ def read_text(name: str, field: str) -> str:
             reason, field=field, hint="Name a file, or - for standard input"
         ) from None
     except UnicodeDecodeError:
-        if len(content) <= LARGEST:
+        if len(content) <= most:
             raise InvalidInput(f"{name} is not a text in UTF-8", field=field) from None
-    if len(content) > LARGEST:
+    if len(content) > most:
         raise InvalidPayload(
-            f"{name} has more than {LARGEST} bytes",
+            f"{name} has more than {most} bytes",
             field=field,
             hint="Store it elsewhere and pass its address",
         )

@@ -51,7 +51,7 @@ async def add(
     if name is not None:
         document["name"] = name
     document = changed(document, given, await session.backend.now())
-    _require(document)
+    require(document)
     with naming_the_option():
         job, is_new = await session.backend.jobs_add(document)
     if session.as_json:
@@ -98,7 +98,7 @@ async def edit(
             raise InvalidInput("nothing is to be changed", hint="Give options, or --file")
         document = _in_editor(document)
     document = changed(document, options, await session.backend.now())
-    _require(document)
+    require(document)
     expected = version if version is not None else document.get("version", before["version"])
     if _is_same(document, before):
         session.screen.say("Nothing was changed.")
@@ -169,7 +169,7 @@ def _is_same(document: Document, before: Document) -> bool:
     return job_from_document({**known, **document}) == job_from_document(known)
 
 
-def _require(document: Document) -> None:
+def require(document: Document) -> None:
     """Say in options, not in fields of a document, what is missing."""
     from tickwell.errors import InvalidInput
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -15,6 +16,7 @@ from tickwell.cli import (
     executions,
     jobs,
     jobs_edit,
+    jobs_transfer,
     keys,
     members,
     projects,
@@ -24,10 +26,12 @@ from tickwell.cli import (
     store,
     users,
 )
+from tickwell.cli.advice import advised
 from tickwell.cli.command import SERVICE
 from tickwell.cli.completion import completion
 from tickwell.cli.demo.command import demo
 from tickwell.cli.exits import code_of
+from tickwell.cli.groups import Group
 from tickwell.cli.init import init
 from tickwell.cli.serve import serve
 from tickwell.cli.text import safe
@@ -36,12 +40,13 @@ from tickwell.errors import TickwellError
 THIS = "This command"
 app = typer.Typer(
     name="tickwell",
-    help="A job scheduler that answers every fire time exactly once.",
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 jobs_edit.register(jobs.app)
+jobs_transfer.register(jobs.app)
 for _group in (jobs.app, executions.app, dead.app):
     app.add_typer(_group)
 backfill.register(app)
@@ -70,6 +75,23 @@ def version() -> None:
     typer.echo(installed("tickwell"))
 
 
+def _version(given: bool) -> None:
+    if given:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    _: Annotated[
+        bool,
+        typer.Option("--version", metavar="", help="Print the version.", callback=_version),
+    ] = False,
+) -> None:
+    """A job scheduler that answers every fire time exactly once."""
+
+
 def main() -> None:
     """Run a command. `tickwell.cli.exits` says what it ends with."""
     for stream in (sys.stdout, sys.stderr):
@@ -79,5 +101,5 @@ def main() -> None:
         app(prog_name="tickwell")
     except TickwellError as error:
         sys.stdout.flush()
-        typer.echo(f"tickwell: {safe(str(error))}", err=True)
+        typer.echo(f"tickwell: {safe(advised(error))}", err=True)
         sys.exit(code_of(error))

@@ -25,48 +25,60 @@ def serve(
     store: Annotated[
         str | None,
         typer.Option(
-            envvar="TICKWELL_STORE", help=f"Where data lives. Default: {_DEFAULTS.store}."
+            envvar="TICKWELL_STORE",
+            metavar="URL",
+            help="Where data lives.",
+            show_default=_DEFAULTS.store,
         ),
     ] = None,
     notify: Annotated[
         str | None,
         typer.Option(
             envvar="TICKWELL_NOTIFY",
+            metavar="URL",
             help="A Redis beside the store that wakes every process, as redis://host.",
         ),
     ] = None,
     app: Annotated[
         str | None,
-        typer.Option(help="The scheduler whose handlers to run, as module:name."),
+        typer.Option(metavar="PATH", help="The scheduler whose handlers to run, as module:name."),
     ] = None,
     role: Annotated[
-        str, typer.Option(help="What this process does: any of api, planner and worker.")
+        str,
+        typer.Option(metavar="ROLES", help="What this process does: any of api, planner, worker."),
     ] = "api,planner,worker",
     workers: Annotated[
         int,
-        typer.Option(min=0, help="Worker processes to supervise; 0: work in this process."),
+        typer.Option(
+            min=0, metavar="N", help="Worker processes to supervise; 0: work in this process."
+        ),
     ] = 0,
     host: Annotated[
         str | None,
-        typer.Option(help="The address to listen on.", show_default=_DEFAULTS.host),
+        typer.Option(metavar="HOST", help="The address to listen on.", show_default=_DEFAULTS.host),
     ] = None,
     port: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=65535,
+            metavar="PORT",
             help="The port to listen on; 0: any free one.",
             show_default=str(_DEFAULTS.port),
         ),
     ] = None,
-    http: Annotated[bool, typer.Option(help="Whether to listen at all.")] = True,
+    http: Annotated[bool, typer.Option(metavar="", help="Whether to listen at all.")] = True,
     auth: Annotated[
-        bool, typer.Option(help="Whether to ask who one is; without, listens to this machine only.")
+        bool,
+        typer.Option(
+            metavar="", help="Whether to ask who one is; without, listens to this machine only."
+        ),
     ] = True,
     allow_local: Annotated[
         bool,
         typer.Option(
             "--allow-local",
+            metavar="",
             help="Let webhooks go to this machine too: plain http, loopback addresses, any port.",
         ),
     ] = False,

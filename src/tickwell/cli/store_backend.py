@@ -102,7 +102,8 @@ class StoreBackend:
         self._tools.jobs.admit = admission(self.clock, self.settings)
 
     async def jobs_add(self, document: Document) -> tuple[Document, bool]:
-        job = await self._read(document)
+        job = self._read(document)
+        await self._check_target(job)
         do = await self.open(make=True)
         added = await do.jobs.create(self.actor, job)
         return to.entry_document(added.entry), added.new
@@ -123,7 +124,7 @@ class StoreBackend:
     ) -> Document:
         do = await self.open()
         entry = await do.jobs.get(self.actor, key)
-        job = await self._read(document)
+        job = self._read(document)
         changed = await do.jobs.replace(self.actor, entry.job.id, job, expected_version)
         return to.changed_document(changed)
 
@@ -252,8 +253,8 @@ class StoreBackend:
         found += await checkup.findings(wall_millis(), fix=fix)
         return {"items": [to.finding_document(each) for each in found]}
 
-    async def _read(self, document: Document) -> Job:
-        """The job of a document, judged before a store is opened, let alone made."""
+    def _read(self, document: Document) -> Job:
+        """The job of a document."""
         project = self.actor.project
         named = document.get("project", project)
         if named != project:
@@ -263,12 +264,15 @@ class StoreBackend:
         definition = {**to.definition_of(document), "project": project, "id": ""}
         job = job_from_document(definition)
         checked(job.payload)
+        return job
+
+    async def _check_target(self, job: Job) -> None:
+        """Judge an address before a store is opened, let alone made."""
         resolver = SystemResolver()
         try:
             await check_target(job.target, Guard.of(self.settings), resolver)
         finally:
             resolver.close()
-        return job
 
     async def _whole(self, execution: Execution) -> Document:
         executions = self.operations.executions

@@ -1,0 +1,90 @@
+"""Definitions that leave a store, and come into another one."""
+
+import json
+
+import pytest
+
+CALL = {"call": {"handler": "x"}}
+GOOD_AND_BAD = json.dumps(
+    [
+        {"name": "good", "trigger": {"every": "5m"}, "target": CALL},
+        {"name": "new", "trigger": {"every": "soon"}, "target": CALL},
+    ]
+)
+HOOK = ("--url", "https://example.com/hook")
+
+
+@pytest.fixture
+def filled(tickwell):
+    tickwell("jobs", "add", "report", "--cron", "0 9 * * 1-5", "--tz", "Europe/Rome", *HOOK)
+    tickwell("jobs", "add", "tidy", "--every", "10m", "--call", "tidy", "--attempts", "5")
+    tickwell("jobs", "pause", "tidy", "--why", "the disk is full")
+    return tickwell
+
+
+def test_what_is_exported_is_imported_elsewhere(filled, folder, either):
+    exported = filled("jobs", "export")
+    assert exported.err == "2 jobs.\n"
+    assert [sorted(job) for job in exported.json["jobs"]] == [
+        ["name", "queue", "target", "trigger"],
+        ["name", "pause", "queue", "retry", "target", "trigger"],
+    ]
+    (folder / "jobs.json").write_text(exported.out)
+    other = ("--store", "sqlite:///other.db")
+    came = filled("jobs", "import", "jobs.json", *other)
+    assert (came.code, came.err) == (0, "2 jobs: 2 added, 0 changed, 0 unchanged.\n")
+    assert filled("jobs", "export", *other).out == exported.out
+    again = filled("jobs", "import", "jobs.json", "--json")
+    assert again.json == {"added": 0, "changed": 0, "unchanged": 2}
+
+
+def test_what_is_there_gets_the_definition_of_the_file(filled, folder, either):
+    jobs = filled("jobs", "export").json["jobs"]
+    del jobs[1]["retry"]
+    (folder / "jobs.json").write_text(json.dumps(jobs))
+    assert filled("jobs", "import", "jobs.json").err == "2 jobs: 0 added, 1 changed, 1 unchanged.\n"
+    shown = filled("jobs", "show", "tidy", "--json").json
+    assert ("retry" in shown, shown["version"], shown["state"]) == (False, 2, "paused")
+
+
+def test_jobs_that_code_declares_stay_with_it(filled, folder):
+    (folder / "jobs.py").write_text(
+        "from tickwell import Scheduler\n"
+        "scheduler = Scheduler(app='shop')\n"
+        "@scheduler.job()\n"
+        "def mine(): ...\n"
+        "import asyncio\n"
+        "async def main():\n"
+        "    await scheduler.sync()\n"
+        "    await scheduler.stop()\n"
+        "asyncio.run(main())\n"
+    )
+    exec(compile((folder / "jobs.py").read_text(), "jobs.py", "exec"), {"__name__": "jobs"})
+    exported = filled("jobs", "export")
+    assert [job["name"] for job in exported.json["jobs"]] == ["report", "tidy"]
+    assert exported.err == "2 jobs; 1 belong to code or to callbacks and are left out.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("7", "file: jobs.json holds no jobs"),
+        ("[{]", "file: jobs.json is not JSON"),
+        ('[{"name": "new"}]', "new: trigger: nothing says when"),
+        ('[{"trigger": {"every": "5m"}}]', "0: name: the job has no name"),
+        (GOOD_AND_BAD, "new: trigger.every: 'soon' is not a duration"),
+    ],
+)
+def test_a_mistake_is_named_and_nothing_is_written(filled, folder, text, message):
+    (folder / "jobs.json").write_text(text)
+    ended = filled("jobs", "import", "jobs.json")
+    assert ended.code == 2
+    assert ended.err.startswith(f"tickwell: {message}")
+    assert len(filled("jobs", "list").rows) == 2
+
+
+def test_a_file_of_many_is_not_taken_for_one(filled, folder):
+    (folder / "jobs.json").write_text(filled("jobs", "export").out)
+    ended = filled("jobs", "add", "--file", "jobs.json")
+    assert ended.code == 2
+    assert "For several: tickwell jobs import jobs.json" in ended.err
