@@ -105,6 +105,7 @@ HOT = {
     "expired": (NOW, LEFT_OUT, LIMIT),
     "still_waiting": (runs("01", *SOME), NOW),
     "owned": ("w1",),
+    "held_claims": ("w1", "c1"),
     "next_wakeup": (NEVER, NOW, ["default", "slow"], LEFT_OUT, LEFT_OUT),
     "queues": (),
     "jobs_to_prune": (NOW, LIMIT, -1, jobs(0)[0]),

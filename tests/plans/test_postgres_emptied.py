@@ -54,11 +54,8 @@ FROM generate_series(1, {MANY}) AS n;
 INSERT INTO emptied.worker VALUES ('w0', 1, 1, true, ''), ('w1', 1, 1, false, '');
 """
 GONE = ("queue", "running", "record", "worker")
-STATEMENTS = (
-    *("due", "documents", "move_cursor", "claim_lanes", "finish", "finish_quickly", "standing"),
-    *("move_keyed", "promote", "expired", "still_waiting", "next_wakeup", "queues"),
-    *("pass_job_on", "best_before_gates", "gates_behind", "take_uncounted"),
-)
+STATEMENTS = tuple(HOT)
+QUICK = "finish_quickly"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -104,3 +101,13 @@ async def test_a_plan_of_an_idle_store_does_for_a_busy_one(session, name):
     assert examined(plan) <= 2 * LIMIT
     # Pairs that were formed to be thrown away; a claim's own payloads are looked up or not.
     assert sum(node.get("Rows Removed by Join Filter", 0) for node in nodes(plan)) <= LIMIT
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_ends_are_locked_by_their_keys_as_the_locked_way_does(session):
+    plan = json.loads(await session.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE {asked(QUICK)}"))
+    found = [node for node in nodes(plan[0]["Plan"]) if node.get("Relation Name") == "running"]
+    scans = {node.get("Index Name") for node in found if "Scan" in node["Node Type"]}
+    assert scans == {"running_pkey"}
+    # A bitmap has no relation: it would be read in the order of pages.
+    assert not any("Bitmap" in node["Node Type"] for node in nodes(plan[0]["Plan"]))

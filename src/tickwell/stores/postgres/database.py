@@ -139,6 +139,10 @@ class Database:
             "enable_seqscan": "off",
             "enable_hashjoin": "off",
             "enable_mergejoin": "off",
+            # A bitmap is read by pages: rows would be locked in that order, and not by their keys.
+            "enable_bitmapscan": "off",
+            # What is given does not change how it is found: one plan for all calls of a connection.
+            "plan_cache_mode": "force_generic_plan",
             # Where a table has to be walked all the same, that looks dear enough to be compiled.
             "jit": "off",
             "statement_timeout": str(int(self.location.statement_timeout * 1000)),

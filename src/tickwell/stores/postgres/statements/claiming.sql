@@ -9,23 +9,36 @@ WITH picked AS MATERIALIZED (
     SELECT best.*, lane.queue, lane.ability
     FROM unnest($4::text[], $5::text[], $6::int[]) AS lane (queue, ability, many)
     CROSS JOIN LATERAL (
-        SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, expires_at,
-               own_payload, holds_job, holds_key, gate
+        SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
+               queue.returned, queue.fire_time, queue.run_at, queue.rank, queue.expires_at,
+               queue.holds_job, queue.holds_key, queue.gate, execution.payload
         FROM tickwell.queue
-        WHERE state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
-          AND run_at <= $7 AND job <> ALL ($8::uuid[])
-          AND (expires_at IS NULL OR expires_at > $3)
+        LEFT JOIN tickwell.execution ON queue.own_payload AND execution.id = queue.id
+        WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
+          AND queue.run_at <= $7 AND queue.job <> ALL ($8::uuid[])
+          AND (queue.expires_at IS NULL OR queue.expires_at > $3)
           AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
-        ORDER BY rank, id LIMIT lane.many FOR UPDATE SKIP LOCKED
+        ORDER BY queue.rank, queue.id LIMIT lane.many FOR UPDATE OF queue SKIP LOCKED
     ) AS best
 ),
-taken AS MATERIALIZED (
-    SELECT * FROM (
-        SELECT picked.*, execution.payload, sum(octet_length(execution.payload)) OVER (
-            ORDER BY picked.rank, picked.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+beyond AS MATERIALIZED (
+    -- Counted one by one only where there is too much.
+    SELECT array_agg(id) AS ids FROM (
+        SELECT id, sum(octet_length(payload)) OVER (
+            ORDER BY rank, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS bytes_before
-        FROM picked LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
-    ) AS summed WHERE coalesce(bytes_before, 0) < $9
+        FROM picked
+    ) AS summed
+    WHERE (SELECT sum(octet_length(payload)) FROM picked) >= $9 AND bytes_before >= $9
+),
+taken AS (
+    SELECT * FROM picked WHERE (id = ANY ((SELECT ids FROM beyond)::uuid[])) IS NOT TRUE
+),
+head AS MATERIALIZED (
+    -- Looked up once for each job. A row finds its own by the place of its job.
+    SELECT array_agg(job) AS jobs, array_agg(hard) AS hards, array_agg(version) AS versions
+    FROM (SELECT job, hard, version FROM tickwell.cursor
+          WHERE job = ANY (ARRAY(SELECT DISTINCT picked.job FROM picked)) ORDER BY job) AS one
 ),
 gone AS (
     -- An array keeps the planner on the key, however little it knows of the table.
@@ -34,37 +47,53 @@ gone AS (
 started AS (
     INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank,
                                   expires_at, worker, claim_id, deadline, holds_job, gate)
-    SELECT taken.id, taken.job, taken.attempt + 1, taken.charged + 1, taken.lost,
-           taken.returned, taken.run_at, taken.rank, taken.expires_at, $1, $2,
-           greatest($3, taken.run_at) + cursor.hard + 60000, taken.holds_job,
-           CASE WHEN taken.holds_key THEN taken.gate END
-    FROM taken JOIN tickwell.cursor ON cursor.job = taken.job
+    SELECT id, job, attempt + 1, charged + 1, lost, returned, run_at, rank, expires_at, $1, $2,
+           greatest($3, run_at) + 60000
+           + (SELECT hards FROM head)[width_bucket(job, (SELECT jobs FROM head))],
+           holds_job, CASE WHEN holds_key THEN gate END
+    FROM taken
 )
-SELECT taken.id::text, taken.job::text, taken.kind, taken.attempt, taken.charged, taken.lost,
-       taken.returned, taken.fire_time, taken.run_at, cursor.version, cursor.hard,
-       taken.payload, taken.queue, taken.ability
-FROM taken JOIN tickwell.cursor ON cursor.job = taken.job
-ORDER BY taken.rank, taken.id;
+SELECT id::text, job::text, kind, attempt, charged, lost, returned, fire_time, run_at,
+       (SELECT versions FROM head)[width_bucket(job, (SELECT jobs FROM head))],
+       (SELECT hards FROM head)[width_bucket(job, (SELECT jobs FROM head))],
+       payload, queue, ability
+FROM taken ORDER BY rank, id;
 
 -- name: claim_ids
 -- The same of given executions, whatever lane they are in.
 WITH picked AS MATERIALIZED (
-    SELECT id, job, kind, attempt, charged, lost, returned, fire_time, run_at, rank, expires_at,
-           own_payload, holds_job, holds_key, gate
+    SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
+           queue.returned, queue.fire_time, queue.run_at, queue.rank, queue.expires_at,
+           queue.holds_job, queue.holds_key, queue.gate, execution.payload
     FROM tickwell.queue
-    WHERE id = ANY ($5::uuid[]) AND state = 2 AND queue = ANY ($6::text[])
-      AND ability = ANY ($7::text[]) AND run_at <= $8 AND job <> ALL ($9::uuid[])
-      AND (expires_at IS NULL OR expires_at > $3)
+    LEFT JOIN tickwell.execution ON queue.own_payload AND execution.id = queue.id
+    WHERE queue.id = ANY ($5::uuid[])
+      -- "IS TRUE" keeps the planner on the key, off the indexes of what is queued.
+      AND (queue.state = 2 AND queue.queue = ANY ($6::text[])
+           AND queue.ability = ANY ($7::text[])) IS TRUE
+      AND queue.run_at <= $8 AND queue.job <> ALL ($9::uuid[])
+      AND (queue.expires_at IS NULL OR queue.expires_at > $3)
       AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
-    ORDER BY rank, id LIMIT $4 FOR UPDATE SKIP LOCKED
+    ORDER BY queue.rank, queue.id LIMIT $4 FOR UPDATE OF queue SKIP LOCKED
 ),
-taken AS MATERIALIZED (
-    SELECT * FROM (
-        SELECT picked.*, execution.payload, sum(octet_length(execution.payload)) OVER (
-            ORDER BY picked.rank, picked.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+beyond AS MATERIALIZED (
+    -- Counted one by one only where there is too much.
+    SELECT array_agg(id) AS ids FROM (
+        SELECT id, sum(octet_length(payload)) OVER (
+            ORDER BY rank, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS bytes_before
-        FROM picked LEFT JOIN tickwell.execution ON picked.own_payload AND execution.id = picked.id
-    ) AS summed WHERE coalesce(bytes_before, 0) < $10
+        FROM picked
+    ) AS summed
+    WHERE (SELECT sum(octet_length(payload)) FROM picked) >= $10 AND bytes_before >= $10
+),
+taken AS (
+    SELECT * FROM picked WHERE (id = ANY ((SELECT ids FROM beyond)::uuid[])) IS NOT TRUE
+),
+head AS MATERIALIZED (
+    -- Looked up once for each job. A row finds its own by the place of its job.
+    SELECT array_agg(job) AS jobs, array_agg(hard) AS hards, array_agg(version) AS versions
+    FROM (SELECT job, hard, version FROM tickwell.cursor
+          WHERE job = ANY (ARRAY(SELECT DISTINCT picked.job FROM picked)) ORDER BY job) AS one
 ),
 gone AS (
     -- An array keeps the planner on the key, however little it knows of the table.
@@ -73,17 +102,17 @@ gone AS (
 started AS (
     INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank,
                                   expires_at, worker, claim_id, deadline, holds_job, gate)
-    SELECT taken.id, taken.job, taken.attempt + 1, taken.charged + 1, taken.lost,
-           taken.returned, taken.run_at, taken.rank, taken.expires_at, $1, $2,
-           greatest($3, taken.run_at) + cursor.hard + 60000, taken.holds_job,
-           CASE WHEN taken.holds_key THEN taken.gate END
-    FROM taken JOIN tickwell.cursor ON cursor.job = taken.job
+    SELECT id, job, attempt + 1, charged + 1, lost, returned, run_at, rank, expires_at, $1, $2,
+           greatest($3, run_at) + 60000
+           + (SELECT hards FROM head)[width_bucket(job, (SELECT jobs FROM head))],
+           holds_job, CASE WHEN holds_key THEN gate END
+    FROM taken
 )
-SELECT taken.id::text, taken.job::text, taken.kind, taken.attempt, taken.charged, taken.lost,
-       taken.returned, taken.fire_time, taken.run_at, cursor.version, cursor.hard,
-       taken.payload
-FROM taken JOIN tickwell.cursor ON cursor.job = taken.job
-ORDER BY taken.rank, taken.id;
+SELECT id::text, job::text, kind, attempt, charged, lost, returned, fire_time, run_at,
+       (SELECT versions FROM head)[width_bucket(job, (SELECT jobs FROM head))],
+       (SELECT hards FROM head)[width_bucket(job, (SELECT jobs FROM head))],
+       payload
+FROM taken ORDER BY rank, id;
 
 -- name: claimable
 -- How many each lane has of the best of these queues and abilities: lanes are found by one seek
@@ -131,11 +160,14 @@ FROM back JOIN tickwell.execution ON execution.id = back.id;
 
 -- name: held_claims
 -- What a worker holds by a claim whose reply was lost, by id; a worker that is lost holds nothing.
-SELECT execution.id::text, running.job::text, execution.kind, running.attempt, running.charged,
-       running.lost, running.returned, execution.fire_time, running.run_at, execution.payload,
-       running.deadline, running.worker, running.claim_id, cursor.version
-FROM tickwell.running
-JOIN tickwell.execution ON execution.id = running.id
-JOIN tickwell.cursor ON cursor.job = running.job
-JOIN tickwell.worker ON worker.id = running.worker AND NOT worker.lost
-WHERE running.worker = $1 AND running.claim_id = $2 ORDER BY execution.id;
+WITH held AS MATERIALIZED (
+    SELECT * FROM tickwell.running WHERE running.worker = $1 AND running.claim_id = $2
+)
+SELECT held.id::text, held.job::text, execution.kind, held.attempt, held.charged, held.lost,
+       held.returned, execution.fire_time, held.run_at, execution.payload, held.deadline,
+       held.worker, held.claim_id, cursor.version
+FROM held
+JOIN tickwell.execution ON execution.id = ANY (ARRAY[held.id])
+JOIN tickwell.cursor ON cursor.job = ANY (ARRAY[held.job])
+JOIN tickwell.worker ON worker.id = held.worker AND NOT worker.lost
+ORDER BY held.id;
