@@ -1,0 +1,63 @@
+"""The page of the job document says what is read, and all of it."""
+
+import json
+import tomllib
+from dataclasses import fields
+
+import pytest
+
+from tests.docs import pages
+from tickwell.domain.document import job_from_document
+from tickwell.domain.gate import Concurrency
+from tickwell.domain.http import Http
+from tickwell.domain.job import Job
+from tickwell.domain.policy import Misfire, Retention, Retry, Timeout
+from tickwell.domain.trigger import Trigger, trigger_from_document
+
+TEXT = pages.text_of("document")
+DOCUMENTS = [json.loads(block) for block in pages.blocks(TEXT, "json")] + [
+    tomllib.loads(block) for block in pages.blocks(TEXT, "toml")
+]
+NAMED = {each["name"]: each for each in DOCUMENTS}
+TRIGGERS = [span for span in pages.spans(TEXT) if span.startswith("{") and "…" not in span]
+POLICIES = {
+    "retry": Retry,
+    "misfire": Misfire,
+    "concurrency": Concurrency,
+    "timeout": Timeout,
+    "retention": Retention,
+}
+
+
+def names(record):
+    return {field.name for field in fields(record)}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_documents_are_read(name):
+    job_from_document({**NAMED[name], "id": ""})
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS)
+def test_triggers_are_read(trigger):
+    trigger_from_document(json.loads(trigger))
+
+
+def test_every_field_of_a_job_is_there():
+    added = set(pages.spans(TEXT[TEXT.index("## What the service adds") :]))
+    assert set(NAMED["all-policies"]) == names(Job) - added
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_field_of_a_policy_is_there(policy):
+    assert set(NAMED["all-policies"][policy]) == names(POLICIES[policy])
+
+
+def test_every_field_of_a_webhook_is_there():
+    # A body is said by its kind.
+    assert set(NAMED["hook"]["target"]["http"]) == names(Http) - {"body"} | {"json"}
+
+
+def test_every_option_of_a_trigger_is_there():
+    options = {name for name in names(Trigger) if not name.startswith("_")}
+    assert options <= set(NAMED["office-hours"]["trigger"])
