@@ -125,6 +125,7 @@ class Runner:
         self._tell(attempt, attempt.interrupted())
 
     def _fill(self, lane: Lane) -> None:
+        loop = asyncio.get_running_loop()
         while lane.ready and lane.busy < lane.slots:
             attempt = lane.ready.popleft()
             if not attempt.is_waiting():
@@ -136,7 +137,8 @@ class Runner:
             if attempt.turn is not None:
                 attempt.turn.set_result(None)
             else:
-                attempt.task = asyncio.create_task(self._attempt(attempt))
+                # Not by `asyncio.create_task`: two calls more, for every attempt.
+                attempt.task = loop.create_task(self._attempt(attempt))
 
     def _seat(self, attempt: Attempt) -> None:
         attempt.seated = True
