@@ -45,16 +45,15 @@ def definitions(documents: Any) -> list[Job]:
     found, wrong = list[Job](), list[InvalidInput]()
     names: dict[str, int] = {}
     for number, document in enumerate(documents):
-        at = f"jobs.{number}"
         try:
             job = alike(document)
         except InvalidInput as error:
-            field = f"{at}.{error.field}" if error.field else at
+            field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
             wrong.append(InvalidJob(error.reason, field=field, hint=error.hint))
             continue
         first = names.setdefault(job.name, number)
         if first != number:
-            wrong.append(InvalidJob(f"jobs.{first} has the same name", field=f"{at}.name"))
+            wrong.append(InvalidJob(f"jobs.{first} has the same name", field=f"jobs.{number}.name"))
         found.append(job)
     if wrong:
         raise Invalid(wrong)
@@ -69,10 +68,13 @@ def alike(document: Any) -> Job:
     name = document.get("name") if isinstance(document, dict) else None
     if type(name) is not str:
         return definition(document)[0]
-    mark = marshal.dumps({key: value for key, value in document.items() if key not in _OWN}, 2)
+    shared = document.copy()
+    del shared["name"]
+    payload = shared.pop("payload", None)
+    mark = marshal.dumps(shared, 2)
     known = _ALIKE.get(mark)
     if known is not None:
-        job = copied(known, name=name, payload=document.get("payload"))
+        job = copied(known, name=name, payload=payload)
         require_name(job, "name")
         return job
     job = definition(document)[0]
@@ -83,8 +85,6 @@ def alike(document: Any) -> Job:
     return job
 
 
-#: What is a job's own where many are alike.
-_OWN = frozenset({"name", "payload"})
 #: Definitions that were read lately, by what they share with others; then all are forgotten.
 _ALIKE: dict[bytes, Job] = {}
 _MOST_ALIKE = 1024

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.gate import Concurrency, Overlap
-from tickwell.domain.job import Job
+from tickwell.domain.job import Job, copied
 from tickwell.domain.policy import Backoff, Delivery, Misfire, OnMisfire, Retention, Retry, Timeout
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import Calendar, Cron, Every, Once, OnDemand, Window
@@ -261,3 +261,18 @@ def test_loading_is_fast_enough_for_every_claim():
     document = {**SMALLEST, "payload": {"to": 1}, "retry": {"max_attempts": 5}, "tags": ["a"]}
     best = min(repeat(lambda: job_from_document(document), number=200, repeat=5)) / 200
     assert best < 150e-6
+
+
+def test_jobs_that_are_alike_are_written_as_if_alone():
+    first = Job(id="1", name="a", trigger=Every("1m"), target=Call("work"), saved_at=1)
+    changes = [
+        {"payload": value} for value in (0, None, False, {}, [], "", None, {"a": 1}, 0, None)
+    ] + [{"saved_at": 0}, {"tags": ("x",)}, {"created_at": 7}, {"priority": 7}, {"priority": 5}]
+    for number, change in enumerate(changes):
+        job = copied(first, id=str(number), name=f"job-{number}", **change)
+        document = job_to_document(job)
+        fresh = job_from_document(document)
+        assert fresh == job
+        assert document == job_to_document(fresh), change  # of objects that nobody shares
+        assert ("payload" in document) == (job.payload is not None)
+        assert ("saved_at" in document) == (job.saved_at != 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
+from tickwell.domain.document.alike import Alike
 from tickwell.domain.document.remembered import remembered
 from tickwell.domain.document.shape import Field, Shape
 from tickwell.domain.document.target import TARGET
@@ -112,6 +114,11 @@ _JOB = Shape(
     unwritten=UNWRITTEN,
 )
 _UNSAID = _JOB.default("retention")
+_WRITTEN: Alike[Job] = Alike(
+    [each.name for each in fields(Job)],
+    {"id": None, "name": None, "payload": None, "saved_at": 0, "created_at": 0},
+    _JOB.write,
+)
 
 
 def retention_from_document(document: Any) -> Retention:
@@ -137,7 +144,7 @@ def with_retention(job: Job, otherwise: Retention) -> Job:
 
 def job_to_document(job: Job) -> dict[str, Any]:
     """The document of a job: JSON throughout, without what has its default."""
-    return _JOB.write(job)
+    return _WRITTEN.write(job)
 
 
 def document_of(entry: Entry) -> dict[str, Any]:
