@@ -1,6 +1,8 @@
 """Secrets, keys, members, users and projects, by a store and by a server."""
 
+import contextlib
 import io
+import sqlite3
 import sys
 
 
@@ -93,3 +95,41 @@ def test_projects_are_listed(tickwell, either):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     tickwell("projects", "add", "acme", "--title", "Acme & Co")
     assert ["acme", "Acme & Co"] in tickwell("projects", "list").rows
+
+
+def test_a_user_and_a_project_are_taken_away(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    tickwell("users", "add", "ada")
+    assert tickwell("users", "rm", "ada").code == 2
+    assert tickwell("users", "rm", "ada", "--yes").err == "Took ada away.\n"
+    assert "ada" not in tickwell("users", "list").out
+    assert tickwell("users", "rm", "ada", "--yes").code == 3
+    tickwell("projects", "add", "acme")
+    assert tickwell("projects", "rm", "acme").code == 2
+    assert tickwell("projects", "rm", "acme", "--yes").err.startswith("Deleted acme.")
+    assert "acme" not in tickwell("projects", "list").out
+
+
+def test_secrets_are_put_under_the_newest_key(tickwell, either, monkeypatch):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    give(monkeypatch, "a long value\n")
+    tickwell("secrets", "set", "token")
+    assert tickwell("secrets", "rewrap").err == "0 were under another server key before.\n"
+
+
+def test_the_audit_log_is_checked(tickwell, either, store):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    tickwell("keys", "add", "ci")  # with the first key there is a server key, and a log
+    tickwell("jobs", "pause", "x")
+    whole = tickwell("audit", "verify")
+    assert whole.err.endswith(": nothing is changed, missing or put in.\n")
+    assert tickwell("audit", "verify", "--json").json["head"] == whole.out.strip()
+    assert tickwell("audit", "verify", "--platform").code == 0
+    with contextlib.closing(sqlite3.connect(store)) as written, written:
+        changed = written.execute(
+            "UPDATE record SET document = replace(document, 'job.pause', 'job.cause')"
+            " WHERE document LIKE '%job.pause%'"
+        )
+        assert changed.rowcount == 1
+    broken = tickwell("audit", "verify")
+    assert (broken.code, "nothing is changed" in broken.err) == (1, False)

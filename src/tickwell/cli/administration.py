@@ -18,6 +18,10 @@ class Administration(Protocol):
         """Add a user, who logs in by a link or through another issuer."""
         ...
 
+    async def users_remove(self, name: str) -> None:
+        """Take a user away, with sessions and memberships."""
+        ...
+
     async def users_link(self, name: str) -> Document:
         """A link that logs a user in, once: {"link": an address}."""
         ...
@@ -42,6 +46,10 @@ class Administration(Protocol):
         """Make a project; answers its name and title."""
         ...
 
+    async def projects_remove(self, name: str) -> None:
+        """Take a project away: keys and memberships first, then jobs and secrets."""
+        ...
+
     async def secrets_list(self) -> Document:
         """Names and versions: {"items": […]}."""
         ...
@@ -52,6 +60,14 @@ class Administration(Protocol):
 
     async def secrets_delete(self, name: str) -> None:
         """Take a secret away."""
+        ...
+
+    async def secrets_rewrap(self) -> Document:
+        """Put the secrets of all projects under the current server key: {"rewrapped": count}."""
+        ...
+
+    async def audit_verify(self, *, platform: bool) -> Document:
+        """Whether the audit log is whole: entries, head, problem."""
         ...
 
     async def callbacks_list(self) -> Document:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tickwell.cli import (
+    audit,
     backfill,
     callbacks,
     config,
@@ -60,6 +61,7 @@ app.add_typer(members.app, rich_help_panel=SERVICE)
 app.add_typer(keys.app, rich_help_panel=SERVICE)
 app.add_typer(secrets.app, rich_help_panel=SERVICE)
 app.add_typer(callbacks.app, rich_help_panel=SERVICE)
+app.add_typer(audit.app, rich_help_panel=SERVICE)
 app.add_typer(config.app, rich_help_panel=SERVICE)
 app.add_typer(store.app, rich_help_panel=SERVICE)
 app.command(rich_help_panel=THIS)(init)

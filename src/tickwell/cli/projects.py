@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from tickwell.cli.command import Session, command, group
+from tickwell.cli.pages import Yes
 
-app = group("projects", "Make and list projects.")
+app = group("projects", "Make, list and delete projects.")
 
 
 @command(app, "list")
@@ -35,3 +36,19 @@ async def add(
         session.screen.json(made)
     else:
         session.screen.say(f"Made {name}. Use it: --project {name}")
+
+
+@command(app, "rm")
+async def delete(
+    session: Session,
+    *,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As tickwell projects list has it.")],
+    yes: Yes = False,
+) -> None:
+    """Delete a project with its keys, members, jobs and secrets; its name is not given again."""
+    session.confirm(f"Delete {name} with all its jobs, secrets and keys for good?", yes=yes)
+    await (await session.backend.administration()).projects_remove(name)
+    if session.as_json:
+        session.screen.json({"done": True})
+    else:
+        session.screen.say(f"Deleted {name}. Its history stays until retention ends.")

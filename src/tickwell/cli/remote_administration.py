@@ -22,6 +22,9 @@ class RemoteAdministration:
     async def users_add(self, name: str, *, platform: bool) -> Document:
         return _document(await self.client.create_user(name, platform=platform))
 
+    async def users_remove(self, name: str) -> None:
+        await self.client.remove_user(name)
+
     async def users_link(self, name: str) -> Document:
         return _document(await self.client.make_login_link(name))
 
@@ -44,6 +47,9 @@ class RemoteAdministration:
         made = await self.client.create_project(name, title=title)
         return {"name": made["name"], "title": made["title"]}
 
+    async def projects_remove(self, name: str) -> None:
+        await self.client.delete_project(name)
+
     async def secrets_list(self) -> Document:
         return _document(await self.client.list_secrets())
 
@@ -52,6 +58,13 @@ class RemoteAdministration:
 
     async def secrets_delete(self, name: str) -> None:
         await self.client.delete_secret(name)
+
+    async def secrets_rewrap(self) -> Document:
+        return _document(await self.client.rewrap_secrets())
+
+    async def audit_verify(self, *, platform: bool) -> Document:
+        verify = self.client.verify_platform_audit if platform else self.client.verify_audit
+        return _document(await verify())
 
     async def callbacks_list(self) -> Document:
         return _document(await self.client.list_callbacks())

@@ -49,6 +49,16 @@ async def delete(session: Session, *, name: Name, yes: Yes = False) -> None:
         session.screen.say(f"Deleted {name}.")
 
 
+@command(app, "rewrap")
+async def rewrap(session: Session) -> None:
+    """Put the secrets of all projects under the newest server key; platform admins may."""
+    done = await (await session.backend.administration()).secrets_rewrap()
+    if session.as_json:
+        session.screen.json(done)
+    else:
+        session.screen.say(f"{done['rewrapped']} were under another server key before.")
+
+
 def _asked(name: str) -> str:
     """Not an option: others would see it in the list of processes."""
     return str(typer.prompt(f"Value of {name}", hide_input=True, err=True))

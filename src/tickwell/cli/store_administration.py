@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Self
 
 from tickwell.cli.administration import Document
@@ -51,6 +51,9 @@ class StoreAdministration:
     async def users_add(self, name: str, *, platform: bool) -> Document:
         return public(await self.service.users.create(self.actor, name, platform=platform))
 
+    async def users_remove(self, name: str) -> None:
+        await self.service.users.remove(self.actor, name)
+
     async def users_link(self, name: str) -> Document:
         token = await self.service.users.link(self.actor, name)
         return {"link": f"{self.address}/login?link={token}"}
@@ -74,6 +77,9 @@ class StoreAdministration:
         made = await self.service.projects.create(self.actor, name, title=title)
         return {"name": made.name, "title": made.title}
 
+    async def projects_remove(self, name: str) -> None:
+        await self.service.projects.delete(self.actor, name)
+
     async def secrets_list(self) -> Document:
         found = await self.service.secrets.list(self.actor)
         return {"items": [secret_document(each) for each in found]}
@@ -83,6 +89,13 @@ class StoreAdministration:
 
     async def secrets_delete(self, name: str) -> None:
         await self.service.secrets.delete(self.actor, name)
+
+    async def secrets_rewrap(self) -> Document:
+        return {"rewrapped": await self.service.rewrapping.run(self.actor)}
+
+    async def audit_verify(self, *, platform: bool) -> Document:
+        audit = self.service.audit
+        return asdict(await (audit.verify_platform if platform else audit.verify)(self.actor))
 
     async def callbacks_list(self) -> Document:
         found = await self.service.callbacks.list(self.actor)

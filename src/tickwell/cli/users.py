@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tickwell.cli.command import Session, command, group
+from tickwell.cli.pages import Yes
 
 app = group("users", "Let people in.")
 
@@ -39,6 +40,22 @@ async def add(
     session.screen.say(
         f"Added {name}. Next: tickwell members set {name} ROLE, and tickwell users link {name}"
     )
+
+
+@command(app, "rm")
+async def delete(
+    session: Session,
+    *,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As tickwell users list has it.")],
+    yes: Yes = False,
+) -> None:
+    """Take a user away, logged in or not, from all projects; platform admins may."""
+    session.confirm(f"Take {name} away?", yes=yes)
+    await (await session.backend.administration()).users_remove(name)
+    if session.as_json:
+        session.screen.json({"done": True})
+    else:
+        session.screen.say(f"Took {name} away.")
 
 
 @command(app, "link")
