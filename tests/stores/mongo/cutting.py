@@ -33,7 +33,8 @@ class Knife:
 
     def put_to(self, store):
         for name, value in vars(store._database).items():
-            if type(value).__name__ == "AsyncCollection":
+            # What a bell says is a hint, and is said beside the operation.
+            if type(value).__name__ == "AsyncCollection" and name != "bell":
                 setattr(store._database, name, Cut(value, self))
 
 

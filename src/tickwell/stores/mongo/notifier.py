@@ -1,7 +1,7 @@
 """Wake-ups between processes: a change stream over one small collection.
 
 A writer rings by changing one document, at a bounded rate; the others watch that document only.
-On a standalone server there are no change streams: everybody looks regularly instead.
+On a standalone server there are no change streams: everybody looks at the document regularly.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import DRIVER
 
-#: How often loops are woken when nothing can be heard, and how long until listening is tried again.
+#: How often the document is looked at when nothing is heard, and how long until listening is tried
+#: again.
 POLL = 1.0
 AGAIN = 10.0
 
@@ -21,7 +22,7 @@ log = logging.getLogger("tickwell.stores.mongo")
 
 
 class Bell(AnyBell):
-    """Changes one document, where changes can be watched."""
+    """Changes one document."""
 
     trouble = DRIVER
 
@@ -29,15 +30,14 @@ class Bell(AnyBell):
         super().__init__()
         self.database = database
         self.sender = sender
-
-    def ring(self) -> None:
-        if self.database.is_replicated:
-            super().ring()
+        #: How often it was rung by this process, as far as the server has answered.
+        self.rings = 0
 
     async def send(self) -> None:
         await self.database.bell.update_one(
             {"_id": "bell"}, {"$set": {"by": self.sender}, "$inc": {"rings": 1}}, upsert=True
         )
+        self.rings += 1
 
 
 class Ear:
@@ -52,17 +52,30 @@ class Ear:
         #: Whether notifications arrive.
         self.hears = False
         self._deaf_until = 0.0
+        #: How often others had rung at the last look.
+        self._others: int | None = None
 
     async def changed(self, seconds: float) -> bool:
-        """Wait for another process's bell; where none can be heard, wake everybody regularly."""
+        """Wait for another process's bell; where none can be heard, look whether one was rung."""
         if self._closed.is_set():
             return False
         if not self._listens():
             await _wait(self._closed, min(seconds, POLL))
-            return not self._closed.is_set()
+            return not self._closed.is_set() and await self._was_rung()
         heard = await _wait(self._heard, seconds)
         self._heard.clear()
         return heard and not self._closed.is_set()
+
+    async def _was_rung(self) -> bool:
+        """Whether others have rung since the last look; true if that cannot be told."""
+        own, before = self.bell.rings, self._others
+        try:
+            found = await self.database.bell.find_one({"_id": "bell"}, {"rings": 1})
+        except DRIVER:
+            return True
+        # A ring of our own that is under way counts as another's, and then once more as none.
+        self._others = (found or {}).get("rings", 0) - own
+        return self._others != before
 
     async def close(self) -> None:
         """Hear no more."""
