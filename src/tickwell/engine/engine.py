@@ -102,6 +102,7 @@ class Engine:
                     settings,
                     wake_worker=self.wake_worker,
                     hear=self.hear,
+                    prepare=self.executor.prepare if "worker" in self.roles else None,
                     turn=self._turn,
                 )
             )

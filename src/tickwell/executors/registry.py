@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from tickwell.domain.execution import Claim
+from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.ports.executor import Executor, Sort
 
@@ -23,8 +24,10 @@ class Registry:
                 found[sort] |= names
         return found
 
-    def prepare(self, claim: Claim) -> None:
-        self._executors[type(claim.job.target)].prepare(claim)
+    def prepare(self, job: Job) -> None:
+        executor = self._executors.get(type(job.target))
+        if executor is not None:
+            executor.prepare(job)
 
     def run(self, claim: Claim) -> Coroutine[Any, Any, Outcome]:
         # Handed on as it is: one more coroutine to wake would cost every attempt.

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from tickwell.domain.execution import Claim
+from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 
 
@@ -30,8 +31,8 @@ class Executor(Protocol):
         """Let go of what is held open, and of attempts that cannot be stopped."""
         ...
 
-    def prepare(self, claim: Claim) -> None:
-        """Its instant is near: begin to load what would take a while then."""
+    def prepare(self, job: Job) -> None:
+        """An instant of it is near: begin to load what would take a while then."""
         ...
 
     async def run(self, claim: Claim) -> Outcome:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.ports.executor import Sort
 
@@ -64,7 +65,7 @@ class FakeExecutor:
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         return {self.sort: frozenset(f"call:{name}" for name in self.handlers)}
 
-    def prepare(self, claim: Claim) -> None:
+    def prepare(self, job: Job) -> None:
         """There is nothing to load."""
 
     async def run(self, claim: Claim) -> Outcome:

@@ -204,8 +204,8 @@ async def test_the_client_is_loaded_once_before_the_instant(make_executor, recei
     made, receiver = [], await receive()
     executor = make_executor(make_context=lambda: made.append(1))
     claim = a_claim(Http(receiver.url()))
-    executor.prepare(claim)
-    executor.prepare(claim)
+    executor.prepare(claim.job)
+    executor.prepare(claim.job)
     await executor._loading
     assert (await executor.run(claim)).kind == "succeeded"
     assert made == [1]
@@ -213,7 +213,7 @@ async def test_the_client_is_loaded_once_before_the_instant(make_executor, recei
 
 async def test_a_client_that_nobody_waits_for_any_longer_is_not_opened(make_executor):
     executor = make_executor()
-    executor.prepare(a_claim(Http("http://127.0.0.1:1/")))
+    executor.prepare(a_claim(Http("http://127.0.0.1:1/")).job)
     await executor.close()
     with pytest.raises(asyncio.CancelledError):
         await executor._loading

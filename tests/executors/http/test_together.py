@@ -118,7 +118,7 @@ def test_a_target_goes_to_the_executor_of_its_kind():
         def abilities(self):
             return self.can
 
-        def prepare(self, claim):
+        def prepare(self, job):
             """Nothing is made ready."""
 
         async def run(self, claim):

@@ -22,7 +22,7 @@ async def planner(rig):
 
 async def test_it_rests_until_a_fire_has_come_well_within_the_horizon(rig, planner):
     await rig.add(trigger=Every(4000))
-    assert await planner.step() == pytest.approx(4 - rig.settings.horizon * 0.7)
+    assert await planner.step() == pytest.approx(4 - rig.settings.horizon * 0.85)
 
 
 async def test_it_fires_at_the_end_of_that_rest_and_not_before(rig, planner):
@@ -105,3 +105,16 @@ async def test_a_job_that_cannot_be_planned_is_named_once_and_the_others_fire(
         JobUnreadable(job=bad.id, why="ZeroDivisionError: no plan")
     ]
     assert len(await rig.states()) == 2  # of the good one, within the horizon
+
+
+async def test_what_it_plans_is_made_ready_ahead_one_job_of_a_kind(rig, planner):
+    near = []
+    assert planner.prepare == rig.engine.executor.prepare
+    planner.prepare = lambda job: near.append(job.name)
+    await rig.add("later", trigger=Every(3_600_000))
+    await planner.step()
+    assert near == []
+    for number in range(3):
+        await rig.add(f"job{number}", trigger=Every(1000))
+    await planner.step()
+    assert near == ["job2"]

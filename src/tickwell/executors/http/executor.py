@@ -79,10 +79,10 @@ class HttpExecutor:
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         return {Sort.TASK: frozenset({"http"})}
 
-    def prepare(self, claim: Claim) -> None:
+    def prepare(self, job: Job) -> None:
         """Load the client, and take the target apart: at the instant all would be late by it."""
         with contextlib.suppress(InvalidInput):  # the attempt says so
-            self._plan(claim.job)
+            self._plan(job)
         if self._client is None and self._loading is None:
             self._loading = asyncio.create_task(self._open())
             # Should it fail, the attempt meets the same and says so.

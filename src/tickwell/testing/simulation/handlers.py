@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.ports.executor import Sort
 from tickwell.testing.simulation.clock import NodeClock
@@ -43,7 +44,7 @@ class SimExecutor:
         hidden = EXCLUSIVE if self.world.scenario.exclusive and self.number else frozenset()
         return frozenset(f"call:{name}" for name in names if name not in hidden)
 
-    def prepare(self, claim: Claim) -> None:
+    def prepare(self, job: Job) -> None:
         """There is nothing to load."""
 
     async def run(self, claim: Claim) -> Outcome:
