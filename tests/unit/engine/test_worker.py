@@ -4,7 +4,6 @@ from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Outcome
 from tickwell.engine.lane import AHEAD
-from tickwell.engine.lane import AHEAD
 from tickwell.errors import StoreUnavailable
 from tickwell.testing.executors import FakeExecutor
 
