@@ -12,6 +12,7 @@ from typing import Any
 
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
+from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.target import Call
 from tickwell.errors import InvalidPayload, UnknownHandler
