@@ -15,7 +15,7 @@ KIND = "audit"
 #: What the first block is bound to.
 GENESIS = "0" * 64
 #: Entries of one block.
-MOST = 20
+MOST = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
