@@ -37,6 +37,7 @@ class Lifecycle:
         self.opened = False
         #: The event loop that everything lives in, once the store is open.
         self.loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
         #: Called in a forked child of a process that had opened the store.
         self.on_fork: Callable[[Forked], None] = lambda _: None
         self._changing = asyncio.Lock()
@@ -119,12 +120,20 @@ class Lifecycle:
                 "the scheduler is open in another event loop of this process; call it there, or"
                 " by scheduler.blocking from a thread without a loop"
             )
-        self.loop = here
+        self.loop, self._thread = here, threading.get_ident()
         self.hooks.settle_in()
         self._changing, self._stopping, self.engine = asyncio.Lock(), None, None
 
     def fork(self) -> None:
         """Connections, threads and loops stay with the parent: say so instead of hanging."""
+        if (
+            self.engine is not None
+            and self.loop is not None
+            and self._thread == threading.get_ident()
+        ):
+            # A handler forked in the loop. Run by two, it would be lost for the parent: the copy
+            # ends where it comes back to it.
+            self.loop.call_soon(os._exit, 0)
         if self.opened:
             self.store = forked = Forked(os.getppid())
             self.opened, self.engine, self.loop = False, None, None

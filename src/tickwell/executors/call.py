@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import os
 import signal
 from collections.abc import Coroutine, Mapping
 from typing import Any
@@ -19,7 +20,7 @@ from tickwell.executors.isolated import Children
 from tickwell.executors.notes import NoNotes, StoreNotes
 from tickwell.executors.output import CURRENT, LISTENING, Output
 from tickwell.executors.run import Run, Snoozed
-from tickwell.executors.thread import start_thread
+from tickwell.executors.thread import end_copies, start_thread
 from tickwell.executors.words import raised, succeeded
 from tickwell.ports.executor import Sort
 
@@ -38,6 +39,7 @@ class CallExecutor:
         self.notes = notes or NoNotes()
         self.children = Children(self.notes)
         self._begun = False
+        self._pid = 0
         self._closed = False
         #: Executions whose thread is running, among them those that ended on record.
         self._threads: dict[str, asyncio.Future[Any]] = {}
@@ -66,6 +68,7 @@ class CallExecutor:
         try:
             outcome = await self._call(handler, arguments, claim, output)
         finally:
+            end_copies(self._pid)
             lines = output.close()
             if lines is not None:
                 failed = outcome is None or outcome.kind is not OutcomeKind.SUCCEEDED
@@ -101,6 +104,7 @@ class CallExecutor:
 
     def _begin(self) -> None:
         self._begun = True
+        self._pid = os.getpid()
         self.notes.attach()
         LISTENING.start()
 

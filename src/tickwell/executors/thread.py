@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,11 +16,14 @@ def start_thread(name: str, function: Callable[[], Any]) -> asyncio.Future[Any]:
     """Call a function in a daemon thread, so that one that hangs cannot keep the process."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
-    context = contextvars.copy_context()
+    context, pid = contextvars.copy_context(), os.getpid()
 
     def call() -> None:
         try:
-            result = context.run(function)
+            try:
+                result = context.run(function)
+            finally:
+                end_copies(pid)
         except BaseException as error:  # noqa: BLE001 - SystemExit in a thread is a failure too
             # A future takes no StopIteration, and what is no Exception would end the loop.
             fit = isinstance(error, Exception) and not isinstance(error, StopIteration)
@@ -30,6 +34,12 @@ def start_thread(name: str, function: Callable[[], Any]) -> asyncio.Future[Any]:
 
     threading.Thread(target=call, name=f"tickwell-{name}", daemon=True).start()
     return done
+
+
+def end_copies(pid: int) -> None:
+    """End a process that a handler forked off and let come back: the worker goes on here only."""
+    if os.getpid() != pid:
+        os._exit(0)
 
 
 def _hand_over(
