@@ -18,7 +18,7 @@ def fields_of(page):
     ("path", "status", "title"),
     [
         ("/nowhere", 404, "There is no such page"),
-        ("/jobs/nothing", 404, "It is not here"),
+        ("/jobs/nothing", 404, "It does not exist"),
         ("/executions?state=odd", 422, "Something needs another look"),
         ("/timeline?at=odd", 422, "Something needs another look"),
     ],

@@ -79,6 +79,14 @@ async def test_the_menu_opens_where_there_is_no_room(window, site):
     await expect(page.get_by_role("heading", level=1)).to_have_text("Dead letters")
 
 
+async def test_without_scripts_the_menu_is_open_where_there_is_no_room(window, site):
+    page = await (await window(site, scripts=False, size=NARROW)).open("/")
+    await expect(page.get_by_role("button", name="Menu")).to_be_hidden()
+    pages = page.get_by_role("navigation", name="Pages")
+    await pages.get_by_role("link", name="Dead letters").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Dead letters")
+
+
 @pytest.mark.parametrize(("path", "now"), [("/timeline", ".now-text"), ("/calendar", ".heat-now")])
 async def test_a_picture_wider_than_the_screen_opens_where_now_is(window, site, path, now):
     page = await (await window(site, size=NARROW)).open(path)

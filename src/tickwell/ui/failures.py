@@ -24,7 +24,7 @@ _TITLES = {
     400: "That could not be read",
     401: "You are logged out",
     403: "You may not do this",
-    404: "It is not here",
+    404: "It does not exist",
     405: "That cannot be done here",
     409: "That does not fit what is there",
     412: "Somebody else was faster",
@@ -71,7 +71,7 @@ async def on_http(request: Request, error: Exception) -> Response:
         return await problems.on_http(request, error)  # whoever asked there reads JSON
     status = error.status_code if isinstance(error, HTTPException) else 500
     if status == HTTPStatus.NOT_FOUND:
-        text = "There is no such page. The menu on the overview leads to all of them."
+        text = "The menu on the overview leads to all that there are."
         return await _page(request, status, text, title="There is no such page")
     return await _page(request, status, "Go back and retry.")
 

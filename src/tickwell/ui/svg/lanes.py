@@ -19,8 +19,8 @@ WIDTH, NAMES, ROW, LOAD, TICKS = 1100, 190, 24, 34, 20
 ABOVE = 13
 #: How wide a ring is, with a little room, and how wide a mark at least.
 RING, MARK = 8.5, 4
-#: Characters of a name that fit before the lanes.
-LONGEST = 27
+#: Characters of a name that are written; it fades where the lanes begin.
+LONGEST = 60
 _TONES = {
     State.SUCCEEDED: "good",
     State.DEAD: "bad",
@@ -90,11 +90,10 @@ def _load(found: Timeline, axis: Axis) -> str:
 
 
 def _name(lane: Lane, y: int) -> str:
-    name = lane.name if len(lane.name) <= LONGEST else lane.name[: LONGEST - 1] + "…"
     return (
         f'<line class="axis" x1="0" x2="{NAMES}" y1="{y}" y2="{y}"/>'
         f'<a href="/jobs/{escape(lane.job_id)}"><title>{escape(lane.name)}</title>'
-        f'<text class="lane-name" x="2" y="{y + 16}">{escape(name)}</text></a>'
+        f'<text class="lane-name" x="2" y="{y + 16}">{escape(lane.name[:LONGEST])}</text></a>'
     )
 
 
