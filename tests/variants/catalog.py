@@ -139,6 +139,22 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="a pulse without a worker",
+        flaw="a start that was cancelled beats for ever for a worker that runs nothing",
+        patch=engines.pulse_outlives_start,
+        prey=Tested(
+            test="library/test_interrupted.py::test_a_start_that_is_cancelled_leaves_no_pulse_and_no_worker"
+        ),
+    ),
+    Variant(
+        name="a run beside the one it counts from",
+        flaw="a job that is paused and resumed while it runs is run twice at once",
+        patch=engines.runs_beside_itself,
+        prey=Tested(
+            test="services/test_from_the_end.py::test_a_run_that_outlasts_a_pause_is_not_joined_by_another"
+        ),
+    ),
+    Variant(
         name="no fence check on SQLite",
         flaw="a zombie overwrites the attempt that replaced its own",
         patch=sqlite.no_fence,

@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 from tickwell.domain import outcome as outcomes
+from tickwell.domain import planning
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.planning import plan as sound_plan
 from tickwell.engine.deadlines import Deadlines
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import LONGEST_REST, Loop
 from tickwell.engine.pulse import Pulse
+from tickwell.engine.pulse_thread import PulseThread
 from tickwell.engine.reaper import Reaper
 from tickwell.engine.reporter import Reporter
 from tickwell.engine.runner import Runner
@@ -160,3 +162,13 @@ def busy_lanes_claim(patches):
     patches.setattr(
         Lane, "abandoned", property(lambda self: 0, lambda self, count: None), raising=False
     )
+
+
+def pulse_outlives_start(patches):
+    """A start that is cancelled forgets the thread that it has begun."""
+    patches.setattr(PulseThread, "has_begun", property(lambda self: False))
+
+
+def runs_beside_itself(patches):
+    """What counts from the end of a run may overlap with it."""
+    patches.setattr(planning, "_overlap", lambda job: job.overlap)
