@@ -122,12 +122,16 @@ class Unauthenticated(TickwellError):
     """Nobody asks, or nobody that can be believed; the message never says which part was wrong."""
 
 
+#: Permissions, and the least role that has them.
+_ROLES = {"read": "viewer", "operate": "operator", "edit": "editor", "administer": "admin"}
+
+
 class Forbidden(TickwellError):
     """The actor's role does not allow the operation."""
 
     def __init__(self, permission: str, actor: str) -> None:
         self.permission = permission
-        remedy = "ask an admin for a role"
+        remedy = f"ask an admin for the role {_ROLES.get(permission, 'that has it')}"
         if permission == "platform":
             remedy = "only platform admins have it, when they are logged in: no key does"
         super().__init__(f"{actor} lacks the permission '{permission}'; {remedy}")

@@ -18,7 +18,10 @@ def test_a_link_logs_in_once(tickwell, folder):
         with urllib.request.urlopen(request, timeout=60) as answer:
             assert answer.status == 201
         unknown = tickwell("users", "link", "nobody")
-        assert (unknown.code, unknown.err) == (3, "tickwell: no user 'nobody'\n")
+        assert (unknown.code, unknown.err) == (
+            3,
+            "tickwell: no user 'nobody'; see: tickwell users list\n",
+        )
 
 
 def test_a_link_from_a_server_leads_there(tickwell, folder):

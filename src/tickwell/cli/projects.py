@@ -36,6 +36,9 @@ async def add(
         session.screen.json(made)
     else:
         session.screen.say(f"Made {name}. Use it: --project {name}")
+        session.screen.say(
+            f"Whom the dashboard shows it: tickwell members set USER ROLE --project {name}"
+        )
 
 
 @command(app, "rm")

@@ -206,7 +206,7 @@ class Service:
             self._tell(f"    log in, within an hour: {url}/login?link={self.first.link_token}")
             self._tell(f"    API key, admin of the project default: {self.first.key}")
         if settings.auth:
-            self._tell(f"  Another way in, from this machine: {self._way_in(url)}")
+            self._tell(f"  Another way in, from this machine{self._way_in(url)}")
         if not settings.auth:
             self._tell("  Nobody is asked who they are: auth is off")
         if settings.allow_http or settings.allow_private:
@@ -217,8 +217,14 @@ class Service:
             )
 
     def _way_in(self, url: str) -> str:
-        default, words = Settings(), "tickwell users link local"
-        if self.scheduler.settings.store != default.store:
+        from tickwell.cli.configuration import configure
+
+        default, words = Settings(), ": tickwell users link local"
+        store, found = self.scheduler.settings.store, configure()
+        if "store" in found.origins and found.settings.store == store:
+            # Shown here without its password, the URL would not do; there it is whole.
+            words = f" and with this environment{words}"
+        elif store != default.store:
             words += f" --store {self.scheduler.store_url}"
         if url != f"http://{default.host}:{default.port}":
             words += f" --address {url}"
