@@ -119,6 +119,11 @@ async def test_paths_and_methods_that_are_not_there(http):
         assert answer.json()["status"] == status
 
 
+def _batch(*parts):
+    """So many that only its parts can be small."""
+    return b'{"jobs": [' + b", ".join([b'{"a": [1]}'] * 100 + [*parts]) + b"]}"
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -130,6 +135,9 @@ async def test_paths_and_methods_that_are_not_there(http):
         b"12345678901234567890",
         b"[1e999]",
         b"{" + b",".join(b'"%d": 1' % n for n in range(1001)) + b"}",
+        _batch(b'{"a": 1, "b": [2], "a": 1}'),
+        _batch(b"[" * 31 + b"]" * 31),
+        _batch(b"{" + b",".join(b'"%d": 1' % n for n in range(1001)) + b"}"),
     ],
 )
 def test_the_quick_look_leaves_what_is_out_of_bounds_to_the_careful_one(body):
@@ -147,6 +155,8 @@ def test_the_quick_look_leaves_what_is_out_of_bounds_to_the_careful_one(body):
         b'{"id": "3e0", "n": 1e3, "u": "\xc3\xa9"}',
         b'"' + b"x" * 65_536 + b'"',
         b"null",
+        _batch(b"1", b'"a b"', b"[" * 30 + b"]" * 30, b"1.50", b"{ }"),
+        _batch(b"{" + b",".join(b'"%d": [1]' % n for n in range(1000)) + b"}"),
     ],
 )
 def test_both_looks_find_the_same(body):

@@ -1,8 +1,9 @@
 """Ids sort by their instant."""
 
 import random
+from uuid import UUID
 
-from tickwell.ids import execution_id, first_id, new_id
+from tickwell.ids import execution_id, first_id, new_id, new_ids
 
 NOON = 1_781_524_800_000
 
@@ -13,3 +14,12 @@ def test_the_first_id_of_an_instant_stands_between_it_and_all_before():
     before = [execution_id("j", NOON - 1), new_id(NOON - 1, rest)]
     assert max(before) < first_id(NOON) < min(now)
     assert len(first_id(NOON)) == len(now[0])
+
+
+def test_several_at_once_are_like_one_by_one():
+    ids = new_ids(NOON, random.Random(7), 1000)
+    assert len(set(ids)) == 1000
+    assert new_ids(NOON, random.Random(7), 1) == [new_id(NOON, random.Random(7))]
+    assert new_ids(NOON, random.Random(7), 0) == []
+    for id in ids:
+        assert (UUID(id).version, UUID(id).int >> 80) == (7, NOON)

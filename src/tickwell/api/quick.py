@@ -15,6 +15,9 @@ _LARGE = b"0" * 18
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _BLOCK = LONGEST_TEXT // 2
 _NESTS = (dict, list)
+#: Levels that a part of a batch may have, which is inside of two.
+_FEW = DEEPEST - 2
+_dump = orjson.dumps
 
 
 def plainly(body: bytes) -> Any:
@@ -27,14 +30,22 @@ def plainly(body: bytes) -> Any:
     except orjson.JSONDecodeError:
         return None
     bare = body.translate(None, _SPACES)
-    if _is_small(bare) and orjson.dumps(document).translate(None, _SPACES) == bare:
-        return document  # what is written back as it came has no key twice
+    # What is written back as it came has no key twice.
+    if _dump(document).translate(None, _SPACES) == bare and _is_small(document, bare):
+        return document
     return document if _count_keys(document) == bare.count(b'":') else None
 
 
-def _is_small(text: bytes) -> bool:
-    """Whether it can be neither too deep nor too wide."""
-    return text.count(b'":') <= MOST_KEYS and text.count(b"{") + text.count(b"[") <= DEEPEST
+def _is_small(document: Any, bare: bytes) -> bool:
+    """Whether it, or of a batch each of its parts, can be neither too deep nor too wide."""
+    if _fits(bare):
+        return True
+    parts = [*document.values()] if type(document) is dict else []
+    return len(parts) == 1 and type(parts[0]) is list and all(map(_fits, map(_dump, parts[0])))
+
+
+def _fits(text: bytes) -> bool:
+    return text.count(b'":') <= MOST_KEYS and text.count(b"{") + text.count(b"[") <= _FEW
 
 
 def _has_short_texts(body: bytes) -> bool:

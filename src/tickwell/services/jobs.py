@@ -10,12 +10,14 @@ from tickwell.clock import to_datetime
 from tickwell.domain import change
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
+from tickwell.domain.document.job import retention_of
 from tickwell.domain.job import Cursor, Entry, Job, JobState, copied, filled
 from tickwell.domain.planning import first_cursor
+from tickwell.domain.policy import Retention
 from tickwell.domain.trigger import Once, OnDemand, Trigger
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
-from tickwell.ids import Random, new_id
+from tickwell.ids import Random, new_id, new_ids
 from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
 from tickwell.services.fires import upcoming
@@ -133,17 +135,22 @@ class Jobs:
         """Jobs by project and name."""
         return await self.store.list_jobs(where, cursor, limit)
 
-    def make(self, definition: Job, *, fresh: bool = False, **fields: Any) -> Job:
-        """A job of its own from a definition that was read as JSON, with these fields of it.
+    def make(
+        self, definitions: Sequence[Job], project: str, kept: Retention, *, fresh: bool = False
+    ) -> Sequence[Job]:
+        """Jobs of a project from definitions that were read as JSON, with its retention if need be.
 
-        What was read can be read again, and is not tried. Fresh: nobody else has the definition,
-        which becomes the job.
+        What was read can be read again, and is not tried. Fresh: nobody else has the definitions,
+        which become the jobs.
         """
         now = self.clock.now()
-        id = new_id(now, self.random)
-        job = definition if fresh else copied(definition)
-        filled(job, id=id, version=1, created_at=now, saved_at=now, **fields)
-        return filled(job, trigger=_bound_trigger(job))
+        ids = new_ids(now, self.random, len(definitions))
+        jobs = list(definitions) if fresh else [*map(copied, definitions)]
+        for job, id in zip(jobs, ids, strict=True):
+            retention = retention_of(job, kept)
+            filled(job, id=id, project=project, retention=retention, version=1)
+            filled(job, trigger=_bound_trigger(job), created_at=now, saved_at=now)
+        return jobs
 
     def _bind(self, definition: Job, now: int) -> Job:
         id = definition.id or new_id(now, self.random)

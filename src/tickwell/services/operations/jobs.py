@@ -8,9 +8,9 @@ from typing import Any
 
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_from_document, job_to_document
-from tickwell.domain.document.job import retention_of, with_retention
+from tickwell.domain.document.job import with_retention
 from tickwell.domain.job import Entry, Job, copied
-from tickwell.domain.policy import DAY, Retention
+from tickwell.domain.policy import DAY
 from tickwell.errors import InvalidJob, JobExists, VersionConflict
 from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
@@ -167,7 +167,8 @@ class JobOperations:
         fresh: bool,
     ) -> Sequence[Added]:
         kept = await self.tools.retention(actor.project)
-        own = [self._owned(job, actor, kept, fresh=fresh) for job in jobs]
+        # Whatever they say of themselves, they are the actor's project's, and new.
+        own = self.tools.jobs.make(jobs, actor.project, kept, fresh=fresh)
         await self.tools.limiter.check_jobs(actor, own)
         by = actor.name if paused else None
         try:
@@ -189,11 +190,6 @@ class JobOperations:
         known = [by_name[job.name] for job in jobs if job.name in by_name]
         same = len(known) == len(jobs) and all(map(_is_made_before, jobs, known))
         return known if same else []
-
-    def _owned(self, job: Job, actor: Actor, kept: Retention, *, fresh: bool) -> Job:
-        """Whatever it says of itself, it is the actor's project's, and new."""
-        retention = retention_of(job, kept)
-        return self.tools.jobs.make(job, fresh=fresh, project=actor.project, retention=retention)
 
     async def _edit(
         self, actor: Actor, action: str, before: Entry, job: Job, expected_version: int | None
