@@ -13,6 +13,23 @@ from tickwell.api.security import public
 from tickwell.errors import NotFound
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "txt": "text/plain"}
+#: The parts of `app.css`, which a page asks for at once: later rules win.
+_SHEETS = (
+    "colours",
+    "base",
+    "frame",
+    "page",
+    "tables",
+    "forms",
+    "dialogs",
+    "charts",
+    "plain",
+    "small",
+    "timeline",
+    "editor",
+    "settings",
+    "scripts",
+)
 _FOREVER = "public, max-age=31536000, immutable"
 
 router = APIRouter(include_in_schema=False, dependencies=[public()])
@@ -21,7 +38,8 @@ router = APIRouter(include_in_schema=False, dependencies=[public()])
 @cache
 def _contents() -> dict[str, bytes]:
     root = files("tickwell.ui") / "static"
-    found = {}
+    sheets = [(root / f"css/{name}.css").read_bytes() for name in _SHEETS]
+    found = {"app.css": b"\n".join(sheets)}
     for folder in ("", "js/", "vendor/"):
         for file in (root / folder).iterdir():
             if file.is_file():
