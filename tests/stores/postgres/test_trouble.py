@@ -64,6 +64,12 @@ async def test_connections_that_were_cut_are_made_anew(scene, store, owner):
         pytest.fail("no connection was made anew")
 
 
+async def test_no_connection_is_kept_up_by_the_driver(store):
+    # It would log a traceback for each that it cannot make during an outage.
+    assert store.database._pool.get_min_size() == 0
+    assert store.database._pool.get_idle_size() == 1
+
+
 async def test_a_cancelled_call_leaves_no_transaction_behind(scene, store, owner):
     job = await scene.job(trigger=OnDemand())
     async with owner.transaction():

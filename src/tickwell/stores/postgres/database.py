@@ -151,13 +151,20 @@ class Database:
         }
 
     async def _make_pool(self) -> asyncpg.Pool:
-        return await asyncpg.create_pool(
+        pool = await asyncpg.create_pool(
             **self._options(),
-            min_size=1,
+            # The driver logs a traceback each time that it cannot keep up a number of its own.
+            min_size=0,
             max_size=self.location.pool,
             init=_learn,
             reset=_nothing,
         )
+        try:
+            async with pool.acquire():
+                return pool
+        except BaseException:
+            pool.terminate()
+            raise
 
     def _options(self) -> dict[str, Any]:
         location = self.location
