@@ -160,6 +160,10 @@ class Blocking:
         """One execution with its attempts."""
         return self.call(lambda: self._named.execution(id))
 
+    def wait(self, execution: Execution | str, within: Duration | None = None) -> Execution:
+        """An execution once it has ended; as it stands when the time is over."""
+        return self.call(lambda: self._named.wait(execution, within))
+
     def history(self, name: str, limit: int = 100) -> Sequence[Execution]:
         """The newest executions of a job."""
         return self.call(lambda: self._named.history(name, limit))

@@ -9,7 +9,9 @@ from typing import Any, Unpack
 
 from tickwell.clock import Clock, to_datetime, to_millis
 from tickwell.declared.policies import Policies, check_policies
+from tickwell.declared.waiting import until_ended
 from tickwell.domain.change import Changed
+from tickwell.domain.event import Events
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.domain.note import Output, Progress
@@ -24,6 +26,8 @@ from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
 from tickwell.services.payload import checked
 
+FOREVER = float("inf")
+
 
 class Named:
     """What a library user asks of jobs and executions."""
@@ -31,6 +35,7 @@ class Named:
     app: str
     project: str
     clock: Clock
+    events: Events
     jobs: Jobs
     executions: Executions
 
@@ -140,6 +145,12 @@ class Named:
         """One execution with its attempts."""
         await self.open()
         return await self.executions.get(self.project, id)
+
+    async def wait(self, execution: Execution | str, within: Duration | None = None) -> Execution:
+        """An execution, or that of an id, once it has ended; as it stands when the time is over."""
+        id = execution if isinstance(execution, str) else execution.id
+        limit = FOREVER if within is None else parse_duration(within, field="within") / 1000
+        return await until_ended(id, self.execution, self.events, self.clock, limit)
 
     async def progress(self, id: str) -> Progress | None:
         """How far the attempt under way is, by its own account."""
