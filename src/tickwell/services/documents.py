@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tickwell.clock import to_datetime
 from tickwell.domain.change import Changed
@@ -25,8 +25,10 @@ from tickwell.services.completeness import Completeness
 from tickwell.services.dead import Group, Groups
 from tickwell.services.executions import Backfill
 from tickwell.services.fires import upcoming
-from tickwell.services.operations.queues import Queue
 from tickwell.services.slot import Slot, SlotPage
+
+if TYPE_CHECKING:  # a command that asks a server needs none of the operations
+    from tickwell.services.operations.queues import Queue
 
 T = TypeVar("T")
 Document = dict[str, Any]
