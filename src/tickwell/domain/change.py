@@ -124,7 +124,9 @@ def resume() -> Changer:
             raise WrongState(
                 "job", entry.job.name, entry.cursor.state, "a paused job can be resumed"
             )
-        return Change(cursor=resumed(entry.cursor, now), pending=Pending.RELEASE)
+        # Whoever resumes believes that it is mended: deaths from before are not held against it.
+        cursor = replace(resumed(entry.cursor, now), failures=0)
+        return Change(cursor=cursor, pending=Pending.RELEASE)
 
     return change
 

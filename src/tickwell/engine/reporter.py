@@ -10,7 +10,7 @@ from tickwell.clock import Clock
 from tickwell.domain.change import Change, Changer, pause
 from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Events, JobPaused
 from tickwell.domain.execution import Claim, OutcomeKind, State
-from tickwell.domain.job import Entry, JobState
+from tickwell.domain.job import Entry, JobState, Pause
 from tickwell.domain.outcome import Outcome, Report, decide
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -22,6 +22,8 @@ MANY, APART = 20, 0.02
 #: With a batch of attempts or more in hand, each of which has to wait for a slot first. A write has
 #: 400 or 500 webhooks then instead of 150.
 FAR_APART = 0.08
+#: Who pauses a job here, unless a person was faster.
+_POLICY = "policy"
 #: Rests until woken: there is nothing to do before the next report.
 UNTIL_WOKEN = 3600.0
 
@@ -114,17 +116,16 @@ class Reporter:
 
     async def _pause_jobs(self, reports: list[Report], failures: dict[str, int]) -> None:
         """What the target or the policy asks for; a crash in between is made good by the next."""
+        now, asked = self.clock.now(), set[str]()
         for report in reports:
-            job, why = report.claim.job, report.pause
-            count = failures.get(job.id, 0)
-            if why is None and job.pause_after is not None and count >= job.pause_after:
-                why = f"{count} executions died in a row"
-            if why is None:
+            job, why = report.claim.job, _why_paused(report, failures)
+            if why is None or job.id in asked:
                 continue
-            await self.store.change_jobs(
-                job.project, [job.id], _pause_if_firing(why), self.clock.now()
-            )
-            self.events.emit(JobPaused(job=job.name, why=why))
+            asked.add(job.id)
+            changer = _pause_if_firing(why)
+            (changed,) = await self.store.change_jobs(job.project, [job.id], changer, now)
+            if changed.entry.cursor.pause == Pause(by=_POLICY, why=why, since=now):
+                self.events.emit(JobPaused(job=job.name, why=why))
 
 
 def _without(refused: list[Report], reports: list[Report]) -> list[Report]:
@@ -149,9 +150,18 @@ def _decide(claim: Claim, outcome: Outcome, at: int) -> Report:
         return decide(claim, failed, at)
 
 
+def _why_paused(report: Report, failures: dict[str, int]) -> str | None:
+    """Why its job is to be paused, if it is: only who dies adds to the deaths in a row."""
+    job = report.claim.job
+    count = failures.get(job.id, 0) if report.state is State.DEAD else 0
+    if report.pause is None and job.pause_after is not None and count >= job.pause_after:
+        return f"{count} executions died in a row"
+    return report.pause
+
+
 def _pause_if_firing(why: str) -> Changer:
     """By the policy, unless a person was faster."""
-    pausing = pause("policy", why)
+    pausing = pause(_POLICY, why)
 
     def change(entry: Entry, now: int) -> Change | None:
         if entry.cursor.state in {JobState.PAUSED, JobState.DELETED}:

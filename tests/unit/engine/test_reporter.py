@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.engine.rig import Rig
+from tickwell.domain.change import resume
 from tickwell.domain.event import AttemptsFenced, AttemptsFinished, JobPaused
 from tickwell.domain.execution import State
-from tickwell.domain.job import JobState
+from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import Retry
 from tickwell.engine.reporter import APART, FAR_APART, MANY, UNTIL_WOKEN
 from tickwell.errors import StoreUnavailable
@@ -19,6 +22,11 @@ async def ran(rig, count=1, **options):
         await rig.settle()
     await rig.settle()
     return ids
+
+
+async def job(rig):
+    (entry,) = await rig.memory.get_jobs("default", ["job"])
+    return entry
 
 
 async def test_outcomes_are_written_in_one_call(rig):
@@ -95,6 +103,37 @@ async def test_a_job_is_paused_after_so_many_dead_in_a_row(rig):
     assert entry.cursor.state is JobState.PAUSED
     assert entry.cursor.pause.by == "policy"
     assert "3 executions died in a row" in rig.heard(JobPaused)[0].why
+
+
+async def test_one_batch_of_deaths_is_one_pause_and_one_event(rig):
+    rig.executor.script("quick", fails())
+    await ran(rig, count=5, pause_after=3, retry=Retry(max_attempts=1))
+    await rig.reporter.step()
+    assert [event.why for event in rig.heard(JobPaused)] == ["5 executions died in a row"]
+
+
+async def test_a_resumed_job_is_not_paused_for_the_deaths_before(rig):
+    rig.executor.script("quick", fails())
+    await ran(rig, count=3, pause_after=3, retry=Retry(max_attempts=1))
+    await rig.reporter.step()
+    await rig.memory.change_jobs("default", [(await job(rig)).job.id], resume(), rig.clock.now())
+    await rig.request((await job(rig)).job)
+    await rig.worker.step()
+    await rig.settle()
+    await rig.reporter.step()
+    entry = await job(rig)
+    assert (entry.cursor.state, entry.cursor.failures) == (JobState.ACTIVE, 1)
+    assert len(rig.heard(JobPaused)) == 1
+
+
+async def test_an_attempt_that_is_tried_again_pauses_nothing(rig):
+    rig.executor.script("quick", fails())
+    await ran(rig, pause_after=1, retry=Retry(max_attempts=2))
+    entry = await job(rig)
+    died = Entry(entry.job, replace(entry.cursor, failures=1))  # the pause was lost in a crash
+    rig.memory.tables.put_entry(died)
+    await rig.reporter.step()
+    assert (await job(rig)).cursor.state is JobState.ACTIVE
 
 
 async def test_a_target_may_ask_for_the_pause(rig):
