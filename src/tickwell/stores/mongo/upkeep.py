@@ -15,7 +15,7 @@ from tickwell.stores.mongo.records import version_prefix
 from tickwell.stores.mongo.rows import Document
 from tickwell.stores.mongo.sweeping import MongoSweeping
 from tickwell.stores.mongo.workspace import Workspace
-from tickwell.stores.sql.documents import LAST, unneeded
+from tickwell.stores.sql.documents import LAST, unneeded, until_next_look
 
 #: Jobs that one call looks at.
 JOBS = 1000
@@ -148,7 +148,9 @@ class MongoUpkeep(MongoSweeping):
 
     async def _next_look(self, job: Job, made: int, now: int) -> int | None:
         retention, looks = job.retention, list[int]()
-        if made > retention.count or job.version > KEPT_VERSIONS + 1:
+        if made > retention.count:
+            return now + until_next_look(made - retention.count)
+        if job.version > KEPT_VERSIONS + 1:
             return now
         if made:
             ended = {"job": job.id, "state": {"$gte": FIRST_ENDED}}

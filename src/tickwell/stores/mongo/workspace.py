@@ -198,13 +198,14 @@ class Workspace:
         _put(after, "waiting", waiting or None)
         _put(after, "made", made or None)
         if is_edited or more > 0 or self._new_skips(id):
-            after["prune_at"] = self._prune_at(after, entry, made, is_edited=is_edited)
+            crosses = made > entry.job.retention.count >= made - more
+            after["prune_at"] = self._prune_at(after, entry, at_once=is_edited or crosses)
         return diff(kept, after)
 
-    def _prune_at(self, after: Document, entry: Entry, made: int, *, is_edited: bool) -> int:
-        """When something may be past its retention: at once after an edit, or if there is much."""
+    def _prune_at(self, after: Document, entry: Entry, *, at_once: bool) -> int:
+        """When something may be past its retention."""
         retention = entry.job.retention
-        if is_edited or made > retention.count:
+        if at_once:
             return 0
         earliest = self.now + min(retention.age, retention.dead)
         for skip in self._new_skips(entry.job.id):  # of times that may be long past

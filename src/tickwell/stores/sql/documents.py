@@ -36,6 +36,15 @@ def version_key(job: Job) -> str:
     return f"{job.id}/{job.version:08}"
 
 
+def until_next_look(beyond: int) -> int:
+    """Milliseconds until the pruner looks again at a job with so many beyond what it keeps.
+
+    Dead letters have a time of their own: with many of them it always is beyond, and all of them
+    are passed over at each look.
+    """
+    return 5 * max(beyond - 1000, 0)
+
+
 def old_span(id: str, version: int) -> tuple[str, str]:
     """The keys of former definitions that may be old, and of the first that is kept by number."""
     return f"{id}/", f"{id}/{version - KEPT_VERSIONS:08}"

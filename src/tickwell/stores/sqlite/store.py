@@ -55,6 +55,7 @@ class SqliteStore(
         self._wall = wall
         self._seen: int | None = None
         self._file: tuple[int, int] | None = None
+        self._looks = {}
         self._closed = asyncio.Event()
 
     @classmethod

@@ -7,7 +7,7 @@ from collections import Counter
 
 from tickwell.domain.policy import DAY
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.documents import old_span, unneeded
+from tickwell.stores.sql.documents import old_span, unneeded, until_next_look
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.firing import definitions
 from tickwell.stores.sqlite.session import Session
@@ -16,11 +16,14 @@ from tickwell.stores.sqlite.session import Session
 class SqliteUpkeep(SqliteBase):
     """The part of `ports.store.Upkeep` that deletes."""
 
+    #: When to look again at jobs with more on record than is kept, by their keys.
+    _looks: dict[int, int]
+
     async def prune(self, now: int, limit: int) -> int:
         def work(session: Session) -> int:
             old = [key for (key,) in session.rows("past_age", now, limit)]
             drop_executions(session, old)
-            over = _past_count(session, limit - len(old))
+            over = self._past_count(session, now, limit - len(old))
             drop_executions(session, over)
             pruned = len(old) + len(over)
             pruned += session.run("old_skips", now, limit).rowcount
@@ -31,14 +34,20 @@ class SqliteUpkeep(SqliteBase):
 
         return await self.writer.call(work)
 
-
-def _past_count(session: Session, limit: int) -> list[int]:
-    keys: list[int] = []
-    for job, keep in session.rows("jobs_over"):
-        if len(keys) >= limit:
-            break
-        keys += [key for (key,) in session.rows("past_count", job, limit - len(keys), keep)]
-    return keys
+    def _past_count(self, session: Session, now: int, limit: int) -> list[int]:
+        keys, later = list[int](), dict[int, int]()
+        for job, keep, made in session.rows("jobs_over"):
+            if len(keys) >= limit:
+                break
+            if now < (look := self._looks.get(job, 0)):
+                later[job] = look
+                continue
+            found = session.rows("past_count", job, limit - len(keys), keep)
+            keys += [key for (key,) in found]
+            if len(keys) < limit:
+                later[job] = now + until_next_look(made - keep - len(found))
+        self._looks = later
+        return keys
 
 
 def drop_executions(session: Session, keys: list[int]) -> None:

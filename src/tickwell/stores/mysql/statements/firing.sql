@@ -27,7 +27,7 @@ SET head.state = moved.state, head.next_fire_time = moved.next_fire_time, head.a
     head.runs = moved.runs, head.nudged = moved.nudged, head.paused_through = moved.paused_through,
     head.pause = moved.pause, head.holder = moved.holder,
     head.prune_at = CASE
-        WHEN head.made + moved.made > head.keep THEN 0
+        WHEN head.keep >= head.made AND head.keep < head.made + moved.made THEN 0
         WHEN moved.made > 0 THEN COALESCE(LEAST(head.prune_at, moved.prune_at), moved.prune_at)
         ELSE head.prune_at END,
     head.made = head.made + moved.made;

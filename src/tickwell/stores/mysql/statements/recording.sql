@@ -70,14 +70,14 @@ UPDATE ROWS($1, made INT, holder ID, prune_at INT, job ID) AS more
 STRAIGHT_JOIN tickwell_cursor AS head ON head.job = more.job
 SET head.holder = more.holder,
     head.prune_at = CASE
-        WHEN head.made + more.made > head.keep THEN 0
+        WHEN head.keep >= head.made AND head.keep < head.made + more.made THEN 0
         ELSE COALESCE(LEAST(head.prune_at, more.prune_at), more.prune_at) END,
     head.made = head.made + more.made;
 
 -- name: count_one_made
 -- One more execution on record.
 UPDATE tickwell_cursor SET
-    prune_at = CASE WHEN made + 1 > keep THEN 0 ELSE COALESCE(LEAST(prune_at, $2), $2) END,
+    prune_at = CASE WHEN made = keep THEN 0 ELSE COALESCE(LEAST(prune_at, $2), $2) END,
     made = made + 1
 WHERE job = $1;
 

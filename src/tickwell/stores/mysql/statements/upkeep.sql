@@ -29,12 +29,14 @@ SELECT id FROM tickwell_execution FORCE INDEX (execution_job)
 WHERE job = $1 AND state IS NOT NULL AND state <> 6 ORDER BY id DESC LIMIT $2 OFFSET $3;
 
 -- name: look_again
--- When something of these jobs may be past its retention next: at once where more are on record
--- than are kept, since those that are live count when they end; else by age, and what is live has
--- not even ended.
+-- When something of these jobs may be past its retention next: soon where more are on record than
+-- are kept, since those that are live count when they end; later with many dead letters, since
+-- all of them are passed over. Else by age, and what is live has not even ended.
 UPDATE ROWS($2, job ID, dead INT, age INT) AS looked_at
 STRAIGHT_JOIN tickwell_cursor AS head ON head.job = looked_at.job
-SET head.prune_at = CASE WHEN head.made > head.keep THEN $1 ELSE (
+SET head.prune_at = CASE
+    WHEN head.made > head.keep THEN $1 + 5 * GREATEST(head.made - head.keep - 1000, 0)
+    ELSE (
     SELECT MIN(CASE execution.state
                WHEN 6 THEN execution.ended_at + looked_at.dead
                ELSE COALESCE(execution.ended_at + looked_at.age,

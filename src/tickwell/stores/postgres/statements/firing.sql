@@ -24,7 +24,8 @@ UPDATE tickwell.cursor SET
     state = moved.state, next_fire_time = moved.next_fire_time, after = moved.after,
     runs = moved.runs, nudged = moved.nudged, paused_through = moved.paused_through,
     pause = moved.pause, holder = moved.holder, made = cursor.made + moved.made,
-    prune_at = CASE WHEN cursor.made + moved.made > cursor.keep THEN 0
+    prune_at = CASE WHEN cursor.keep >= cursor.made AND cursor.keep < cursor.made + moved.made
+                    THEN 0
                     WHEN moved.made > 0 THEN least(cursor.prune_at, moved.prune_at)
                     ELSE cursor.prune_at END
 FROM unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[], $6::bigint[],

@@ -73,7 +73,7 @@ FROM tickwell.execution WHERE id = $1;
 -- Executions on record of jobs, and who holds their gates.
 UPDATE tickwell.cursor SET
     made = cursor.made + more.made, holder = more.holder,
-    prune_at = CASE WHEN cursor.made + more.made > cursor.keep THEN 0
+    prune_at = CASE WHEN cursor.keep >= cursor.made AND cursor.keep < cursor.made + more.made THEN 0
                     ELSE least(cursor.prune_at, more.prune_at) END
 FROM unnest($1::integer[], $2::uuid[], $3::bigint[], $4::uuid[])
      AS more (made, holder, prune_at, job)
@@ -83,7 +83,7 @@ WHERE cursor.job = more.job;
 -- One more execution on record.
 UPDATE tickwell.cursor SET
     made = made + 1,
-    prune_at = CASE WHEN made + 1 > keep THEN 0 ELSE least(prune_at, $2) END
+    prune_at = CASE WHEN made = keep THEN 0 ELSE least(prune_at, $2) END
 WHERE job = $1;
 
 -- name: count_run

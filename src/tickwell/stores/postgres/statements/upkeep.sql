@@ -24,10 +24,12 @@ WHERE job = $1 AND state IS NOT NULL AND state <> 6
 ORDER BY id DESC LIMIT $2 OFFSET $3;
 
 -- name: look_again
--- When something of these jobs may be past its retention next: at once where more are on record
--- than are kept, since those that are live count when they end; else by age, and what is live has
--- not even ended.
-UPDATE tickwell.cursor SET prune_at = CASE WHEN cursor.made > cursor.keep THEN $1 ELSE (
+-- When something of these jobs may be past its retention next: soon where more are on record than
+-- are kept, since those that are live count when they end; later with many dead letters, since
+-- all of them are passed over. Else by age, and what is live has not even ended.
+UPDATE tickwell.cursor SET prune_at = CASE
+    WHEN cursor.made > cursor.keep THEN $1 + 5 * greatest(cursor.made - cursor.keep - 1000, 0)
+    ELSE (
     SELECT min(CASE execution.state WHEN 6 THEN execution.ended_at + looked_at.dead
                                     ELSE coalesce(execution.ended_at + looked_at.age,
                                                   $1 + least(looked_at.dead, looked_at.age)) END)

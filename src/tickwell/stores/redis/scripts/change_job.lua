@@ -45,6 +45,7 @@ if definition then
     redis.call('ZADD', P .. look, 'LT', now, id)
   end
   redis.call('SADD', P .. 'over', id)
+  redis.call('ZREM', P .. 'over_look', id)
 end
 move_cursor(entry, change[1])
 moved[id] = true

@@ -8,6 +8,9 @@ local pruned, looked = 0, 0
 -- Rows that one call looks at, and how often a job is looked at while its history ages once: what
 -- is old is found late by a thousandth of its age, and nobody waits long for this script.
 local MOST_LOOKED, LOOKS = 20000, 1000
+-- Milliseconds, for each that a job has beyond what it keeps, until it is looked at again, and how
+-- many are nothing to wait for: dead letters, which have a time of their own, are passed over.
+local LOOK, FEW = 5, 1000
 
 local function drop(ids)
   forget_rows(ids)
@@ -95,11 +98,17 @@ local function prune_by_count()
     if pruned >= limit then
       return
     end
-    if entry then
+    local look = redis.call('ZSCORE', P .. 'over_look', job)
+    if entry and (not look or tonumber(look) <= now) then
       drop(cut(old_by_count(job, entry)))
+      if pruned < limit then
+        local beyond = redis.call('ZCARD', P .. 'job:' .. job) - entry[J_COUNT]
+        look_again('over_look', job, beyond > FEW and now + LOOK * (beyond - FEW))
+      end
     end
     if not entry or redis.call('ZCARD', P .. 'job:' .. job) <= entry[J_COUNT] then
       redis.call('SREM', P .. 'over', job)
+      redis.call('ZREM', P .. 'over_look', job)
     end
   end
 end
@@ -134,7 +143,7 @@ local function forget(job, entry)
   redis.call('HDEL', P .. 'job', job)
   redis.call('HDEL', P .. 'cursor', job)
   redis.call('UNLINK', P .. 'skips:' .. job, P .. 'versions:' .. job)
-  for _, look in ipairs({ 'prune', 'skip_look', 'version_look' }) do
+  for _, look in ipairs({ 'prune', 'skip_look', 'version_look', 'over_look' }) do
     redis.call('ZREM', P .. look, job)
   end
   redis.call('SREM', P .. 'deleted', job)

@@ -6,7 +6,7 @@ SELECT key FROM execution INDEXED BY execution_prune WHERE prune_at <= ? LIMIT ?
 
 -- name: jobs_over
 -- Jobs with more executions on record than are to be kept.
-SELECT job, keep FROM cursor INDEXED BY cursor_over WHERE made > keep;
+SELECT job, keep, made FROM cursor INDEXED BY cursor_over WHERE made > keep;
 
 -- name: past_count
 -- Ended executions of a job beyond the newest that are kept; dead letters have their own time.

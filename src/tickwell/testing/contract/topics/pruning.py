@@ -50,6 +50,22 @@ class Pruning(Topic):
         assert await scene.store.prune(T0 + 9, 100) == 2
         assert {one.id for one in await scene.executions()} == {dead, *ended[2:]}
 
+    async def test_many_dead_letters_put_off_what_goes_by_count_and_keep_nothing(
+        self, scene: Scene
+    ) -> None:
+        job, many = await scene.job(trigger=OnDemand(), retention=Retention(count=1)), 1100
+        await scene.run(*(a_request(job, T0) for _ in range(many)))
+        await scene.fail(await scene.claim(T0, limit=many), T0, retry=False)
+        for n in range(3):
+            await self._ended(scene, job, T0 + n)
+        assert await scene.store.prune(T0 + 9, 100) == 2
+        last = await self._ended(scene, job, T0 + 9)
+        pruned = [await scene.store.prune(T0 + at, 100) for at in (10, MINUTE)]
+        assert sum(pruned) == 1
+        stats = await scene.store.stats("default")
+        assert (stats[State.DEAD], stats[State.SUCCEEDED]) == (many, 1)
+        assert (await scene.execution(last)).state is State.SUCCEEDED
+
     async def test_the_count_is_per_job(self, scene: Scene) -> None:
         for _ in range(2):
             job = await scene.job(trigger=OnDemand(), retention=Retention(count=1))

@@ -1,0 +1,23 @@
+"""A job with many dead letters is not walked through at every prune."""
+
+from tickwell.domain.policy import MINUTE, Retention
+from tickwell.domain.trigger import OnDemand
+from tickwell.stores.sqlite import SqliteStore
+from tickwell.testing.contract.builders import T0, a_request
+from tickwell.testing.contract.scene import Scene
+
+MANY = 1100
+
+
+async def test_dead_letters_are_passed_over_now_and_then(tmp_path):
+    store = SqliteStore(tmp_path / "s.db", synchronous="normal")
+    await store.open()
+    scene, seen = Scene(store), list[str]()
+    job = await scene.job(trigger=OnDemand(), retention=Retention(count=0))
+    await scene.run(*(a_request(job, T0) for _ in range(MANY)))
+    await scene.fail(await scene.claim(T0, limit=MANY), T0, retry=False)
+    await store.writer.call(lambda session: session.connection.set_trace_callback(seen.append))
+    for at in (0, 1, 499, 500, 501, MINUTE):
+        await store.prune(T0 + at, 100)
+    assert sum("state <> 6" in text for text in seen) == 3  # at 0, 500 and a minute
+    await store.close()
