@@ -22,9 +22,10 @@ class Taken:
 
     def known(self, job: Job) -> str | None:
         """The id of the job that this one is, if it is there already."""
-        key = job.project, clean(job.dedupe_key)
-        if job.dedupe_key and key in self.keys:
-            return self.keys[key]
+        if job.dedupe_key:
+            known = self.keys.get((job.project, clean(job.dedupe_key)))
+            if known is not None:
+                return known
         if job.id not in self.ids:
             return None
         if self.ids[job.id] != job.project:
