@@ -48,8 +48,8 @@ class Plan:
         #: Which receiver this is for a breaker: two ports of a host are two of them.
         self.authority = self.url.authority
         self.origin = f"{self.url.scheme}://{self.authority}"
-        #: The URL, once it was made, if it is the same for every attempt.
-        self._fixed_url: str | None = None
+        #: The URL, if it is the same for every attempt: made ahead of the instant.
+        self._fixed_url = self._without_values()
         self._fixed_headers = dict(target.headers)
         self._headers = [
             (name, Template(value)) for name, value in target.headers.items() if "{{" in value
@@ -82,12 +82,19 @@ class Plan:
         if self._path.names and {".", ".."} & set(path.split("/")):
             raise Unsendable("a value makes the path of the URL go up")
         query = self._query.render(lambda name: quote(values.text(name), safe=""))
-        url = f"{self.origin}{path}?{query}" if query else f"{self.origin}{path}"
+        url = self._joined(path, query)
         if len(url) > LONGEST_URL:
             raise Unsendable(f"the URL is longer than {LONGEST_URL} characters")
-        if not self._path.names and not self._query.names:
-            self._fixed_url = url
         return url
+
+    def _joined(self, path: str, query: str) -> str:
+        return f"{self.origin}{path}?{query}" if query else f"{self.origin}{path}"
+
+    def _without_values(self) -> str | None:
+        if self._path.names or self._query.names:
+            return None
+        url = self._joined(self._path.text, self._query.text)
+        return url if len(url) <= LONGEST_URL else None  # an attempt says why it cannot be sent
 
     def headers(self, values: Values) -> dict[str, str]:
         """The target's own headers, checked again now that they are what is sent."""
