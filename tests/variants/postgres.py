@@ -79,8 +79,8 @@ def attempt_given_back(patches):
 def claim_without_lock(patches):
     """Claimers read the same rows; that one of them wrote first is nothing to the other."""
     for name in ("claim_lanes", "claim_ids"):
-        rewrite(patches, name, "FOR UPDATE SKIP LOCKED", "")
-        rewrite(patches, name, "taken.job\n)", "taken.job ON CONFLICT (id) DO NOTHING\n)")
+        rewrite(patches, name, "FOR UPDATE OF queue SKIP LOCKED", "")
+        rewrite(patches, name, "FROM taken\n)", "FROM taken ON CONFLICT (id) DO NOTHING\n)")
 
 
 def counted_without_lock(patches):
