@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import threading
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import CancelledError
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -23,12 +24,30 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: Seconds that calls under way get to end when the thread is stopped.
+PATIENCE = 5.0
+_STOPPED = (
+    "the scheduler was stopped before it answered; call it again once blocking.stop() is over,"
+    " which opens it anew"
+)
+
 
 #: Called while threads can still be started: what `atexit` calls comes after the end of all pools,
 #: and a store closes with the help of one.
 _at_exit: Callable[[Callable[[], None]], object] = getattr(
     threading, "_register_atexit", atexit.register
 )
+
+
+def _refuse_a_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise NotRunning(
+        "a blocking call would stop the event loop that it is made in; await the scheduler's own"
+        " method instead, without .blocking"
+    )
 
 
 class Background:
@@ -47,6 +66,10 @@ class Background:
     def end(self) -> None:
         """Stop the loop and wait for its thread."""
         self.loop.call_soon_threadsafe(self.loop.stop)
+        self.join()
+
+    def join(self) -> None:
+        """Wait for its end."""
         self._thread.join()
 
 
@@ -65,41 +88,60 @@ class Blocking:
         self._loop_factory = loop_factory
         self._stop = stop
         self._background: Background | None = None
-        self._beginning = threading.Lock()
+        self._is_ending = False
+        self._changing = threading.Lock()
 
     def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run it in the scheduler's loop: the one it lives in, or one in the background."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+        _refuse_a_loop()
+        with self._changing:  # in the loop before it may end
             future = asyncio.run_coroutine_threadsafe(work(), self._loop())
+        try:
             return future.result()
-        raise NotRunning(
-            "a blocking call would stop the event loop that it is made in; await the scheduler's"
-            " own method instead, without .blocking"
-        )
+        except CancelledError:
+            raise NotRunning(_STOPPED) from None
 
     def _loop(self) -> asyncio.AbstractEventLoop:
-        with self._beginning:
-            home = self._home()
-            if home is not None and home.is_running():
-                return home
-            if self._background is None:
-                self._background = Background(self._loop_factory)
-                _at_exit(self.stop)
-            return self._background.loop
+        if self._is_ending:
+            raise NotRunning(_STOPPED)
+        home = self._home()
+        if home is not None and home.is_running():
+            return home
+        if self._background is None:
+            self._background = Background(self._loop_factory)
+            _at_exit(self.stop)
+        return self._background.loop
 
     def stop(self) -> None:
         """Drain the engine if it runs in the background, close the store, end the thread."""
-        background = self._background
-        if background is not None:
-            self.call(self._stop)
-            self._background = None
-            background.end()
+        _refuse_a_loop()
+        with self._changing:
+            background, is_first = self._background, not self._is_ending
+            self._is_ending = background is not None
+        if background is None:
+            return
+        if is_first:
+            try:
+                asyncio.run_coroutine_threadsafe(self._wind_up(), background.loop).result()
+            finally:
+                background.end()
+                with self._changing:
+                    self._background, self._is_ending = None, False
+        else:
+            background.join()
+
+    async def _wind_up(self) -> None:
+        await self._stop()
+        calls = asyncio.all_tasks() - {asyncio.current_task()}
+        for call in calls:
+            call.cancel()
+        if calls:  # whoever waits for one is told
+            await asyncio.wait(calls, timeout=PATIENCE)
+            await self._stop()  # one of them may have opened the store again
 
     def forget(self) -> None:
         """In a forked child: the thread stayed with the parent."""
-        self._background = None
+        self._background, self._is_ending, self._changing = None, False, threading.Lock()
 
     def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
         """Run a job now. The same key again answers with the same execution."""

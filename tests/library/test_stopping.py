@@ -1,0 +1,50 @@
+"""Stopping a scheduler in the background while other threads use it."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tickwell import Call, Scheduler
+from tickwell.errors import NotRunning
+
+DEADLINE = 100
+
+
+@pytest.fixture
+def scheduler(tmp_path):
+    return Scheduler(f"sqlite:///{tmp_path}/jobs.db")
+
+
+def ours():
+    return [each.name for each in threading.enumerate() if each.name.startswith("tickwell")]
+
+
+def test_a_call_under_way_is_told_instead_of_waiting_for_ever(scheduler):
+    begun = threading.Event()
+
+    async def never():
+        await scheduler.open()
+        begun.set()
+        await asyncio.Event().wait()
+
+    with ThreadPoolExecutor() as threads:
+        call = threads.submit(scheduler.blocking.call, never)
+        assert begun.wait(DEADLINE)
+        scheduler.blocking.stop()
+        with pytest.raises(NotRunning, match="was stopped"):
+            call.result(DEADLINE)
+    assert ours() == []
+
+
+def test_several_threads_may_stop_it_and_it_can_be_used_again(scheduler):
+    scheduler.start_in_background()
+    with ThreadPoolExecutor() as threads:
+        stops = [threads.submit(scheduler.blocking.stop) for _ in range(3)]
+        assert [each.result(DEADLINE) for each in stops] == [None] * 3
+    assert ours() == []
+    scheduler.blocking.add("report", None, Call("report"))
+    assert [each.job.name for each in scheduler.blocking.list()] == ["report"]
+    scheduler.blocking.stop()
+    assert ours() == []
