@@ -38,6 +38,28 @@ def test_a_call_under_way_is_told_instead_of_waiting_for_ever(scheduler):
     assert ours() == []
 
 
+def test_a_call_meanwhile_is_refused_and_leaves_nothing_unawaited(scheduler):
+    refused = []
+
+    async def leave():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            with pytest.raises(NotRunning) as caught:
+                await asyncio.to_thread(scheduler.blocking.list)
+            refused.append(caught.value)
+
+    async def begin():
+        leaving.append(asyncio.create_task(leave()))
+        await asyncio.sleep(0)
+
+    leaving = []
+    scheduler.blocking.call(begin)
+    scheduler.blocking.stop()
+    assert len(refused) == 1
+    assert ours() == []
+
+
 def test_several_threads_may_stop_it_and_it_can_be_used_again(scheduler):
     scheduler.start_in_background()
     with ThreadPoolExecutor() as threads:

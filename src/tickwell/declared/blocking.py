@@ -95,7 +95,8 @@ class Blocking:
         """Run it in the scheduler's loop: the one it lives in, or one in the background."""
         _refuse_a_loop()
         with self._changing:  # in the loop before it may end
-            future = asyncio.run_coroutine_threadsafe(work(), self._loop())
+            loop = self._loop()
+            future = asyncio.run_coroutine_threadsafe(work(), loop)
         try:
             return future.result()
         except CancelledError:
