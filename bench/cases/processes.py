@@ -1,5 +1,6 @@
 """One, two and four worker processes draining one store: throughput, and who did how much."""
 
+import time
 from statistics import median
 from typing import Any
 
@@ -10,6 +11,8 @@ from bench.stores import Kind
 
 COUNT = 20_000
 CREWS = (2, 4)
+#: Seconds until all of a crew are loaded: whoever is first would drain alone meanwhile.
+READY = 3.0
 
 
 def measure(options: Options) -> list[Figure]:
@@ -24,7 +27,8 @@ def measure(options: Options) -> list[Figure]:
 
 def _drain(store: Kind, size: int) -> dict[str, Any]:
     with store.full(COUNT) as where:
-        crew = [start_module("bench.ours.drain", where, 0) for _ in range(size)]
+        instant = time.time() + READY
+        crew = [start_module("bench.ours.drain", where, 0, instant) for _ in range(size)]
         answers = [answer_of(each) for each in crew]
     begin = min(each["begin"] for each in answers)
     end = max(each["end"] for each in answers if each["written"])

@@ -1,8 +1,9 @@
-"""Drains what is in a store: `python -m bench.ours.drain WHERE COUNT [profile]`.
+"""Drains what is in a store: `python -m bench.ours.drain WHERE COUNT [profile | INSTANT]`.
 
-COUNT 0: until no more come, since others take their share.
+COUNT 0: until no more come, since others take their share; they begin together at an instant.
 """
 
+import asyncio
 import sys
 import time
 
@@ -11,7 +12,9 @@ from bench.ours.watched import Watched
 from bench.profile import Sampler, show
 
 
-async def drain(path: str, count: int, sampler: Sampler | None = None) -> dict[str, float]:
+async def drain(
+    path: str, count: int, sampler: Sampler | None = None, instant: float = 0.0
+) -> dict[str, float]:
     """Start, drain, stop; say how long the draining took."""
     handled = 0
 
@@ -24,6 +27,7 @@ async def drain(path: str, count: int, sampler: Sampler | None = None) -> dict[s
     engine = make_engine(store, {"noop": noop}, path)
     watched = Watched(store)
     engine.reporter.store = watched  # type: ignore[assignment]
+    await asyncio.sleep(max(instant - time.time(), 0))
     if sampler:
         sampler.start()
     begin, cpu = time.time(), time.process_time()
@@ -47,4 +51,8 @@ async def drain(path: str, count: int, sampler: Sampler | None = None) -> dict[s
 
 
 if __name__ == "__main__":
-    run(drain(sys.argv[1], int(sys.argv[2]), Sampler() if "profile" in sys.argv[3:] else None))
+    where, many, *how = sys.argv[1:]
+    if how == ["profile"]:
+        run(drain(where, int(many), Sampler()))
+    else:
+        run(drain(where, int(many), instant=float(how[0]) if how else 0.0))
