@@ -23,16 +23,12 @@ def url(tmp_path):
     return f"sqlite:///{tmp_path}/jobs.db"
 
 
-def ours():
-    return [each.name for each in threading.enumerate() if each.name.startswith("tickwell")]
-
-
 async def enter(scheduler):
     async with scheduler:
         raise AssertionError("it is not to get this far")
 
 
-async def test_a_start_that_is_cancelled_leaves_no_pulse_and_no_worker(url, monkeypatch):
+async def test_a_start_that_is_cancelled_leaves_no_pulse_and_no_worker(url, monkeypatch, ours):
     scheduler, sound = Scheduler(url), Pulse.beat
 
     async def beat(self):
@@ -51,7 +47,7 @@ async def test_a_start_that_is_cancelled_leaves_no_pulse_and_no_worker(url, monk
         await scheduler.stop()
 
 
-async def test_a_start_that_is_refused_closes_what_it_opened(url):
+async def test_a_start_that_is_refused_closes_what_it_opened(url, ours):
     for app in ("mine", "yours"):
         scheduler = Scheduler(url, app=app)
         scheduler.job(Every("1h"), name="report")(lambda: None)
@@ -64,7 +60,7 @@ async def test_a_start_that_is_refused_closes_what_it_opened(url):
     assert ours() == []
 
 
-async def test_a_store_whose_time_cannot_be_read_is_not_open(url, monkeypatch):
+async def test_a_store_whose_time_cannot_be_read_is_not_open(url, monkeypatch, ours):
     scheduler, sound = Scheduler(url), SqliteStore.ping
     away = True
 

@@ -17,11 +17,7 @@ def scheduler(tmp_path):
     return Scheduler(f"sqlite:///{tmp_path}/jobs.db")
 
 
-def ours():
-    return [each.name for each in threading.enumerate() if each.name.startswith("tickwell")]
-
-
-def test_a_call_under_way_is_told_instead_of_waiting_for_ever(scheduler):
+def test_a_call_under_way_is_told_instead_of_waiting_for_ever(scheduler, ours):
     begun = threading.Event()
 
     async def never():
@@ -38,7 +34,7 @@ def test_a_call_under_way_is_told_instead_of_waiting_for_ever(scheduler):
     assert ours() == []
 
 
-def test_a_call_meanwhile_is_refused_and_leaves_nothing_unawaited(scheduler):
+def test_a_call_meanwhile_is_refused_and_leaves_nothing_unawaited(scheduler, ours):
     refused = []
 
     async def leave():
@@ -60,7 +56,7 @@ def test_a_call_meanwhile_is_refused_and_leaves_nothing_unawaited(scheduler):
     assert ours() == []
 
 
-def test_several_threads_may_stop_it_and_it_can_be_used_again(scheduler):
+def test_several_threads_may_stop_it_and_it_can_be_used_again(scheduler, ours):
     scheduler.start_in_background()
     with ThreadPoolExecutor() as threads:
         stops = [threads.submit(scheduler.blocking.stop) for _ in range(3)]
