@@ -12,6 +12,8 @@ from tickwell.errors import SchemaTooNew, StoreRefused, StoreUnavailable
 from tickwell.ports.records import JobFilter
 from tickwell.stores.redis import RedisStore
 from tickwell.testing.contract.scene import Scene
+from tickwell.testing.verify.orders import Orders
+from tickwell.testing.verify.run import verify
 
 
 async def refusal(url, error=StoreRefused):
@@ -63,6 +65,8 @@ async def test_a_server_that_throws_keys_away(policy):
     assert f"maxmemory-policy {policy}" in words
     assert "CONFIG SET maxmemory-policy noeviction" in words
     with client(made) as keys:
+        with pytest.raises(StoreRefused, match="noeviction$"):
+            await verify(Orders(url=made.url, suites=("contention",)), lambda _: None)
         assert keys.dbsize() == 0
         keys.config_set("maxmemory-policy", "noeviction")
     store = RedisStore.from_url(made.url)
