@@ -65,7 +65,7 @@ async def test_a_server_that_throws_keys_away(policy):
     assert f"maxmemory-policy {policy}" in words
     assert "CONFIG SET maxmemory-policy noeviction" in words
     with client(made) as keys:
-        with pytest.raises(StoreRefused, match="noeviction$"):
+        with pytest.raises(StoreRefused, match=r"noeviction$"):
             await verify(Orders(url=made.url, suites=("contention",)), lambda _: None)
         assert keys.dbsize() == 0
         keys.config_set("maxmemory-policy", "noeviction")
