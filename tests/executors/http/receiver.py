@@ -64,7 +64,7 @@ class Receiver:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for _ in range(3):  # what is done is cut in the next round, and closed in the one after it
+        for _round in range(3):  # what is done is cut in the next, and closed in the one after it
             await asyncio.sleep(0)
 
     def url(self, path="/", host="127.0.0.1", scheme="http"):
