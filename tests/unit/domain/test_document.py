@@ -3,7 +3,6 @@
 import json
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
-
 from typing import Any
 
 import pytest
