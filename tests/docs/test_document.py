@@ -19,7 +19,7 @@ DOCUMENTS = [json.loads(block) for block in pages.blocks(TEXT, "json")] + [
     tomllib.loads(block) for block in pages.blocks(TEXT, "toml")
 ]
 NAMED = {each["name"]: each for each in DOCUMENTS}
-TRIGGERS = [span for span in pages.spans(TEXT) if span.startswith("{") and "…" not in span]
+TRIGGERS = [span for span in sorted(pages.spans(TEXT)) if span.startswith("{") and "…" not in span]
 POLICIES = {
     "retry": Retry,
     "misfire": Misfire,
