@@ -80,7 +80,7 @@ RESERVED = (
 FUNCTIONS = {
     *("CAST", "COALESCE", "CONCAT", "CONNECTION_ID", "COUNT", "GREATEST", "IF", "JSON_TABLE"),
     *("LEAST", "MIN", "MOD", "NULLIF", "ROW_COUNT", "SUM", "SYSDATE", "UNIX_TIMESTAMP"),
-    *("JSON_CONTAINS", "LOCATE"),
+    *("JSON_CONTAINS", "LENGTH", "LOCATE"),
 }
 CALL = re.compile(r"\b([A-Z][A-Z_]+)\(")
 #: Words that are followed by a bracket and are no functions.
