@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 #: Batches that all workers together claim beyond their slots, so that a burst does not wait for
 #: claims: 10,000 at one instant with the default batch.
 AHEAD = 20
+#: Where several projects are met, claims are this part of a batch: to take over 500 at once keeps
+#: the event loop for 5 ms, by which the few fires of one project would be late beside a crowd of
+#: another's (`./run bench fairness`).
+AMONG_SEVERAL = 4
 #: Projects whose shares are remembered although nothing of them is in hand.
 REMEMBERED = 1000
 
@@ -99,8 +103,9 @@ class Lane:
         slots = self.slots - self.abandoned
         capacity = slots + self.ahead()
         in_hand = self.in_hand - self.held(longer_than=self.lead)
-        room = min(capacity - in_hand, self.batch)
-        if in_hand >= slots and room < min(self.batch, capacity - capacity // 2):
+        step = self.batch if len(self.shares) < 2 else max(self.batch // AMONG_SEVERAL, 1)
+        room = min(capacity - in_hand, step)
+        if in_hand >= slots and room < min(step, capacity - capacity // 2):
             return 0
         if self.bytes >= CLAIM_BYTES:  # large payloads are not held ahead
             room = min(room, slots - in_hand)

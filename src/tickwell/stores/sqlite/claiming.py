@@ -82,7 +82,7 @@ def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: 
         some = lanes[start : start + TOGETHER]
         asked = [value for lane in some for value in (*lane, *bounds)]
         row = session.connection.execute(
-            _statement(len(some)), (*asked, limit, request.most_bytes)
+            _statement(len(some)), (*asked, limit, request.most_bytes, request.most_bytes)
         ).fetchone()
         found += json.loads(row[0])
     if len(lanes) <= TOGETHER:

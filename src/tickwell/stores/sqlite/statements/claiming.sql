@@ -24,18 +24,19 @@ SELECT queue, ability FROM lane WHERE ability IS NOT NULL;
 -- already, and goes in as it is. {lanes}: `lane` for each of them, merged by their index. The last
 -- is the one that brings the payloads to the bytes asked for.
 WITH found (id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard,
-            rank, key, job_id, own_payload) AS (
+            rank, key, job_id, own_payload) AS MATERIALIZED (
     {lanes} ORDER BY 12, 1 LIMIT ?
-),
-summed AS (
-    SELECT *, sum(own_payload) OVER (ORDER BY rank, id ROWS UNBOUNDED PRECEDING) AS bytes FROM found
 )
 SELECT '[' || coalesce(group_concat('[' || json_array(
     id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard, rank, key,
     job_id, own_payload
 ) || ',' || coalesce(iif(own_payload, (
-    SELECT payload FROM execution WHERE execution.key = summed.key
-), NULL), 'null') || ']'), '') || ']' FROM summed WHERE bytes - own_payload < ?;
+    SELECT payload FROM execution WHERE execution.key = found.key
+), NULL), 'null') || ']'), '') || ']' FROM found
+-- Counted one by one only where there is too much.
+WHERE (SELECT total(own_payload) FROM found) < ?
+   OR (SELECT total(own_payload) FROM found AS better
+       WHERE (better.rank, better.id) < (found.rank, found.id)) < ?;
 
 -- name: lane
 -- One lane of it.
