@@ -1,10 +1,13 @@
 """What tests of the library share."""
 
+import subprocess
+import sys
+import textwrap
 import threading
 
 import pytest
 
-DEADLINE = 100
+DEADLINE = 300
 
 
 @pytest.fixture
@@ -20,3 +23,23 @@ def ours():
         return [thread.name for thread in found if thread.is_alive()]
 
     return left
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Runs a text as a program of its own, every warning an error; what it prints, and its code."""
+
+    def run(text, *arguments):
+        script = tmp_path / "program.py"
+        script.write_text(textwrap.dedent(text))
+        done = subprocess.run(
+            [sys.executable, "-W", "error", script, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            timeout=DEADLINE,
+            check=False,
+        )
+        return done.stdout, done.stderr, done.returncode
+
+    return run

@@ -1,9 +1,6 @@
 """The scheduler without an event loop of one's own, in the background, and across a fork."""
 
 import asyncio
-import subprocess
-import sys
-import textwrap
 import threading
 from datetime import UTC, datetime
 
@@ -14,21 +11,6 @@ from tickwell.domain.job import JobState
 from tickwell.errors import InvalidPayload, NotRunning
 
 DEADLINE = 100
-
-
-def run_script(tmp_path, text):
-    """What a program prints that ends by itself."""
-    script = tmp_path / "program.py"
-    script.write_text(textwrap.dedent(text))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", script],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=DEADLINE,
-        check=False,
-    )
-    return done.stdout, done.stderr
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -98,9 +80,8 @@ def test_a_second_loop_at_the_same_time_is_refused():
     asyncio.run(scheduler.stop())
 
 
-def test_the_end_of_the_program_drains(tmp_path):
-    stdout, stderr = run_script(
-        tmp_path,
+def test_the_end_of_the_program_drains(program):
+    stdout, stderr, _ = program(
         """
         import threading, time
         from tickwell import Scheduler
@@ -133,9 +114,8 @@ def test_the_end_of_the_program_drains(tmp_path):
         ("scheduler.blocking.list()", "asyncio.run(scheduler.jobs.get('default', 'noop'))"),
     ],
 )
-def test_a_forked_child_is_told_to_open_its_own(tmp_path, opening, using):
-    stdout, stderr = run_script(
-        tmp_path,
+def test_a_forked_child_is_told_to_open_its_own(program, opening, using):
+    stdout, stderr, _ = program(
         f"""
         import asyncio, os, sys
         from tickwell import Scheduler
@@ -170,9 +150,8 @@ def test_a_forked_child_is_told_to_open_its_own(tmp_path, opening, using):
     assert stderr == ""
 
 
-def test_a_scheduler_that_was_only_declared_before_the_fork_just_works(tmp_path):
-    stdout, stderr = run_script(
-        tmp_path,
+def test_a_scheduler_that_was_only_declared_before_the_fork_just_works(program):
+    stdout, stderr, _ = program(
         """
         import os, sys
         from tickwell import Scheduler

@@ -1,12 +1,7 @@
 """A handler that forks and forgets to end the copy harms neither its worker nor others."""
 
-import subprocess
-import sys
-import textwrap
-
 import pytest
 
-DEADLINE = 100
 PROGRAM = """
     import asyncio, os, sys
     from tickwell import Run, Scheduler, Settings, State
@@ -55,15 +50,5 @@ PROGRAM = """
 
 
 @pytest.mark.parametrize("how", ["returns", "raises", "awaits", "thread"])
-def test_a_copy_ends_where_it_comes_back(how, tmp_path):
-    script = tmp_path / "program.py"
-    script.write_text(textwrap.dedent(PROGRAM))
-    done = subprocess.run(
-        [sys.executable, script, tmp_path, how],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=DEADLINE,
-        check=False,
-    )
-    assert (done.stdout, done.stderr, done.returncode) == ("the original 1\nwell 1\n", "", 0)
+def test_a_copy_ends_where_it_comes_back(how, tmp_path, program):
+    assert program(PROGRAM, tmp_path, how) == ("the original 1\nwell 1\n", "", 0)

@@ -1,14 +1,9 @@
 """A scheduler that was closed leaves nothing open: no socket, no task, no thread, no file."""
 
-import subprocess
-import sys
-import textwrap
-
 import pytest
 
 from tests.servers import mariadb_tables, mongo, redis_keys, schemas
 
-DEADLINE = 300
 PROGRAM = """
     import asyncio, gc, sys, threading
     from tickwell import Http, Scheduler, Settings
@@ -58,15 +53,5 @@ STORES = {
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_nothing_stays_open(store, tmp_path):
-    script = tmp_path / "program.py"
-    script.write_text(textwrap.dedent(PROGRAM))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", script, STORES[store](tmp_path)],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=DEADLINE,
-        check=False,
-    )
-    assert (done.stdout, done.stderr, done.returncode) == ("['MainThread']\n", "", 0)
+def test_nothing_stays_open(store, tmp_path, program):
+    assert program(PROGRAM, STORES[store](tmp_path)) == ("['MainThread']\n", "", 0)
