@@ -131,7 +131,7 @@ def standstill(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None
     add_load(site, seconds)
     for member in crew.members:
         member.wait_for("Started")
-    time.sleep(2)
+    site.wait_for_calls(1)
     server = _server(site).durable()
     server.freeze()
     crew.faults += 1
