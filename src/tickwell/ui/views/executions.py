@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -11,18 +9,15 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.api.paging import opened, sealed
-from tickwell.domain.execution import LIVE, Execution, State
-from tickwell.domain.http import Http
-from tickwell.domain.job import Job
+from tickwell.domain.execution import LIVE, State
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ids import trace_id
 from tickwell.ports.records import ExecutionFilter
 from tickwell.services.access.permission import Permission
-from tickwell.services.audit.entry import HIDDEN, redacted
 from tickwell.ui.answers import done
-from tickwell.ui.formatting import iso
 from tickwell.ui.forms import json_of
 from tickwell.ui.rendering import page
+from tickwell.ui.sent import curl, headers_of
 from tickwell.ui.svg.attempts import attempts_chart
 from tickwell.ui.visitor import Visitor, visit
 
@@ -90,9 +85,9 @@ async def execution(
         chart=attempts_chart(found, visitor.now),
         progress=progress if found.state is State.RUNNING else None,
         outputs=outputs,
-        sent=_sent(found, job),
+        sent=headers_of(found, job),
         trace=trace_id(found.id),
-        curl=_curl(found, job),
+        curl=curl(found, job),
     )
 
 
@@ -131,28 +126,3 @@ def _state(text: str) -> State:
 
 def _path(id: str) -> str:
     return f"/executions/{id}"
-
-
-def _sent(execution: Execution, job: Job | None) -> dict[str, str] | None:
-    """The headers of a webhook, as the definition has them; what their names call secret is not."""
-    if job is None or not isinstance(job.target, Http):
-        return None
-    own = {
-        "webhook-id": execution.id,
-        "tickwell-fire-time": iso(execution.fire_time),
-        "tickwell-attempt": str(execution.attempt),
-        "tickwell-job": job.id,
-    }
-    hidden: dict[str, str] = redacted(dict(job.target.headers))
-    return hidden | own | ({} if job.target.auth is None else {"authorization": HIDDEN})
-
-
-def _curl(execution: Execution, job: Job | None) -> str | None:
-    """The same request from a terminal, without what is secret or signed."""
-    if job is None or not isinstance(job.target, Http):
-        return None
-    words = ["curl", "-X", job.target.method, job.target.url]
-    payload = job.payload if execution.payload is None else execution.payload
-    if payload is not None:
-        words += ["-H", "content-type: application/json", "-d", json.dumps(payload)]
-    return shlex.join(words)

@@ -1,0 +1,84 @@
+"""A request as a curl command: it is the one that an attempt sends, and it holds no secret."""
+
+import html
+import json
+import re
+import shlex
+
+import pytest
+
+from tickwell.domain.execution import OutcomeKind
+from tickwell.testing.receiver import Receiver
+
+SECRET = "canary-of-a-secret"
+
+
+@pytest.fixture
+def receiver():
+    with Receiver() as found:
+        yield found
+
+
+async def command(house, http, **fields):
+    """What the page of an execution shows: its id, options before the method, and the request."""
+    job = await house.add("hook", target={"http": http}, retry={"max_attempts": 1}, **fields)
+    id = await house.run(job, OutcomeKind.FAILED, error="HTTP 500")
+    page = await (await house.login()).see(f"/executions/{id}")
+    shown = re.search(r'"curl command".*?<code>(.*?)</code>', page.source, re.DOTALL)[1]
+    assert SECRET not in shown
+    program, *words = shlex.split(html.unescape(shown))
+    assert program == "curl"
+    at = words.index("-X")
+    method, url, *rest = words[at + 1 :]
+    headers = [rest[n + 1] for n, word in enumerate(rest) if word == "-H"]
+    body = rest[rest.index("--data-raw") + 1] if "--data-raw" in rest else ""
+    assert len(rest) == 2 * len(headers) + (2 if body else 0)
+    pairs = (header.split(": ", 1) for header in headers)
+    return id, words[:at], (method, url, {name.lower(): text for name, text in pairs}, body)
+
+
+async def test_it_is_what_the_executor_sends(house, receiver):
+    http = {
+        "url": receiver.url("/in/{{job_name}}?a=1"),
+        "query": {"team": "{{payload.team}} & co", "n": 7},
+        "headers": {"x-team": "{{payload.team}}", "Authorization": f"Bearer {SECRET}"},
+    }
+    payload = {"team": "büro/2", "n": [1]}
+    _, options, (method, url, headers, body) = await command(house, http, payload=payload)
+    browser = await house.login()
+    await browser.see("/jobs/new")
+    job = {"name": "hook", "trigger": {"every": "1h"}, "target": {"http": http}}
+    document = json.dumps(job | {"payload": payload})
+    await browser.post("/jobs/try", side="document", document=document)
+    (request,) = receiver.requests
+    assert options == []
+    assert (method, url) == (request.method, receiver.url(request.path))
+    assert json.loads(body) == json.loads(request.body)
+    assert headers.pop("authorization") == "***"
+    assert headers.pop("x-team") == "büro/2"
+    assert headers == {"content-type": request.headers["content-type"]}
+
+
+async def test_a_get_has_no_body_whatever_the_payload(house):
+    auth = {"bearer": {"token": SECRET}}
+    http = {"url": "http://127.0.0.1:9/", "method": "GET", "auth": auth}
+    _, _, (method, _, headers, body) = await command(house, http, payload={"a": 1})
+    assert (method, headers, body) == ("GET", {"authorization": "***"}, "")
+
+
+async def test_a_body_of_its_own_is_sent_and_no_file_of_whoever_pastes_it(house):
+    """With -d curl would read the file that a body names after an @."""
+    body = "@/etc/hostname {{execution_id}} {{secret.token}}"
+    id, _, (*_, headers, sent) = await command(house, {"url": "http://127.0.0.1:9/", "body": body})
+    assert sent == f"@/etc/hostname {id} {{{{secret.token}}}}"
+    assert headers == {"content-type": "text/plain; charset=utf-8"}
+
+
+async def test_places_of_secrets_and_of_what_is_not_there_stay(house):
+    url = "http://127.0.0.1:9/{{secret.token}}/{{payload.0.who}}/{{payload.none}}"
+    http = {"url": url, "body": {"all": "{{payload}}", "n": "{{attempt}}"}}
+    payload = [{"who": "a/b"}]
+    _, options, (_, sent, _, body) = await command(house, http, payload=payload)
+    assert options == ["-g"]  # braces are a pattern to curl
+    assert sent == "http://127.0.0.1:9/{{secret.token}}/a%2Fb/{{payload.none}}"
+    assert json.loads(body) == {"all": payload, "n": 1}
