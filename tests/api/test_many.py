@@ -7,6 +7,7 @@ import pytest
 from tests.api.conftest import WORKER
 from tickwell.domain.execution import OutcomeKind
 from tickwell.services.access.permission import Permission
+from tickwell.services.payload import LARGEST
 
 
 async def test_dead_letters_are_grouped_by_what_went_wrong(world, http):
@@ -44,6 +45,36 @@ async def test_what_matches_is_revived_in_the_background(world, http):
     assert {each["job_name"] for each in left} == {"b"}
     everything = await progress(http, await http.post("/dead-letters/revive"))
     assert everything["revived"] == 2
+
+
+async def test_what_matches_is_repeated_with_another_payload(world, http):
+    dead = [claim.id for claim in await world.die("a", error="HTTP 500: no", times=3)]
+    await world.die("b", error="boom", times=2)
+    body = {"filter": {"search": "500"}, "rate": 1000, "payload": {"b": 1}}
+    revival = await progress(http, await http.post("/dead-letters/revive", json=body))
+    assert (revival["state"], revival["matched"], revival["revived"]) == ("done", 3, 3)
+    claims = [claim for _ in range(3) for claim in await world.run()]  # in turn
+    assert [claim.payload for claim in claims] == [{"b": 1}] * 3
+    ran = (await http.get("/executions", params={"state": "succeeded"})).json()["items"]
+    assert {each["revived_from"] for each in ran} == set(dead)
+    assert len((await http.get("/executions", params={"state": "dead"})).json()["items"]) == 5
+
+
+async def test_those_of_a_deleted_job_are_not_repeated(world, http):
+    await world.die("a", times=2)
+    await world.die("b")
+    await http.delete("/jobs/a")
+    answer = await http.post("/dead-letters/revive", json={"payload": None})
+    revival = await progress(http, answer)
+    assert (revival["state"], revival["matched"], revival["revived"]) == ("done", 3, 1)
+
+
+async def test_a_payload_that_is_too_large_revives_nothing(world, http):
+    await world.die("a")
+    body = {"payload": "x" * LARGEST}
+    answer = await http.post("/dead-letters/revive", json=body)
+    assert answer.status_code in {413, 422}
+    assert await world.run() == []
 
 
 async def test_what_matches_is_purged_for_good(world, http):

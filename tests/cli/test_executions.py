@@ -1,8 +1,11 @@
 """`tickwell executions`, `dead` and `backfill`: what ran, what died, what is run again."""
 
+from functools import partialmethod
+
 import pytest
 
 from tests.cli.world import BAD, GOOD, make_past, work
+from tickwell.services.dead import DeadLetters
 
 
 @pytest.fixture
@@ -94,10 +97,27 @@ def test_a_group_is_revived(past):
     assert past("dead", "revive", "--all").err == "Revived 0 executions.\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["x", "--all"], ["--all", "--payload", "1"]])
+@pytest.mark.parametrize("arguments", [[], ["x", "--all"], ["--all", "--payload", "{"]])
 def test_a_revival_says_which(past, arguments):
     assert past("dead", "revive", *arguments).code == 2
     assert len(ids(past, "dead")) == BAD
+
+
+def test_a_group_is_repeated_with_another_payload(past):
+    given = ("--error", "KeyError", "--payload", '{"number": 9}', "--yes")
+    assert past("dead", "revive", *given).err == "Repeated as new executions: 1 execution.\n"
+    (old,) = past("dead", "list", "--by-error", "--json").json["items"][1:]
+    listed = past("executions", "list", "--job", "broken", "--json").json["items"]
+    (new,) = [each for each in listed if each["revived_from"]]
+    assert (new["revived_from"], new["payload"]) == (old["newest"]["id"], {"number": 9})
+    assert len(ids(past, "dead")) == BAD
+
+
+def test_more_than_are_counted_are_all_that_match(past, monkeypatch):
+    monkeypatch.setattr(DeadLetters, "groups", partialmethod(DeadLetters.groups, newest=2))
+    assert "Delete all that match for good?" in past("dead", "purge", "--all").err
+    assert "Revive all that match?" in past("dead", "revive", "--error", "nothing").err
+    assert past("dead", "revive", "--all", "--yes").err == f"Revived {BAD} executions.\n"
 
 
 def test_a_group_is_purged(past):

@@ -86,7 +86,7 @@ def execution_filter(
 
 def dead_filter(given: Any, at: str = "") -> DeadFilter:
     """The filter of a query or a body."""
-    known = ("job", "queue", "since", "until", "signature")
+    known = ("job", "queue", "since", "until", "signature", "search")
     if not isinstance(given, dict):
         raise InvalidInput("is not an object", field=at.rstrip("."))
     for name, value in given.items():
@@ -102,4 +102,5 @@ def dead_filter(given: Any, at: str = "") -> DeadFilter:
         since=instant(given.get("since"), at + "since"),
         until=instant(given.get("until"), at + "until"),
         signature=given.get("signature"),
+        search=given.get("search"),
     )

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from tickwell.cli.administration import Administration
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.dead import DeadFilter
+from tickwell.services.payload import KEEP
 
 Document = dict[str, Any]
 
@@ -114,9 +115,17 @@ class Backend(Protocol):
         ...
 
     async def dead_revive(
-        self, where: DeadFilter, *, rate: float, progress: Callable[[int], None]
+        self,
+        where: DeadFilter,
+        *,
+        rate: float,
+        progress: Callable[[int], None],
+        payload: Any = KEEP,
     ) -> Document:
-        """Revive all that match, so many a second at most; answers {"revived": count}."""
+        """Revive all that match, so many a second at most; answers {"revived": count}.
+
+        With a payload: repeat them with it.
+        """
         ...
 
     async def dead_purge(self, where: DeadFilter, *, progress: Callable[[int], None]) -> Document:

@@ -113,7 +113,9 @@ async def revive(
     yes: Yes = False,
 ) -> None:
     """Run dead letters again, under their ids and with a new budget."""
+    from tickwell.cli.definition import read_json
     from tickwell.errors import InvalidInput
+    from tickwell.services.payload import KEEP
 
     chosen = bool(job or error or since or until or all_of_them)
     if bool(ids) == chosen:
@@ -124,25 +126,26 @@ async def revive(
     if ids:
         await revive_ids(session, ids, payload)
         return
-    if payload is not None:
-        raise InvalidInput(
-            "one execution is repeated at a time", field="payload", hint="Give its id"
-        )
     where = await _filter(session, job, since, until, error)
-    await _revive_matching(session, where, rate, yes=yes)
-
-
-async def _revive_matching(session: Session, where: DeadFilter, rate: float, *, yes: bool) -> None:
-    groups = await session.backend.dead_groups(where)
-    count = sum(group["count"] for group in groups["items"])
-    if count:
-        session.confirm(f"Revive {say_count(count, 'dead letter')}?", yes=yes)
+    own = KEEP if payload is None else read_json(payload, "payload")
+    count = await _confirmed(session, where, "Revive {}?", yes=yes)
     with progress(session.screen, "Reviving", count) as update:
-        done = await session.backend.dead_revive(where, rate=rate, progress=update)
+        done = await session.backend.dead_revive(where, rate=rate, progress=update, payload=own)
     if session.as_json:
         session.screen.json(done)
-    else:
-        session.screen.say(f"Revived {say_count(done['revived'], 'execution')}.")
+        return
+    did = "Revived" if payload is None else "Repeated as new executions:"
+    session.screen.say(f"{did} {say_count(done['revived'], 'execution')}.")
+
+
+async def _confirmed(session: Session, where: DeadFilter, question: str, *, yes: bool) -> int:
+    """How many match, when that is all right; 0: not known, or none."""
+    groups = await session.backend.dead_groups(where)
+    count = 0 if groups["more"] else sum(group["count"] for group in groups["items"])
+    if count or groups["more"]:
+        which = "all that match" if groups["more"] else say_count(count, "dead letter")
+        session.confirm(question.format(which), yes=yes)
+    return count
 
 
 @command(app, "purge")
@@ -164,10 +167,7 @@ async def purge(
             "nothing says which", hint="Give --all, --job, --error, --since and --until"
         )
     where = await _filter(session, job, since, until, error)
-    groups = await session.backend.dead_groups(where)
-    count = sum(group["count"] for group in groups["items"])
-    if count:
-        session.confirm(f"Delete {say_count(count, 'dead letter')} for good?", yes=yes)
+    count = await _confirmed(session, where, "Delete {} for good?", yes=yes)
     with progress(session.screen, "Purging", count) as update:
         done = await session.backend.dead_purge(where, progress=update)
     if session.as_json:

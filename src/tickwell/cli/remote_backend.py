@@ -22,6 +22,7 @@ from tickwell.services.checkup import (
 )
 from tickwell.services.dead import DeadFilter
 from tickwell.services.documents import finding_document, instant_text
+from tickwell.services.payload import KEEP
 
 if TYPE_CHECKING:
     from tickwell.cli.administration import Administration
@@ -154,24 +155,18 @@ class RemoteBackend:
         return _document(await self.client.revive_execution(id, payload))
 
     async def dead_groups(self, where: DeadFilter) -> Document:
-        found = await self.client.dead_letter_groups(**_dead(where))
-        items = [each for each in found["items"] if (where.search or "") in each["signature"]]
-        return {**found, "items": items}
+        return _document(await self.client.dead_letter_groups(**_dead(where)))
 
     async def dead_revive(
-        self, where: DeadFilter, *, rate: float, progress: Callable[[int], None]
+        self,
+        where: DeadFilter,
+        *,
+        rate: float,
+        progress: Callable[[int], None],
+        payload: Any = KEEP,
     ) -> Document:
-        if where.search is None:
-            return {"revived": await self._revive(_dead(where), rate, progress)}
-        # The API knows whole signatures only: one group after the other.
-        revived = 0
-        for group in (await self.dead_groups(where))["items"]:
-            given = _dead(where) | {"signature": group["signature"]}
-            revived += await self._revive(given, rate, progress)
-        return {"revived": revived}
-
-    async def _revive(self, given: Document, rate: float, progress: Callable[[int], None]) -> int:
-        revival = await self.client.revive_dead_letters(**given, rate=rate)
+        edited = {} if payload is KEEP else {"payload": payload}
+        revival = await self.client.revive_dead_letters(**_dead(where), rate=rate, **edited)
         told = 0
         while revival["state"] == "running":
             await self.wait(_LOOK)
@@ -180,20 +175,14 @@ class RemoteBackend:
             told = revival["revived"]
         if revival["error"] is not None:
             raise StoreError(f"{told} were revived, then: {revival['error']}")
-        return revival["revived"]
+        return {"revived": revival["revived"]}
 
     async def dead_purge(self, where: DeadFilter, *, progress: Callable[[int], None]) -> Document:
-        chosen = [_dead(where)]
-        if where.search is not None:
-            groups = (await self.dead_groups(where))["items"]
-            chosen = [chosen[0] | {"signature": group["signature"]} for group in groups]
-        purged = 0
-        for given in chosen:
-            more = True
-            while more:
-                done = await self.client.purge_dead_letters(**given)
-                purged, more = purged + done["purged"], done["more"]
-                progress(done["purged"])
+        purged, more = 0, True
+        while more:
+            done = await self.client.purge_dead_letters(**_dead(where))
+            purged, more = purged + done["purged"], done["more"]
+            progress(done["purged"])
         return {"purged": purged}
 
     async def workers(self) -> Document:
@@ -229,8 +218,9 @@ class RemoteBackend:
         workers = (await self.workers())["items"]
         beats = [_instant(each["seen_at"]) for each in workers if each["state"] == "alive"]
         found.append(workers_finding(beats, await self.now(), waits=True))
-        dead = sum(each["count"] for each in (await self.dead_groups(DeadFilter()))["items"])
-        found += [dead_finding(dead)] if dead else []
+        groups = await self.dead_groups(DeadFilter())
+        dead = sum(each["count"] for each in groups["items"])
+        found += [dead_finding(dead, more=groups["more"])] if dead else []
         return {"items": [finding_document(each) for each in found]}
 
     async def _key(self, key: str) -> str:
@@ -277,4 +267,5 @@ def _dead(where: DeadFilter) -> Document:
         "since": _text(where.since),
         "until": _text(where.until),
         "signature": where.signature,
+        "search": where.search,
     }

@@ -32,7 +32,7 @@ from tickwell.services.dead import DeadFilter
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.operations.bundle import Operations
 from tickwell.services.operations.tools import Tools
-from tickwell.services.payload import checked
+from tickwell.services.payload import KEEP, checked
 from tickwell.services.platform import DEFAULT
 from tickwell.services.projects import is_known
 from tickwell.services.retentions import read_retention
@@ -202,10 +202,15 @@ class StoreBackend:
         return to.groups_document(groups, names)
 
     async def dead_revive(
-        self, where: DeadFilter, *, rate: float, progress: Callable[[int], None]
+        self,
+        where: DeadFilter,
+        *,
+        rate: float,
+        progress: Callable[[int], None],
+        payload: Any = KEEP,
     ) -> Document:
         letters = (await self.open()).dead_letters
-        revival = await letters.revive(self.actor, where, rate=rate)
+        revival = await letters.revive(self.actor, where, rate=rate, payload=payload)
         told = 0
         while revival.state == "running":
             await self.clock.wait(asyncio.Event(), _LOOK)

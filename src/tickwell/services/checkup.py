@@ -140,9 +140,10 @@ def workers_finding(beats: Sequence[int], now: int, *, waits: bool) -> Finding:
     return Finding("workers", level, "no worker is alive", "Start one: tickwell serve")
 
 
-def dead_finding(count: int) -> Finding:
+def dead_finding(count: int, *, more: bool = False) -> Finding:
     """What died, and where to look."""
-    text, remedy = f"{count} to look at", "See: tickwell dead list --by-error"
+    text = f"{count}{' or more' if more else ''} to look at"
+    remedy = "See: tickwell dead list --by-error"
     return Finding("dead letters", Level.WARNING, text, remedy)
 
 

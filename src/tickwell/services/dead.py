@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from tickwell.domain.execution import Execution, State
@@ -15,13 +16,15 @@ from tickwell.services.time import Time
 
 #: Executions that one call to the store reads, and revives.
 _PAGE = 500
-#: Dead letters that are read to be grouped: a project may have millions.
-NEWEST = 10_000
+#: Dead letters that are read to be grouped: a project may have millions, and people wait for it.
+NEWEST = 1000
 #: Characters of a signature.
 _LONGEST = 160
 _HTTP = re.compile(r"HTTP [0-9]{3}\b")
 _IDS = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b[0-9a-fA-F]{16,}\b")
 _DIGITS = re.compile(r"[0-9]+(?:[.,:][0-9]+)*")
+#: Makes dead letters run again; answers the ids of those that will.
+Revive = Callable[[Sequence[Execution]], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,25 +162,31 @@ class DeadLetters:
         project: str,
         where: DeadFilter,
         *,
+        revive: Revive | None = None,
         rate: float | None = None,
         rest: Callable[[float], Awaitable[object]] | None = None,
         progress: Callable[[int], None] = lambda _: None,
     ) -> int:
         """Revive all that match, at most `rate` a second; answer how many.
 
-        Each dies or lives under its own id again; one that dies anew meanwhile is not taken twice.
+        Each dies or lives under its own id again, unless `revive` does something else with them;
+        one that dies anew meanwhile is not taken twice.
         """
+        again = revive or partial(self._revive, project)
         total = 0
         size = _PAGE if rate is None else max(1, min(_PAGE, int(rate)))
         async for page in self.matching(project, where):
             for start in range(0, len(page), size):
-                ids = [each.id for each in page[start : start + size]]
+                dead = page[start : start + size]
                 if total and rate is not None and rest is not None:
-                    await rest(len(ids) / rate)
-                total += len(await self.store.revive(project, ids, self.clock.now()))
+                    await rest(len(dead) / rate)
+                total += len(await again(dead))
                 self.wake()
-                progress(len(ids))
+                progress(len(dead))
         return total
+
+    async def _revive(self, project: str, dead: Sequence[Execution]) -> Sequence[str]:
+        return await self.store.revive(project, [each.id for each in dead], self.clock.now())
 
     async def purge_matching(self, project: str, where: DeadFilter, limit: int) -> tuple[int, bool]:
         """Delete those that match for good; how many, and whether more of them may be left.

@@ -131,12 +131,26 @@ class Executions:
     async def revive_edited(self, project: str, id: str, payload: Any) -> Execution:
         """Repeat a dead execution with another payload: a new one that says what it repeats."""
         dead = await self._dead(project, id)
-        entry, now = await self._entry(project, dead.job_id), self.clock.now()
-        self.check(entry.job, payload)
-        new = self._anew(entry.job, dead.fire_time, now, checked(payload))
-        new.revived_from = dead.id
-        (added,) = await self._add([new], now)
+        await self._entry(project, dead.job_id)
+        (added,) = await self.repeat(project, [dead], payload)
         return await self.get(project, added)
+
+    async def repeat(self, project: str, dead: Sequence[Execution], payload: Any) -> Sequence[str]:
+        """Repeat those whose job is still there with another payload; the ids of the new ones."""
+        own, now = checked(payload), self.clock.now()
+        found = await self.store.get_jobs(project, sorted({each.job_id for each in dead}))
+        jobs = {
+            entry.job.id: entry.job for entry in found if entry.cursor.state is not JobState.DELETED
+        }
+        for job in jobs.values():
+            self.check(job, payload)
+        new = []
+        for each in dead:
+            if each.job_id in jobs:
+                one = self._anew(jobs[each.job_id], each.fire_time, now, own)
+                one.revived_from = each.id
+                new.append(one)
+        return await self._add(new, now)
 
     async def get(self, project: str, id: str) -> Execution:
         """One execution with its attempts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from tickwell.errors import InvalidPayload
 
@@ -12,6 +12,8 @@ from tickwell.errors import InvalidPayload
 LARGEST = 1024 * 1024
 #: Lists in lists and objects in objects.
 DEEPEST = 100
+#: Leave a payload as it is; None is a payload too.
+KEEP: Final[Any] = object()
 
 
 def checked(payload: Any, field: str = "payload") -> Any:

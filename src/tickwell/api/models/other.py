@@ -89,13 +89,16 @@ class DeadFilter(Shape):
     since: Instant | None = None
     until: Instant | None = None
     signature: str | None = None
+    #: A part of what went wrong.
+    search: str | None = None
 
 
 class ReviveMany(Shape):
-    """Which, and how fast."""
+    """Which, how fast, and with which payload: then each becomes a new execution."""
 
     filter: DeadFilter = Field(default_factory=DeadFilter)
     rate: float = Field(default=50, ge=0.01, le=1000)
+    payload: Json = None
 
 
 class PurgeMany(Shape):

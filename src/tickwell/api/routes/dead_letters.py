@@ -18,6 +18,7 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import groups_document, instant_text
 from tickwell.services.operations.revival import Revival
+from tickwell.services.payload import KEEP
 
 router = APIRouter(tags=["dead letters"])
 
@@ -30,7 +31,7 @@ async def groups(
 ) -> Response:
     """What went wrong, the largest group first; `signature` is a filter for reviving.
 
-    The newest 10,000 dead letters are looked at; `more` says that older ones are not counted.
+    The newest 1,000 dead letters are looked at; `more` says that older ones are not counted.
     """
     operations = context_of(request).operations
     found = await operations.dead_letters.groups(actor, dead_filter(query.model_dump()))
@@ -49,17 +50,22 @@ async def groups(
     ),
 )
 async def revive(request: Request, actor: Actor = allow(Permission.OPERATE)) -> Response:
-    """Begin to revive all that match, at a limited rate; Location says how far it is."""
+    """Begin to revive all that match, at a limited rate; Location says how far it is.
+
+    With a payload each is repeated as a new execution, and the dead one stays.
+    """
     context = context_of(request)
     body = await bodies.read_bytes(request)
 
     async def act() -> Response:
-        given = bodies.object_of(body, "filter", "rate")
+        given = bodies.object_of(body, "filter", "rate", "payload")
         where = dead_filter(given.get("filter", {}), "filter.")
         rate = given.get("rate", 50)
         if isinstance(rate, bool) or not isinstance(rate, int | float):
             raise InvalidInput("is not a number", field="rate", hint="Use 50")
-        revival = await context.operations.dead_letters.revive(actor, where, rate=float(rate))
+        payload = given.get("payload", KEEP)
+        letters = context.operations.dead_letters
+        revival = await letters.revive(actor, where, rate=float(rate), payload=payload)
         headers = place(request, f"/dead-letters/revivals/{revival.id}")
         return answer(revival_document(revival), 202, headers)
 

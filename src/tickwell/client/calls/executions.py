@@ -60,9 +60,14 @@ def dead_letter_groups(
     since: Instant | None = None,
     until: Instant | None = None,
     signature: str | None = None,
+    search: str | None = None,
 ) -> Call[DeadGroups]:
     """What went wrong, the largest group first."""
-    return get("dead-letters", "groups", **_dead(job, queue, since, until, signature))
+    return get(
+        "dead-letters",
+        "groups",
+        **_dead(since, until, job=job, queue=queue, signature=signature, search=search),
+    )
 
 
 def revive_dead_letters(
@@ -72,11 +77,20 @@ def revive_dead_letters(
     since: Instant | None = None,
     until: Instant | None = None,
     signature: str | None = None,
+    search: str | None = None,
     rate: float | None = None,
+    payload: Any = KEEP,
     idempotency_key: str | None = None,
 ) -> Call[Revival]:
-    """Begin to revive all that match, so many a second; `get_revival` says how far it is."""
-    body = fields(filter=_dead(job, queue, since, until, signature), rate=rate)
+    """Begin to revive all that match, so many a second; `get_revival` says how far it is.
+
+    With another payload each is repeated as a new execution, and the dead one stays.
+    """
+    body = fields(
+        filter=_dead(since, until, job=job, queue=queue, signature=signature, search=search),
+        rate=rate,
+    )
+    body |= {} if payload is KEEP else {"payload": payload}
     return post("dead-letters", "revive", body=body, key=idempotency_key)
 
 
@@ -87,10 +101,11 @@ def purge_dead_letters(
     since: Instant | None = None,
     until: Instant | None = None,
     signature: str | None = None,
+    search: str | None = None,
     idempotency_key: str | None = None,
 ) -> Call[Purged]:
     """Delete those that match for good, ten thousand at a time; nothing given: all."""
-    body = {"filter": _dead(job, queue, since, until, signature)}
+    body = {"filter": _dead(since, until, job=job, queue=queue, signature=signature, search=search)}
     return post("dead-letters", "purge", body=body, key=idempotency_key)
 
 
@@ -99,17 +114,5 @@ def get_revival(id: str) -> Call[Revival]:
     return get("dead-letters", "revivals", id)
 
 
-def _dead(
-    job: str | None,
-    queue: str | None,
-    since: Instant | None,
-    until: Instant | None,
-    signature: str | None,
-) -> dict[str, Any]:
-    return fields(
-        job=job,
-        queue=queue,
-        since=instant(since, "since"),
-        until=instant(until, "until"),
-        signature=signature,
-    )
+def _dead(since: Instant | None, until: Instant | None, **where: str | None) -> dict[str, Any]:
+    return fields(since=instant(since, "since"), until=instant(until, "until"), **where)

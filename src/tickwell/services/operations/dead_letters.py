@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from tickwell.errors import InvalidInput, NotFound, TickwellError
 from tickwell.ids import new_id
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.dead import NEWEST, DeadFilter, DeadLetters, Groups
+from tickwell.services.dead import DeadFilter, DeadLetters, Groups, Revive
 from tickwell.services.operations.revival import KIND, Revival
 from tickwell.services.operations.tools import Tools
+from tickwell.services.payload import KEEP, checked
 
 FASTEST = 1000.0
 #: Dead letters that one call deletes.
@@ -27,23 +30,33 @@ class DeadLetterOperations:
         self._tasks: set[asyncio.Task[None]] = set()
 
     @needs(Permission.READ)
-    async def groups(self, actor: Actor, where: DeadFilter, newest: int = NEWEST) -> Groups:
-        """Those that match among so many newest, the largest group first."""
-        return await self.dead.groups(actor.project, await self._scoped(actor, where), newest)
+    async def groups(self, actor: Actor, where: DeadFilter) -> Groups:
+        """Those that match among the newest, the largest group first."""
+        return await self.dead.groups(actor.project, await self._scoped(actor, where))
 
     @needs(Permission.OPERATE)
-    async def revive(self, actor: Actor, where: DeadFilter, *, rate: float) -> Revival:
-        """Begin to revive all that match; what is answered names the record of its progress."""
+    async def revive(
+        self, actor: Actor, where: DeadFilter, *, rate: float, payload: Any = KEEP
+    ) -> Revival:
+        """Begin to revive all that match; what is answered names the record of its progress.
+
+        With another payload each is repeated as a new execution, and the dead one stays.
+        """
         if not 0.01 <= rate <= FASTEST:
             raise InvalidInput(f"0.01 to {FASTEST:.0f} a second", field="rate", hint="Use 50")
         scope = await self._scoped(actor, where)
+        matched = await self.dead.count(actor.project, scope)
+        repeat = None
+        if payload is not KEEP:
+            await self.tools.limiter.check_runs(actor, matched, checked(payload))
+            repeat = partial(self.tools.executions.repeat, actor.project, payload=payload)
         now = self.tools.clock.now()
         revival = Revival(
             id=new_id(now, self.tools.random),
             project=actor.project,
             by=actor.name,
             rate=rate,
-            matched=await self.dead.count(actor.project, scope),
+            matched=matched,
             started_at=now,
             updated_at=now,
         )
@@ -53,9 +66,9 @@ class DeadLetterOperations:
             "dead_letters.revive",
             f"revival/{revival.id}",
             None,
-            {"matched": revival.matched},
+            {"matched": revival.matched, "edited": repeat is not None},
         )
-        task = asyncio.create_task(self._work(revival, scope))
+        task = asyncio.create_task(self._work(revival, scope, repeat))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return replace(revival)
@@ -95,7 +108,7 @@ class DeadLetterOperations:
             raise NotFound("job", where.job_id)
         return replace(where, job_id=found[0].job.id)
 
-    async def _work(self, revival: Revival, where: DeadFilter) -> None:
+    async def _work(self, revival: Revival, where: DeadFilter, revive: Revive | None) -> None:
         async def rest(seconds: float) -> None:
             await self._keep(revival)
             await self.tools.clock.wait(asyncio.Event(), seconds)
@@ -105,7 +118,12 @@ class DeadLetterOperations:
 
         try:
             revival.revived = await self.dead.revive_matching(
-                revival.project, where, rate=revival.rate, rest=rest, progress=progress
+                revival.project,
+                where,
+                revive=revive,
+                rate=revival.rate,
+                rest=rest,
+                progress=progress,
             )
             revival.state = "done"
         except TickwellError as error:

@@ -16,8 +16,6 @@ from tickwell.ui.visitor import Visitor, visit
 
 #: Revived a second, unless somebody says otherwise.
 RATE = 10.0
-#: The newest dead letters that a page groups: reading all would cost more the more there are.
-GROUPED = 1000
 
 router = APIRouter(include_in_schema=False)
 
@@ -37,7 +35,7 @@ async def dead(
     """The groups, the largest first, and how far a revival is that was begun here."""
     operations, actor = visitor.operations, visitor.actor
     where = DeadFilter(job_id=job or None, search=q or None)
-    found = await operations.dead_letters.groups(actor, where, GROUPED)
+    found = await operations.dead_letters.groups(actor, where)
     groups = found.items
     dead = await operations.insights.dead(actor)
     names = await operations.executions.names(actor, [group.newest for group in groups])
