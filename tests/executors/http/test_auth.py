@@ -107,7 +107,7 @@ async def test_a_token_that_is_not_taken_is_forgotten(executor, receive):
         (answers(200, b"not json"), True),
         (answers(200, b'{"access_token": 7}'), True),
         (answers(200, b"[" * 60_000), True),
-        (answers(200, b'{"access_token": "a\\r\\nb"}'), False),
+        (answers(200, b'{"access_token": "abc", "expires_in": 1%s}' % (b"0" * 400)), True),
     ],
 )
 async def test_a_token_server_that_gives_none_is_a_failed_attempt(
@@ -118,6 +118,30 @@ async def test_a_token_server_that_gives_none_is_a_failed_attempt(
     outcome = await executor.run(a_claim(target))
     assert (outcome.kind, outcome.retry) == ("failed", retry)
     assert receiver.connections == 0
+
+
+@pytest.mark.parametrize("token", ["a\\r\\nX-Evil: b", "a\\ud800", "a" * 8192])
+async def test_a_token_that_no_header_can_carry_is_not_kept(executor, receive, token):
+    """Else every webhook would fail by it, without another attempt, as long as it lives."""
+    login = await receive(answers(body=b'{"access_token": "%s"}' % token.encode()))
+    receiver = await receive()
+    target = Http(receiver.url(), auth=OAuth(login.url("/token"), "id", "secret"))
+    outcome = await executor.run(a_claim(target))
+    assert (outcome.kind, outcome.retry, receiver.connections) == ("failed", True, 0)
+    login.behaviour = token_server()
+    assert (await executor.run(a_claim(target))).kind == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("life", "fetched"), [(b"null", 1), (b"Infinity", 1), (b"1e300", 1), (b"NaN", 2), (b"-1", 2)]
+)
+async def test_the_life_of_a_token_may_be_said_oddly(executor, receive, life, fetched):
+    body = b'{"access_token": "abc", "expires_in": %s}' % life
+    login, receiver = await receive(answers(body=body)), await receive()
+    target = Http(receiver.url(), auth=OAuth(login.url("/token"), "id", "secret"))
+    for _ in range(2):
+        assert (await executor.run(a_claim(target))).kind == "succeeded"
+    assert len(login.exchanges) == fetched
 
 
 async def test_the_token_server_is_guarded_too(make_executor, receive):

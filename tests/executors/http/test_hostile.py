@@ -186,13 +186,6 @@ async def test_a_head_without_end_is_refused(send, memory, head):
     assert memory() < GROWTH + 3 * len(head)  # the receiver is in this process too
 
 
-async def test_an_endless_line_of_interim_answers_ends_at_the_deadline(send, memory):
-    flood = repeats(b"", b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" * 100)
-    outcome, _ = await send(flood, timeout="500ms")
-    assert outcome.kind in {"timed_out", "failed"}
-    assert memory() < GROWTH
-
-
 # W4: not what was agreed
 
 

@@ -22,6 +22,7 @@ from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.request import Request
 from tickwell.executors.http.resolver import Resolver
 from tickwell.executors.http.values import Unsendable
+from tickwell.executors.http.wire import Connector
 
 #: Seconds. Below the 5 s after which common servers hang up: a POST that meets a closing
 #: connection fails, and nobody knows whether it was heard.
@@ -55,7 +56,7 @@ class Client:
         self._contexts: dict[str, ssl.SSLContext] = {}
         self._agent = _agent()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
+            connector=Connector(
                 resolver=GuardedResolver(guard, resolver),
                 socket_factory=SocketFactory(guard),
                 use_dns_cache=False,

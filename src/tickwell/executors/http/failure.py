@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import aiohttp
 
+from tickwell.executors.http.wire import MOST_RECEIVED, Flood
+
 
 class Failure(Exception):
     """No answer that can be used; another attempt may get one."""
@@ -18,10 +20,14 @@ def words_of(error: BaseException) -> str:
             text = f"{error.host} shows a certificate that is refused: {_cause(error)}"
         case aiohttp.ClientConnectorError():
             text = f"{error.host}:{error.port} cannot be reached: {_cause(error.os_error)}"
+        case Flood():
+            text = f"the receiver sent more than {MOST_RECEIVED >> 20} MiB around its answer"
         case aiohttp.ClientPayloadError():
             text = "the answer broke off, or its framing is wrong"
         case aiohttp.ClientResponseError():
-            text = f"the answer is not HTTP: {error.message[:200]}"
+            # The lines after the first one quote and point at what was sent.
+            reason = error.message.partition("\n")[0].rstrip(":")
+            text = f"the answer is not HTTP: {reason[:200]}"
         case aiohttp.ServerDisconnectedError() | ConnectionResetError():
             text = "the receiver hung up without an answer"
         case _:

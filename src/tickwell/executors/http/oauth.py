@@ -7,6 +7,7 @@ import json
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote_plus, urlencode
 
+from tickwell.domain.http.header import LARGEST, unsendable
 from tickwell.domain.http.url import parse_url
 from tickwell.executors.http.answer import Answer
 from tickwell.executors.http.guard import Guard
@@ -17,6 +18,8 @@ from tickwell.executors.http.values import Unsendable
 #: Seconds that a token is not used any more before it ends, and its life if nobody says it.
 MARGIN = 30.0
 DEFAULT_LIFE = 300.0
+#: Seconds after which any token is fetched anew, however long its server says that it lives.
+LONGEST_LIFE = 86_400.0
 MOST_TOKENS = 1000
 
 Send = Callable[[Request], Awaitable[Answer]]
@@ -85,9 +88,13 @@ def _read(answer: Answer) -> tuple[str, float]:
         raise Refusal(f"the token server answers HTTP {answer.status}")
     try:
         found = json.loads(answer.body)
-        token, life = found["access_token"], float(found.get("expires_in", DEFAULT_LIFE))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        token, life = found["access_token"], found.get("expires_in")
+        life = DEFAULT_LIFE if life is None else min(float(life), LONGEST_LIFE)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise Refusal("the token server answers without a token") from None
     if not isinstance(token, str) or not token:
         raise Refusal("the token server answers without a token")
+    if len(token) > LARGEST - len("Bearer ") or unsendable(token):
+        # Not kept: every webhook would fail by it for as long as it is said to live.
+        raise Refusal("the token server answers with a token that no header can carry")
     return token, life
