@@ -6,6 +6,7 @@ from tests.servers.postgres import server
 from tickwell.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnavailable
 from tickwell.stores.postgres import PostgresStore, migrate
 from tickwell.stores.postgres import server as checks
+from tickwell.stores.postgres.database import Database
 
 
 async def refusal(url, error=StoreRefused):
@@ -68,6 +69,20 @@ async def test_a_user_who_may_not_create_tables(guest, owner, schema):
     assert 'GRANT CREATE ON SCHEMA "odd" TO "guest"' in await refusal(f"{guest}?schema={schema}")
 
 
+@pytest.mark.parametrize(
+    "remedy",
+    [
+        'CREATE SCHEMA "odd" AUTHORIZATION "guest"',
+        'CREATE SCHEMA odd; GRANT USAGE, CREATE ON SCHEMA "odd" TO "guest"',
+    ],
+)
+async def test_who_may_make_no_schema_needs_none_where_one_is_given(guest, owner, schema, remedy):
+    await owner.execute(remedy)
+    store = PostgresStore.from_url(f"{guest}?schema={schema}")
+    await store.open()
+    await store.close()
+
+
 async def test_the_remedies_that_are_named_help(guest, owner, schema):
     """A user who lacks everything is led to work, grant by grant."""
     mine = PostgresStore.from_url(f"{server().url}?schema={schema}")
@@ -99,6 +114,14 @@ async def test_somebody_elses_meta_table(owner, schema):
     assert await tables(owner, schema) == {"meta"}
 
 
+async def test_somebody_elses_index(owner, schema):
+    await owner.execute("CREATE SCHEMA odd; CREATE TABLE odd.other (name text)")
+    await owner.execute("CREATE INDEX queue_run ON odd.other (name)")
+    words = await refusal(f"{server().url}?schema={schema}")
+    assert "has something of a name of ours" in words
+    assert await tables(owner, schema) == {"other"}
+
+
 async def test_a_read_only_server(owner, schema):
     await owner.execute("CREATE ROLE reader LOGIN PASSWORD 'reader' SUPERUSER")
     try:
@@ -115,6 +138,22 @@ async def test_a_server_too_old(monkeypatch, owner, schema):
     monkeypatch.setattr(checks, "OLDEST", 990_000)
     assert "12 or newer is needed" in await refusal(f"{server().url}?schema={schema}")
     assert await tables(owner, schema) == set()
+
+
+@pytest.mark.parametrize("pooler", ["none", "transaction"])
+async def test_a_server_too_old_for_our_settings(monkeypatch, owner, schema, pooler):
+    """It refuses the connection, before anybody can ask for its version."""
+    settings = Database._settings
+    monkeypatch.setattr(Database, "_settings", lambda self: {**settings(self), "newer": "on"})
+    words = await refusal(f"{server().url}?schema={schema}&pooler={pooler}")
+    assert "12 or newer is needed" in words
+    assert await tables(owner, schema) == set()
+
+
+async def test_options_that_the_driver_does_not_take():
+    assert "must be one of: disable," in await refusal(f"{server().url}?sslmode=much")
+    words = await refusal(f"{server().url}?target_session_attrs=read-only", StoreUnavailable)
+    assert "is not as target_session_attrs in the URL asks" in words
 
 
 async def test_another_encoding(owner):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from random import Random
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from tickwell.errors import StoreUnavailable
+from tickwell.errors import StoreRefused, StoreUnavailable
 from tickwell.stores.postgres.errors import DRIVER, is_pooler, is_undone, translate
 from tickwell.stores.postgres.session import Session, statements
 from tickwell.stores.postgres.url import Location
@@ -39,6 +40,7 @@ class Database:
 
     async def open(self) -> None:
         """Connect once; raises what stands in the way."""
+        self._check_files()
         try:
             self._pool = await self._make_pool()
         except DRIVER as error:
@@ -47,6 +49,14 @@ class Database:
                 raise translate(error, self.location.name) from error
             self.is_pooled = True
             await self.open()
+
+    def _check_files(self) -> None:
+        """The driver would say that one is missing, but not which."""
+        for option, path in self.location.files.items():
+            if not os.access(path, os.R_OK):
+                raise StoreRefused(
+                    f"{self.location.name}: {path} cannot be read; correct {option} in the URL"
+                )
 
     async def close(self) -> None:
         """Let calls under way end, then let go of all connections."""
@@ -129,7 +139,7 @@ class Database:
 
     def _local_settings(self) -> str:
         settings = self._settings().items()
-        return "; ".join(f"SET LOCAL {name} = {value}" for name, value in settings)
+        return "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings)
 
     def _settings(self) -> dict[str, str]:
         return {
@@ -143,6 +153,8 @@ class Database:
             "enable_bitmapscan": "off",
             # What is given does not change how it is found: one plan for all calls of a connection.
             "plan_cache_mode": "force_generic_plan",
+            # A single statement is a transaction too.
+            "default_transaction_isolation": "read committed",
             # Where a table has to be walked all the same, that looks dear enough to be compiled.
             "jit": "off",
             "statement_timeout": str(int(self.location.statement_timeout * 1000)),

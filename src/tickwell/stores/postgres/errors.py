@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ssl import SSLCertVerificationError, SSLError
+
 import asyncpg
 
 from tickwell.errors import (
@@ -31,6 +33,8 @@ _REFUSED = {
     "25006": "is read-only, as a replica is; name the primary server",
     "26000": "shares connections between transactions; add ?pooler=transaction to the URL",
     "42P05": "shares connections between transactions; add ?pooler=transaction to the URL",
+    # Before it can be asked for its version, it meets a setting that it does not know.
+    "42704": "is too old for the settings of a connection; PostgreSQL 12 or newer is needed",
     "54000": "takes no value of this size; make the payload or the result smaller",
 }
 _UNAVAILABLE = {
@@ -85,8 +89,9 @@ def translate(error: BaseException, where: str) -> StoreError:
     known = _KNOWN.get(code)
     if known is not None:
         return known[0](f"{where} {known[1]}")
-    if code == "42501":
-        return StoreRefused(f"{where} refuses: {said(error)}; grant this user the right to it")
+    refusal = _refusal(error, code)
+    if refusal is not None:
+        return StoreRefused(f"{where} {refusal}")
     if code == "53100":
         return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
     if code in _CORRUPT:
@@ -96,9 +101,36 @@ def translate(error: BaseException, where: str) -> StoreError:
     return StoreError(f"{where} did not do what was asked: {said(error)}")
 
 
+def _refusal(error: BaseException, code: str) -> str | None:
+    """What would be wrong at every further try, in the server's or the driver's words."""
+    if isinstance(error, asyncpg.ClientConfigurationError):
+        return f"cannot be reached as the URL says: {said(error)}; correct the URL"
+    if isinstance(error, SSLCertVerificationError):
+        return (
+            f"shows a certificate that is not accepted ({error.verify_message}); check the host"
+            " and sslrootcert in the URL"
+        )
+    if "rejected SSL upgrade" in str(error):
+        return "has no TLS, which sslmode in the URL asks for; switch it on there, or leave it out"
+    if code == "42501":
+        return f"refuses: {said(error)}; grant this user the right to it"
+    if code == "42P07":
+        return f"has something of a name of ours ({said(error)}); name another schema with ?schema="
+    return None
+
+
 def _away(error: BaseException, where: str) -> StoreUnavailable:
     if isinstance(error, TimeoutError):
         return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
+    if isinstance(error, asyncpg.TargetServerAttributeNotMatched):
+        return StoreUnavailable(
+            f"{where} is not as target_session_attrs in the URL asks; name a server that is"
+        )
+    if isinstance(error, SSLError):
+        return StoreUnavailable(
+            f"{where} cannot be talked to over TLS ({error.reason}); check the server's certificate"
+            " and the ssl options of the URL"
+        )
     return StoreUnavailable(
         f"{where} does not answer ({said(error)}); check that it runs and can be reached"
     )

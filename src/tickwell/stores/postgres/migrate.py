@@ -39,11 +39,18 @@ async def migrate(session: Session, location: Location, *, makes: bool = True) -
         found = await check(session.connection, location)
         done = await _version(session, location) if found else 0
         if not found:
-            await session.connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{location.schema}"')
+            await _make_schema(session, location)
         for step in STEPS[done:]:
             await session.connection.execute(in_schema(step.read_text("utf-8"), location.schema))
         if done < len(STEPS):
             await _note(session, location)
+
+
+async def _make_schema(session: Session, location: Location) -> None:
+    """Only where there is none: who was given one may have no right to make any."""
+    query = "SELECT 1 FROM pg_namespace WHERE nspname = $1"
+    if not await session.connection.fetchval(query, location.schema):
+        await session.connection.execute(f'CREATE SCHEMA "{location.schema}"')
 
 
 async def _version(session: Session, location: Location) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlunsplit
 
@@ -32,6 +32,8 @@ DRIVER = frozenset(
         "target_session_attrs",
     }
 )
+#: Those that name a file which has to be there.
+FILES = ("sslrootcert", "sslcert", "sslkey", "sslcrl")
 #: What `pooler` may say: sessions are ours, or connections are shared between transactions.
 POOLERS = ("none", "transaction")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -53,6 +55,8 @@ class Location:
     connect_timeout: float = 10.0
     statement_timeout: float = 30.0
     lock_timeout: float = 10.0
+    #: The files that the URL names, by option.
+    files: dict[str, str] = field(default_factory=dict)
 
 
 def parse(url: str) -> Location:
@@ -71,7 +75,8 @@ def parse(url: str) -> Location:
     name = f"postgresql://{host}{parts.path}"
     if schema != "tickwell":
         name += f"?schema={schema}"
-    return Location(dsn=dsn, name=name, **options)
+    files = {option: driver[option] for option in FILES if option in driver}
+    return Location(dsn=dsn, name=name, files=files, **options)
 
 
 def _options(given: dict[str, str]) -> dict[str, Any]:

@@ -1,0 +1,77 @@
+"""TLS as the URL asks for it: used, checked, and what is wrong with it named."""
+
+import os
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import trustme
+
+from tests.servers.postgres import server, start
+from tests.stores.postgres.test_refusals import refusal
+from tickwell.errors import StoreUnavailable
+from tickwell.stores.postgres import PostgresStore
+
+IN_USE = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def secured(authority):
+    """The URL of a server that has a certificate for the name localhost."""
+    with TemporaryDirectory(prefix="tickwell-certificates-") as name:
+        chain, key = Path(name, "chain.pem"), Path(name, "key.pem")
+        issued = authority.issue_cert("localhost")
+        issued.cert_chain_pems[0].write_to_path(chain)
+        issued.private_key_pem.write_to_path(key)
+        key.chmod(0o600)
+        if os.getuid() == 0:  # who is not the server
+            for path in (name, chain, key):
+                shutil.chown(path, "postgres")
+        yield start("ssl=on", f"ssl_cert_file={chain}", f"ssl_key_file={key}").url
+
+
+@pytest.fixture
+def trusted(authority, tmp_path):
+    path = tmp_path / "authority.pem"
+    authority.cert_pem.write_to_path(path)
+    return path
+
+
+async def test_a_certificate_of_the_host_by_a_trusted_authority(secured, trusted):
+    url = secured.replace("127.0.0.1", "localhost")
+    store = PostgresStore.from_url(f"{url}?sslmode=verify-full&sslrootcert={trusted}")
+    await store.open()
+    assert await store.database.single(lambda session: session.connection.fetchval(IN_USE))
+    await store.close()
+
+
+async def test_a_certificate_of_another_host(secured, trusted):
+    words = await refusal(f"{secured}?sslmode=verify-full&sslrootcert={trusted}")
+    assert "shows a certificate that is not accepted (IP address mismatch" in words
+
+
+async def test_a_certificate_by_an_authority_that_is_not_trusted(secured, tmp_path):
+    path = tmp_path / "other.pem"
+    trustme.CA().cert_pem.write_to_path(path)
+    words = await refusal(f"{secured}?sslmode=verify-ca&sslrootcert={path}")
+    assert "shows a certificate that is not accepted" in words
+
+
+async def test_a_server_without_tls():
+    words = await refusal(f"{server().url}?sslmode=require")
+    assert "has no TLS, which sslmode in the URL asks for" in words
+
+
+async def test_files_that_are_missing_or_no_certificates(secured, tmp_path):
+    gone, empty = tmp_path / "gone.pem", tmp_path / "empty.pem"
+    words = await refusal(f"{secured}?sslmode=verify-ca&sslrootcert={gone}")
+    assert f"{gone} cannot be read; correct sslrootcert in the URL" in words
+    empty.touch()
+    words = await refusal(f"{secured}?sslmode=verify-ca&sslrootcert={empty}", StoreUnavailable)
+    assert "check the server's certificate and the ssl options of the URL" in words
