@@ -75,8 +75,12 @@ async def test_a_change_is_shown_before_it_is_saved_and_a_conflict_is_refused(wi
     )
     assert changed.status_code == 200, changed.text
     await page.get_by_role("button", name="Save").click()
-    await expect(page.locator(".banner.bad")).to_contain_text("version")
+    await expect(page.locator(".banner.bad")).to_contain_text("Somebody else saved version 2")
+    await expect(page.locator(".diff .removed")).to_contain_text('"every": "3h"')
     assert site.get("/jobs/contested")["trigger"] == {"every": "3h"}
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("contested")
+    assert site.get("/jobs/contested")["trigger"] == {"every": "2h"}
 
 
 async def test_what_the_form_lacks_stays(page, site):
@@ -88,3 +92,26 @@ async def test_what_the_form_lacks_stays(page, site):
     saved = site.get("/jobs/rich")
     assert saved["trigger"] == {"every": "2h", "jitter": "10s"}
     assert (saved["priority"], saved["ttl"]) == (9, "5m")
+
+
+async def test_what_somebody_types_slowly_stays_as_it_is_typed(page, site):
+    """Between two keys an answer comes that knows the field without its blank."""
+    await page.goto(f"{site.url}/jobs/new")
+    await page.get_by_text("Retries, overlap, queue, tags").click()
+    texts = {"Cron expression": "0 9", "Headers": "x-a: b\nx-c", "Payload": "[1,2", "Tags": "a, b"}
+    for label, text in texts.items():
+        box = page.get_by_label(label, exact=True)
+        await box.fill("")
+        for key in text:
+            async with page.expect_response("**/jobs/preview"):
+                await box.press_sequentially(key)
+            await drawn(page)
+        await expect(box).to_have_value(text)
+    await page.get_by_label("Document").fill('{"name":"a","tags":["b"]}')
+    await expect(page.get_by_label("Name", exact=True)).to_have_value("a")
+    await expect(page.get_by_label("Document")).to_have_value('{"name":"a","tags":["b"]}')
+
+
+async def drawn(page):
+    """Wait until an answer that has come has found its place."""
+    await expect(page.locator(".htmx-request, .htmx-swapping, .htmx-settling")).to_have_count(0)

@@ -39,6 +39,8 @@ async def test_results_come_as_one_types_among_5000_jobs(window, crowd):
     await expect(page.get_by_label("Name holds")).to_be_focused()
     await page.reload()
     await expect(page.locator("tbody tr")).to_have_count(1)
+    await page.go_back()  # not through all that was typed
+    assert page.url == "about:blank"
 
 
 async def test_a_page_leads_to_the_next_one(window, crowd):
@@ -85,6 +87,15 @@ async def choose_all(page, total):
     await page.get_by_label("Select all on this page").check()
     await expect(page.locator("[data-count]")).to_have_text("50 selected")
     await page.get_by_label(f"all {total:,} that match, on every page").check()
+
+
+async def test_all_that_match_are_no_longer_meant_when_one_mark_is_taken_away(window, crowd):
+    page = await (await window(crowd)).open("/jobs?q=crowd-2")
+    await choose_all(page, 1000)
+    await page.get_by_label("Select crowd-2000").uncheck()
+    await expect(page.locator("[data-count]")).to_have_text("49 selected")
+    await page.get_by_role("button", name="Trigger").click()
+    await expect(page.locator(".toast")).to_contain_text("49 of 49 jobs triggered")
 
 
 async def test_the_selection_is_triggered_and_deleted(window, site):
@@ -182,6 +193,22 @@ async def test_a_job_is_paused_with_a_reason_resumed_run_and_deleted(window, sit
     page.once("dialog", lambda dialog: dialog.accept())
     await page.get_by_role("button", name="Delete").click()
     await expect(page.locator(".toast")).to_contain_text("handled is deleted")
+
+
+async def test_what_is_pressed_twice_is_sent_once_and_again_by_whoever_comes_back(window, site):
+    site.add("twice")
+    page = await (await window(site)).open("/jobs/twice")
+    await page.wait_for_load_state()
+    sent = await page.evaluate("""() => {
+        let sent = 0;
+        document.addEventListener("submit", (event) => { sent += 1; event.preventDefault(); });
+        const form = document.querySelector("#trigger-dialog form");
+        const press = () => { form.requestSubmit(); form.requestSubmit(); return sent; };
+        const found = [press(), press()];
+        window.dispatchEvent(new Event("pageshow"));
+        return [...found, press()];
+    }""")
+    assert sent == [1, 1, 2]
 
 
 async def test_slots_say_why_and_a_backfill_runs_them(window, site):

@@ -27,6 +27,9 @@ async def test_keys_lead_everywhere(page, site):
     await page.keyboard.press("j")
     await expect(page).to_have_url(f"{site.url}/jobs")
     await page.wait_for_load_state()
+    await page.keyboard.press("/")
+    await expect(page.get_by_label("Name holds")).to_be_focused()
+    await page.locator("h1").click()
     await page.keyboard.press("n")
     await expect(page).to_have_url(f"{site.url}/jobs/new")
 

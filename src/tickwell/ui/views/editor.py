@@ -21,6 +21,11 @@ from tickwell.ui.formatting import lines_between, pretty
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
+_OVERTAKEN = (
+    "Somebody else saved version {} while you typed, and nothing of yours is saved yet. "
+    "Below is what yours would change in it: save again if that is what you want."
+)
+
 router = APIRouter(include_in_schema=False)
 
 
@@ -72,9 +77,11 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
         else:
             version = _version(str(form.get("version", entry.job.version)))
             found = (await operations.replace(actor, entry.job.id, job, version)).entry
+    except VersionConflict as error:
+        draft.errors[""] = _OVERTAKEN.format(error.found)
+        return await _editor(request, visitor, draft, entry, status=422, complete=True)
     except (InvalidInput, Conflict, LimitReached) as error:
-        place = "" if isinstance(error, VersionConflict) else "name"
-        draft.errors[getattr(error, "field", "") or place] = str(error)
+        draft.errors[getattr(error, "field", "") or "name"] = str(error)
         return await _editor(request, visitor, draft, entry, status=422, complete=True)
     said = f"{found.job.name} is saved"
     return done(request, said, f"/jobs/{found.job.id}")

@@ -1,7 +1,9 @@
 // What every page does: shortcuts, palette, distances in time, the live stream, small manners.
 import { keepDistances } from "./distances.js";
 import { openPalette, startPalette } from "./palette.js";
+import { copyCode } from "./copy.js";
 import { startEditor } from "./editor.js";
+import { startForms } from "./forms.js";
 import { startKeys } from "./keys.js";
 import { startLive } from "./live.js";
 import { keepChoices } from "./morphs.js";
@@ -16,6 +18,7 @@ startKeys({ palette: openPalette });
 startLive();
 startTables();
 startEditor();
+startForms();
 showNow();
 
 // The server writes times on the visitor's clock, once it knows which one that is.
@@ -36,7 +39,7 @@ function showNow() {
   }
 }
 
-document.addEventListener("click", async (event) => {
+document.addEventListener("click", (event) => {
   const menu = event.target.closest("[data-menu]");
   if (menu) {
     const open = document.getElementById("nav").classList.toggle("open");
@@ -52,26 +55,11 @@ document.addEventListener("click", async (event) => {
     event.target.closest("dialog").close();
   }
   const copy = event.target.closest("[data-copy]");
-  if (copy) {
-    const text = copy.parentElement.querySelector("code").textContent;
-    await navigator.clipboard.writeText(text);
-    toast("Copied");
-  }
+  if (copy) copyCode(copy.parentElement.querySelector("code"));
 });
 
 // The page says what the change before it did, for a while.
 fade(document.querySelector("[data-toast]"));
-
-// What cannot be undone asks first, and says how many are chosen.
-document.addEventListener("submit", (event) => {
-  const question = event.submitter?.dataset.ask ?? event.target.dataset.confirm;
-  const all = event.target.querySelector("[data-matching]:has(:checked)");
-  const chosen = (all ?? event.target.querySelector("[data-count]"))?.textContent.trim();
-  if (question && !window.confirm(chosen ? `${chosen}: ${question}` : question)) {
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  }
-}, true);
 
 document.addEventListener("htmx:responseError", (event) => {
   if (event.target.closest("[data-part]")) return; // nobody asked; it asks again by itself
@@ -79,4 +67,8 @@ document.addEventListener("htmx:responseError", (event) => {
   toast(ended
     ? "You are logged out. Copy what you typed before you load this page again."
     : "That did not work. Reload the page and try again.", "bad");
+});
+document.addEventListener("htmx:sendError", (event) => {
+  if (event.target.closest("[data-part]")) return; // the stream says since when
+  toast("The service does not answer. What you typed is still here.", "bad");
 });

@@ -9,9 +9,12 @@ export function startEditor() {
     typed = performance.now();
     side.value = event.target.matches("[data-document]") ? "document" : "form";
   }, true);
-  form.addEventListener("htmx:beforeRequest", () => { sent = performance.now(); });
+  form.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.elt === form) sent = performance.now();
+  });
   // An answer that is older than the last key would undo it; a newer one is on its way.
+  // That of a test request says nothing of the fields, and comes once.
   form.addEventListener("htmx:beforeSwap", (event) => {
-    if (typed > sent) event.detail.shouldSwap = false;
+    if (event.detail.requestConfig.elt === form && typed > sent) event.detail.shouldSwap = false;
   });
 }

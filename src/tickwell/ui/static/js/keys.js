@@ -23,14 +23,14 @@ export function startKeys({ palette }) {
       setTimeout(() => { going = false; }, 1500);
     } else if (event.key === "/") {
       event.preventDefault();
-      document.querySelector("[data-filter], [data-search]").focus();
+      (document.querySelector("[data-filter]") ?? document.querySelector("[data-search]")).focus();
     } else if (event.key === "?") {
       document.querySelector("[data-help]").showModal();
-    } else if (event.key === "n") {
+    } else if (event.key === "n" && "edits" in document.body.dataset) {
       location.assign(at("/jobs/new"));
     } else if (event.key === "j" || event.key === "k") {
       moveRow(event.key === "j" ? 1 : -1);
-    } else if (event.key === "Enter") {
+    } else if (event.key === "Enter" && !event.target.closest("a, button, summary")) {
       document.querySelector("tr[data-current] a")?.click();
     } else if (event.key === "x") {
       document.querySelector("tr[data-current] input[type=checkbox]")?.click();

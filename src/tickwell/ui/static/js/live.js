@@ -8,6 +8,7 @@ export function startLive() {
   if (!sign || !document.querySelector("[data-part]")) return;
   let source = null;
   let since = null;
+  let again = 0;
 
   const refresh = () => {
     for (const part of document.querySelectorAll("[data-part]")) window.htmx.trigger(part, "changed");
@@ -28,19 +29,27 @@ export function startLive() {
     source.addEventListener("changed", refresh);
     source.addEventListener("error", () => {
       lost();
-      // A browser gives up after a refusal, such as that of a server which is starting.
-      if (source.readyState === EventSource.CLOSED) setTimeout(connect, 3000);
+      if (source.readyState !== EventSource.CLOSED) return;
+      // A browser gives up after a refusal, such as that of a server which is starting; whether
+      // the session has ended is what a part of the page hears.
+      again = setTimeout(connect, 3000);
+      refresh();
     });
+  };
+
+  const letGo = () => {
+    clearTimeout(again);
+    source?.close();
   };
 
   document.addEventListener("htmx:responseError", (event) => {
     if (event.detail.xhr.status !== 401) return;
-    source?.close();
+    letGo();
     sign.textContent = "Logged out: load this page again";
     sign.hidden = false;
   });
   document.addEventListener("visibilitychange", () => {
-    source?.close();
+    letGo();
     if (document.hidden) return;
     refresh();
     connect();

@@ -1,8 +1,10 @@
 // A part that is drawn anew says nothing of what the visitor chose: marks, the current row,
-// the bar that acts on the selection. What only the browser knows stays.
+// the bar that acts on the selection. What only the browser knows stays, and so does the field
+// that somebody types in: a server that tidied it up would eat the blank before the next word.
 const KEPT = ["data-current", "open"];
 
 export function keepChoices() {
+  window.Idiomorph.defaults.ignoreActiveValue = true;
   window.Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) => {
     if (KEPT.includes(name)) return false;
     const bulk = element.closest("form[data-bulk]");

@@ -34,7 +34,9 @@ function update(form) {
   const matching = bar.querySelector("[data-matching]");
   if (!matching) return;
   matching.hidden = chosen < all.length;
-  if (!matching.hidden) tellTotal(matching);
+  // What nobody sees must not act: one row without its mark is not all that match.
+  if (matching.hidden) matching.querySelector("input").checked = false;
+  else tellTotal(matching);
 }
 
 // Counting goes through all that match, so it is done when somebody may need it, and once.
@@ -42,8 +44,15 @@ const counted = new Map();
 
 async function tellTotal(matching) {
   const address = matching.dataset.matching;
-  if (!counted.has(address)) counted.set(address, fetch(address).then((answer) => answer.json()));
-  const { count, more } = await counted.get(address);
-  const text = `${more ? "of the first " : ""}${count.toLocaleString("en")}`;
-  matching.querySelector("[data-total]").textContent = text;
+  if (!counted.has(address)) counted.set(address, totalOf(address));
+  const total = await counted.get(address);
+  if (!total) counted.delete(address); // whoever chooses all once more asks once more
+  else if (matching.dataset.matching === address) matching.querySelector("[data-total]").textContent = total;
+}
+
+async function totalOf(address) {
+  const answer = await fetch(address).catch(() => null);
+  if (!answer?.ok) return "";
+  const { count, more } = await answer.json();
+  return `${more ? "of the first " : ""}${count.toLocaleString("en")}`;
 }

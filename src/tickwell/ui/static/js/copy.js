@@ -1,0 +1,12 @@
+// Browsers lend the clipboard to safe origins only; a service next door often is none.
+import { toast } from "./toasts.js";
+
+export async function copyCode(code) {
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    toast("Copied");
+  } catch {
+    getSelection().selectAllChildren(code);
+    toast(document.execCommand("copy") ? "Copied" : "It is marked: press Ctrl C to copy it");
+  }
+}

@@ -1,0 +1,42 @@
+"""Whoever may not do something finds neither a button nor a link for it, on any page."""
+
+import re
+
+import pytest
+
+from tests.ui.house import OWNER
+from tests.ui.test_reach import crawl, furnish
+from tickwell.api.security import PUBLIC, permission_of
+from tickwell.services.access.permission import Role, permissions_of
+from tickwell.ui.app import pages
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR, Role.EDITOR])
+async def test_all_that_a_page_offers_is_allowed(house, role):
+    await furnish(house)
+    await house.administration.members.set(OWNER, "eve", role)
+    browser = await house.login("eve")
+    found = await crawl(browser)  # every link leads to a page
+    actions = {action for page in found.values() for action in page.forms}
+    refused = {each for each in actions if not _may(role, each)}
+    assert refused == set()
+    text = (await browser.see("/")).source
+    assert ("/jobs/new" in text, "data-edits" in text) == (role is Role.EDITOR,) * 2
+
+
+async def test_without_a_job_nobody_is_sent_where_they_may_not_go(house):
+    await house.administration.members.set(OWNER, "eve", Role.VIEWER)
+    found = await crawl(await house.login("eve"))
+    assert {"/", "/jobs", "/timeline", "/calendar"} <= found.keys()
+
+
+def _may(role, action):
+    known = [route for route in pages() if "POST" in (route.methods or ())]
+    found = [each for each in known if re.fullmatch(_pattern(each.path), action)]
+    route = min(found, key=lambda each: each.path.count("{"))
+    needed = permission_of(route)
+    return needed == PUBLIC or needed in permissions_of(role)
+
+
+def _pattern(path):
+    return re.sub(r"\{\w+\}", "[^/]+", path)
