@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
 from tickwell.domain.policy import HOUR
 from tickwell.services.insights.density import Density
+from tickwell.ui.formatting import local
 from tickwell.ui.svg.frame import Frame
 
 WIDTH, LEFT, TOP, ROW, FIELD = 932, 96, 22, 26, 33
 #: From how far between the emptiest hour and the fullest a field gets which shade.
 _SHADES = (0.0, 0.1, 0.3, 0.55, 0.8)
+#: What is said of an hour by how often a clock shows it.
+_OFTEN = (", left out", "", ", twice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +65,11 @@ def _row(
     now, zone = place
     name, parts = f"{day.day:%a %d %b}", []
     for hour in range(24):
-        wall = datetime(day.day.year, day.day.month, day.day.day, hour, tzinfo=zone)
-        begin = int(wall.timestamp() * 1000)
-        count = found.hours.get(begin // HOUR * HOUR, 0)
-        words = f"{name}, {hour:02}:00: {count:,}"
+        begins = _begins(day, hour, zone)
+        count = sum(found.hours.get(begin // HOUR * HOUR, 0) for begin in begins)
+        words = f"{name}, {hour:02}:00{_OFTEN[len(begins)]}: {count:,}"
         x = LEFT + hour * FIELD
-        is_now = begin <= now < begin + HOUR
+        is_now = any(begin <= now < begin + HOUR for begin in begins)
         parts.append(
             f'<g><title>{words}</title><rect class="heat-{_shade(count, *ends)}'
             f'{" heat-now" if is_now else ""}" x="{x}" y="{y + 2}" width="{FIELD - 3}" '
@@ -77,6 +79,17 @@ def _row(
         x = LEFT + 24 * FIELD + 4
         parts.append(f'<text class="change" x="{x}" y="{y + 17}">{escape(day.change)}</text>')
     return "".join(parts)
+
+
+def _begins(day: Day, hour: int, zone: ZoneInfo) -> list[int]:
+    """When the clock shows the hour: never where it is left out, twice where it is repeated."""
+    found = []
+    for fold in (0, 1) if day.change else (0,):
+        wall = datetime.combine(day.day, time(hour, fold=fold), zone)
+        begin = int(wall.timestamp() * 1000)
+        if begin not in found and (not day.change or local(begin, zone).hour == hour):
+            found.append(begin)
+    return found
 
 
 def _shade(count: int, least: int, most: int) -> int:

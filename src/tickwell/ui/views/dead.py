@@ -10,7 +10,9 @@ from fastapi.responses import HTMLResponse
 
 from tickwell.services.access.permission import Permission
 from tickwell.services.dead import DeadFilter
+from tickwell.services.payload import KEEP
 from tickwell.ui.answers import done
+from tickwell.ui.forms import json_of
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -29,12 +31,13 @@ async def dead(
     *,
     q: Text = "",
     job: Text = "",
+    signature: Text = "",
     revival: Text = "",
     visitor: Visitor = visit(Permission.READ),
 ) -> HTMLResponse:
     """The groups, the largest first, and how far a revival is that was begun here."""
     operations, actor = visitor.operations, visitor.actor
-    where = DeadFilter(job_id=job or None, search=q or None)
+    where, view = _matching(signature, q, job), {"q": q, "job": job, "signature": signature}
     found = await operations.dead_letters.groups(actor, where)
     groups = found.items
     dead = await operations.insights.dead(actor)
@@ -49,8 +52,8 @@ async def dead(
         grouped=found.looked_at if found.more else 0,
         names=names,
         rate=RATE,
-        view={"q": q, "job": job},
-        query=urlencode({name: value for name, value in (("q", q), ("job", job)) if value}),
+        view=view,
+        query=urlencode({name: value for name, value in view.items() if value}),
         revival=await operations.dead_letters.revival(actor, revival) if revival else None,
     )
 
@@ -63,12 +66,17 @@ async def revive(
     q: Typed = "",
     job: Typed = "",
     rate: Annotated[float, Form()] = RATE,
+    payload: Annotated[str, Form(max_length=65_536)] = "",
     visitor: Visitor = visit(Permission.OPERATE),
 ) -> Response:
-    """Bring a group back, or all that match, at a limited rate."""
-    where = _matching(signature, q, job)
-    begun = await visitor.operations.dead_letters.revive(visitor.actor, where, rate=rate)
-    said = f"Reviving {begun.matched:,} at {rate:g} a second"
+    """Bring a group back, or all that match, at a limited rate, perhaps with another payload."""
+    where, other = _matching(signature, q, job), KEEP
+    if payload.strip():
+        other = json_of(payload, "payload")
+    begun = await visitor.operations.dead_letters.revive(
+        visitor.actor, where, rate=rate, payload=other
+    )
+    said = f"{'Reviving' if other is KEEP else 'Repeating'} {begun.matched:,} at {rate:g} a second"
     return done(request, said, f"/dead?revival={begun.id}")
 
 
