@@ -8,6 +8,7 @@ from tests.plans.test_postgres import (  # noqa: F401 - the tests are these
     test_a_hot_statement_looks_at_twice_its_limit_at_most,
     test_a_page_of_executions_looks_at_a_page,
     test_a_page_of_jobs_looks_at_a_page,
+    test_an_index_is_read_no_further_than_its_rows,
     test_no_statement_walks_over_a_table_but_those_that_may,
     test_orphans_are_found_among_what_is_running,
     test_several_lanes_are_looked_at_as_far_as_the_limit_goes,

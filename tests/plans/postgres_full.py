@@ -143,10 +143,10 @@ async def prepared(full, text):
         await connection.execute("DEALLOCATE ALL")
 
 
-async def plan_of_text(full, text, parameters):
+async def plan_of_text(full, text, parameters, more="ANALYZE"):
     given = f"({', '.join(map(literal, parameters))})" if parameters else ""
     async with prepared(full, text) as connection:
-        question = f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked{given}"
+        question = f"EXPLAIN (ANALYZE, {more}, FORMAT JSON) EXECUTE asked{given}"
         answer = await connection.fetchval(question)
     return json.loads(answer)[0]["Plan"]
 

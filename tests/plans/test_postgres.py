@@ -243,6 +243,17 @@ async def test_a_filter_that_no_job_matches_looks_as_far_as_it_may(full, where, 
     assert examined(plan) <= FEW
 
 
+@pytest.mark.parametrize("where", JOB_SEARCHES[:3], ids=range(3))
+@pytest.mark.parametrize("cursor", [None, f"p1\0job-500001\0{jobs(500_001)[0]}"])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_an_index_is_read_no_further_than_its_rows(full, where, cursor):
+    """Entries that are compared and passed over are in no count of rows."""
+    sql = full[1].sql
+    edge = "\0".join(await full[0].fetchrow(*_spread(jobs_edge(sql, where, cursor, FEW))))
+    plan = await plan_of_text(full, *jobs_query(sql, where, cursor, LIMIT, edge), "BUFFERS")
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] <= 1.25 * FEW
+
+
 @pytest.mark.parametrize("where", RUN_SEARCHES, ids=range(len(RUN_SEARCHES)))
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_filter_that_no_execution_matches_looks_as_far_as_it_may(full, where):

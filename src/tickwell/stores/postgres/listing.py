@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from tickwell.domain.execution import ENDED, LIVE, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
@@ -35,7 +35,7 @@ def jobs_query(
         terms.add("cursor.next_fire_time <= ?::bigint", where.fires_before)
     _walk_jobs(terms, where, cursor)
     if edge is not None:
-        terms.add("(job.project, job.name, job.id) <= (?, ?, ?::uuid)", *edge.split("\0"))
+        _bound(terms, where, "<=", edge.split("\0"))
     if where.queue is not None:
         terms.add("job.queue = ?", clean(where.queue))
     if where.tag is not None:
@@ -62,10 +62,20 @@ def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
     if not is_id(id):
         id = "00000000-0000-0000-0000-000000000000"
     if where.fires_before is None:
-        terms.add("(job.project, job.name, job.id) > (?, ?, ?::uuid)", *place, id)
+        _bound(terms, where, ">", [*place, id])
     else:
         asked = "(cursor.next_fire_time, cursor.job) > (?::bigint, ?::uuid)"
         terms.add(asked, int(place[0]), id)
+
+
+def _bound(terms: Terms, where: JobFilter, sign: str, place: Sequence[str]) -> None:
+    """One end of a walk along the index."""
+    project, name, id = place
+    if where.project is not None and clean(where.project) == project:
+        # Without the project: next to the equality a row that has it ends no walk.
+        terms.add(f"(job.name, job.id) {sign} (?, ?::uuid)", name, id)
+    else:
+        terms.add(f"(job.project, job.name, job.id) {sign} (?, ?, ?::uuid)", project, name, id)
 
 
 def executions_edge(
