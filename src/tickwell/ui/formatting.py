@@ -32,6 +32,14 @@ def when(instant: int | None, zone: ZoneInfo) -> str:
     return "" if instant is None else str(local(instant, zone))[:19]
 
 
+def moment(instant: int, zone: ZoneInfo, now: int) -> str:
+    """Mon 16 Nov, 09:00:00, on the visitor's clock: with the year only where it says something."""
+    # Half the time of a pattern, for the same reason.
+    day, month, number, time, year = local(instant, zone).ctime().split()
+    said = "" if int(year) == local(now, zone).year else f" {year}"
+    return f"{day} {number:0>2} {month}{said}, {time}"
+
+
 def day_and_time(instant: int, zone: ZoneInfo, now: int) -> str:
     """Tue 17 Nov, 02:30: with seconds and year only where they say something."""
     found = local(instant, zone)
@@ -158,7 +166,7 @@ def word(text: str) -> str:
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    "when": when,
+    "moment": moment,
     "day_and_time": day_and_time,
     "clock": clock,
     "exact": exact,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from tickwell.cli.demo.shop import PAUSED, QUEUES, jobs, temper
+from tickwell.cli.demo.shop import PAUSED, QUEUES, answer_of, jobs, temper
 from tickwell.domain import change
 from tickwell.domain.execution import Claim, Kind, NewExecution, OutcomeKind, Reason, State
 from tickwell.domain.gate import Overlap
@@ -162,12 +162,12 @@ class _Week:
 
 
 def _answer(error: str) -> dict[str, object] | None:
-    """What a webhook was answered that failed with "HTTP 503: …"; None where nothing answered."""
-    head, _, body = error.partition(": ")
-    status = head.removeprefix("HTTP ")
-    if not status.isdecimal():
+    """What a webhook was answered that failed so; None where nothing answered."""
+    found = answer_of(error)
+    if found is None:
         return None
-    return {"status": int(status), "bytes": len(body), "body": body}
+    status, body = found
+    return {"status": status, "bytes": len(body), "body": body}
 
 
 def _new(job: Job, kind: Kind, id: str, at: int) -> NewExecution:

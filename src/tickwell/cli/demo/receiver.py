@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from http import HTTPStatus
 from random import Random
 
-from tickwell.cli.demo.shop import temper
+from tickwell.cli.demo.shop import answer_of, temper
 from tickwell.clock import Clock
 
-_REASONS = {200: "OK", 401: "Unauthorized", 429: "Too Many Requests", 500: "Error"}
 #: Seconds that an answer takes at most, and after which a silent caller is let go.
 _SLOWEST, _PATIENCE = 3.0, 10.0
 
@@ -45,8 +45,8 @@ class DemoReceiver:
         await self.clock.wait(asyncio.Event(), takes)
         status, body = 200, '{"ok": true}'
         if mood.until < 0 or self.random.random() * 100 < mood.often:
-            status, body = _failure(mood.error)
-        reason = _REASONS.get(status, "Error")
+            status, body = answer_of(mood.error) or (500, mood.error)
+        reason = HTTPStatus(status).phrase
         return (
             f"HTTP/1.1 {status} {reason}\r\ncontent-type: application/json\r\n"
             f"content-length: {len(body)}\r\nconnection: close\r\n\r\n{body}"
@@ -58,9 +58,3 @@ def _length(head: str) -> int:
         if line.startswith("content-length:"):
             return int(line.partition(":")[2])
     return 0
-
-
-def _failure(error: str) -> tuple[int, str]:
-    """An error of the history, as a receiver would have caused it: "HTTP 503: …"."""
-    code, _, text = error.removeprefix("HTTP ").partition(": ")
-    return (int(code), text) if code.isdecimal() else (500, error)

@@ -33,21 +33,23 @@ class Temper:
     past: int = 7 * DAY
 
 
-_GONE = 'HTTP 401: {"error": "token expired", "since": "yesterday"}'
-_DOWN = "HTTP 503: upstream connect error or disconnect before headers"
+_GONE = 'HTTP 401 Unauthorized: {"error": "token expired", "since": "yesterday"}'
+_DOWN = "HTTP 503 Service Unavailable: upstream connect error or disconnect before headers"
+_NO_MODEL = "HTTP 500 Internal Server Error: model not loaded"
+_BUSY = "HTTP 503 Service Unavailable: checkout is busy"
 _SLOW = "TimeoutError: no answer within 30 s"
 TEMPERS = {
     "charge-renewals": Temper(_DOWN, 1.0, since=52 * HOUR, until=49 * HOUR, takes=900),
     "import-supplier-prices": Temper(_GONE, 0.0, since=26 * HOUR, until=-DAY, takes=2600),
     "export-to-warehouse": Temper(_SLOW, 12.0, takes=9000),
-    "welcome-series": Temper("HTTP 429: slow down", 3.0, takes=250),
+    "welcome-series": Temper("HTTP 429 Too Many Requests: slow down", 3.0, takes=250),
     "resize-images": Temper("OSError: image file is truncated", 2.0, takes=5200),
     "nightly-revenue": Temper("ValueError: no exchange rate for 3 orders", 15.0, takes=94_000),
     "backup-database": Temper(takes=170_000),
     "rebuild-search-index": Temper(takes=110_000),
-    "partner-feeds": Temper("HTTP 502: bad gateway", 6.0, takes=1800),
-    "fraud-scores": Temper("HTTP 500: model not loaded", 1.0, past=3 * DAY, takes=700),
-    "probe-checkout": Temper("HTTP 503: checkout is busy", 1.0, past=5 * HOUR, takes=90),
+    "partner-feeds": Temper("HTTP 502 Bad Gateway: no answer from the partner", 6.0, takes=1800),
+    "fraud-scores": Temper(_NO_MODEL, 1.0, past=3 * DAY, takes=700),
+    "probe-checkout": Temper(_BUSY, 1.0, past=5 * HOUR, takes=90),
 }
 
 #: Name, trigger, queue, tags.
@@ -112,6 +114,13 @@ def jobs(now: int, receiver: str) -> list[Job]:
 def temper(name: str) -> Temper:
     """How the job behaves."""
     return TEMPERS.get(name, Temper())
+
+
+def answer_of(error: str) -> tuple[int, str] | None:
+    """Status and body behind "HTTP 502 Bad Gateway: …"; None where nothing answered."""
+    head, _, body = error.partition(": ")
+    words = head.split(" ")
+    return (int(words[1]), body) if words[0] == "HTTP" else None
 
 
 def _job(name: str, trigger: Any, queue: str, tags: str, receiver: str) -> Job:

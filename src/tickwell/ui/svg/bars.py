@@ -48,7 +48,8 @@ def _bar(one: tuple[int, int, Tally], most: int, step: float, zone: ZoneInfo) ->
     words = f"{at:%H:%M}: {tally.succeeded:,} succeeded"
     words += f", {tally.retried:,} retried, {tally.dead:,} died"
     text = ""
-    if at.hour % 3 == 0:
+    # Of the last bar it would stand out of the picture.
+    if at.hour % 3 == 0 and (number + 1.5) * step < WIDTH:
         text = f'<text class="foot" x="{number * step + 1:.1f}" y="{HEIGHT - 4}">{at:%H:%M}</text>'
     whole = (
         f'<rect x="{number * step:.1f}" y="0" width="{step:.1f}" height="{HEIGHT}" opacity="0"/>'
