@@ -11,7 +11,7 @@ from tickwell.domain.trigger import OnDemand
 from tickwell.errors import StoreUnavailable
 from tickwell.stores.postgres import PostgresStore
 from tickwell.testing.contract.builders import T0, a_request
-from tickwell.testing.contract.scene import report
+from tickwell.testing.contract.scene import Scene, report
 
 
 async def test_what_the_server_undid_is_done_again_from_the_start(store):
@@ -33,6 +33,23 @@ async def test_what_stays_undone_is_said(store):
 
     with pytest.raises(StoreUnavailable, match="could not serialize"):
         await store.database.write(work)
+
+
+async def test_a_table_that_is_changed_meanwhile(owner, place):
+    """As a newer version does while this one runs: its prepared statements hold no more."""
+    await owner.execute("DROP SCHEMA IF EXISTS changing CASCADE")
+    store = PostgresStore.from_url(place.replace("stores", "changing"))
+    await store.open()
+    scene = Scene(store)
+    job = await scene.job(trigger=OnDemand())
+    await scene.run(a_request(job, T0))
+    for change in ("cursor ALTER version TYPE bigint", "running ADD COLUMN more integer"):
+        await owner.execute(f"ALTER TABLE changing.{change}")
+        await scene.run(a_request(job, T0))
+        await scene.succeed(await scene.claim(T0), T0)
+    assert await scene.states() == [State.SUCCEEDED] * 3
+    await store.close()
+    await owner.execute("DROP SCHEMA changing CASCADE")
 
 
 async def test_a_lock_that_is_not_given_back_is_not_waited_for(scene, place, owner):

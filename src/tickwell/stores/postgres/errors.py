@@ -64,7 +64,8 @@ def said(error: BaseException) -> str:
 
 def is_undone(error: BaseException) -> bool:
     """Whether the server took the whole transaction back, so that it may be done again."""
-    return code_of(error) in _AGAIN
+    # A table was changed under a statement that was prepared before: it is prepared anew.
+    return code_of(error) in _AGAIN or isinstance(error, asyncpg.InvalidCachedStatementError)
 
 
 def is_bad_data(error: BaseException) -> bool:
