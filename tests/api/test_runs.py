@@ -108,6 +108,9 @@ async def test_fire_times_slots_and_backfill(world, http):
     assert len(fires) == 3
     now = datetime.now(UTC)
     span = {"since": (now - timedelta(hours=3)).isoformat(), "until": now.isoformat()}
+    dry = await http.post("/jobs/hourly/backfill", json=span | {"dry_run": True})
+    assert dry.json() == {"ids": [], "count": 3, "left_alone": 0, "next": None}
+    assert (await http.get("/executions")).json()["items"] == []
     done = await http.post("/jobs/hourly/backfill", json=span)
     assert done.status_code == 202, done.text
     assert len(done.json()["ids"]) == 3

@@ -147,7 +147,7 @@ def test_backfill(tickwell, either):
     tickwell("jobs", "add", "hourly", "--every", "1h", "--call", "x")
     refused = tickwell("backfill", "hourly", "--since", "24h")
     assert (refused.code, refused.out) == (2, "")
-    assert "Run the fire times that have not run of hourly from 20" in refused.err
+    assert "Run 24 fire times of hourly that have not run, from 20" in refused.err
     assert tickwell("executions", "list", "--json").json["items"] == []
     done = tickwell("backfill", "hourly", "--since", "24h", "--json", "--yes").json
     assert (len(done["ids"]), done["left_alone"]) == (24, 0)
@@ -155,7 +155,8 @@ def test_backfill(tickwell, either):
     assert again.out == ""
     assert again.err == "0 executions will run now; 24 ran before and are left alone.\n"
     assert tickwell("backfill", "hourly", "--since", "+1h", "--yes").code == 2
-    assert tickwell("backfill", "hourly", "--since", "1h", "--force").code == 2
+    assert tickwell("backfill", "hourly", "--since", "24h").code == 0  # nothing to ask about
+    assert tickwell("backfill", "hourly", "--since", "1h", "--force").code == 0  # all of it is live
     assert tickwell("backfill", "nothing", "--since", "1h").code == 3
 
 

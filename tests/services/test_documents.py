@@ -98,5 +98,6 @@ async def test_what_is_listed_says_where_it_goes_on(world):
 async def test_a_backfill(world):
     await world.jobs.add(world.job(Every("1h")))
     done = await world.executions.backfill("default", "report", TEN - 2 * HOUR, TEN)
-    assert backfill_document(done) == {"ids": done.ids, "left_alone": 0, "next": None}
+    document = {"ids": done.ids, "count": 2, "left_alone": 0, "next": None}
+    assert backfill_document(done) == document
     assert len(done.ids) == 2

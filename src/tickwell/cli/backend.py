@@ -84,8 +84,10 @@ class Backend(Protocol):
         """Every fire time of a range with its answer: a `slots_document`."""
         ...
 
-    async def backfill(self, key: str, since: int, until: int, *, force: bool) -> Document:
-        """Run the slots that have not run: a `backfill_document`."""
+    async def backfill(
+        self, key: str, since: int, until: int, *, force: bool, dry_run: bool
+    ) -> Document:
+        """Run the slots that have not run, or count them: a `backfill_document`."""
         ...
 
     async def executions_list(

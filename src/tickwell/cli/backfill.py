@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from tickwell.cli.jobs import Name
 from tickwell.cli.pages import Yes, say_count
 from tickwell.cli.progress import progress
 from tickwell.cli.times import read_time, say_time
+from tickwell.cli.views import Document
 
 
 def register(app: typer.Typer) -> None:
@@ -36,34 +37,46 @@ async def backfill(
     now = await session.backend.now()
     first, end = read_time(since, "since", now), read_time(until, "until", now)
     document = await session.backend.jobs_get(job)
-    what = "every fire time" if force else "the fire times that have not run"
-    session.confirm(
-        f"Run {what} of {document['name']} from {say_time(instant_text(first))}"
-        f" until {say_time(instant_text(end))}, all of them now?",
-        yes=yes,
-    )
-    ids: list[str] = []
-    left_alone = 0
-    with progress(session.screen, "Backfilling", max(end - first, 1)) as update:
-        while True:
-            done = await session.backend.backfill(document["id"], first, end, force=force)
-            ids += done["ids"]
-            left_alone += done["left_alone"]
-            reached = _instant(done)
-            update((end if reached is None else reached) - first)
-            if reached is None:
-                break
-            first = reached
+    span, name = (document["id"], first, end), document["name"]
+    if not yes:
+        found = await _go(session, "Counting", *span, force=force, dry_run=True)
+        which = ", also those that ran," if force else " that have not run,"
+        if found["count"]:
+            session.confirm(
+                f"Run {say_count(found['count'], 'fire time')} of {name}{which}"
+                f" from {say_time(instant_text(first))} until {say_time(instant_text(end))},"
+                " all of them now?",
+                yes=False,
+            )
+    done = await _go(session, "Backfilling", *span, force=force, dry_run=False)
     if session.as_json:
-        session.screen.json({"ids": ids, "left_alone": left_alone, "next": None})
+        session.screen.json(done)
         return
+    left_alone = done["left_alone"]
     rest = f"; {left_alone} ran before and are left alone" if left_alone else ""
-    session.screen.say(f"{say_count(len(ids), 'execution')} will run now{rest}.")
-    for id in ids:
+    session.screen.say(f"{say_count(done['count'], 'execution')} will run now{rest}.")
+    for id in done["ids"]:
         session.screen.data(id)
 
 
-def _instant(done: dict[str, Any]) -> int | None:
+async def _go(
+    session: Session, label: str, job: str, first: int, end: int, **how: bool
+) -> Document:
+    """The whole range, part by part."""
+    whole: Document = {"ids": [], "count": 0, "left_alone": 0, "next": None}
+    with progress(session.screen, label, max(end - first, 1)) as update:
+        while True:
+            done = await session.backend.backfill(job, first, end, **how)
+            for name in ("ids", "count", "left_alone"):
+                whole[name] += done[name]
+            reached = _instant(done)
+            update((end if reached is None else reached) - first)
+            if reached is None:
+                return whole
+            first = reached
+
+
+def _instant(done: Document) -> int | None:
     from tickwell.clock import to_millis
 
     return None if done["next"] is None else to_millis(datetime.fromisoformat(done["next"]))

@@ -10,7 +10,7 @@ import typer
 
 from tickwell.cli.command import Session, command, group
 from tickwell.cli.complete import complete_job
-from tickwell.cli.follow import follow
+from tickwell.cli.follow import Within, follow, read_within
 from tickwell.cli.pages import Cursor, Limit, Since, Until, Yes, say_count, say_rest
 from tickwell.cli.views import Document, show_execution, show_executions
 
@@ -89,9 +89,9 @@ async def show(session: Session, id: Id) -> None:
 
 
 @command(app, "follow")
-async def follow_one(session: Session, id: Id) -> None:
-    """Watch an execution until it has ended; exit code 1 unless it succeeded."""
-    await follow(session, id)
+async def follow_one(session: Session, id: Id, within: Within = None) -> None:
+    """Watch an execution until it has ended; exit code 1 unless it succeeded, 7 if parked."""
+    await follow(session, id, read_within(within))
 
 
 @command(app, "cancel")

@@ -31,6 +31,8 @@ class Code(IntEnum):
     UNAVAILABLE = 5
     #: The key is not known, or its role does not allow it.
     NOT_ALLOWED = 6
+    #: What was followed has not ended: it is parked, or the time to wait is over.
+    NOT_ENDED = 7
 
 
 _CODES: dict[type[TickwellError], Code] = {

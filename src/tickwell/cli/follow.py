@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from tickwell.cli.command import Session
@@ -13,10 +15,23 @@ _ENDED = {"succeeded", "dead", "cancelled", "skipped"}
 #: Seconds between two looks when nothing tells that something changed.
 _LOOK = 1.0
 
+Within = Annotated[
+    str | None,
+    typer.Option(metavar="DURATION", help="Wait no longer: 10m. Then also for what is parked."),
+]
 
-async def follow(session: Session, id: str) -> None:
-    """Tell every change, show the end; exit code 1 unless it succeeded."""
+
+def read_within(text: str | None) -> int | None:
+    """Milliseconds to wait; None: to the end."""
+    from tickwell.domain.trigger.duration import parse_duration
+
+    return None if text is None else parse_duration(text, field="within")
+
+
+async def follow(session: Session, id: str, within: int | None) -> None:
+    """Tell every change, show the end; the exit code says whether it succeeded, if it ended."""
     told: set[str] = set()
+    until = None if within is None else await session.backend.now() + within
     while True:
         document = await session.backend.executions_get(id)
         now = await session.backend.now()
@@ -24,15 +39,23 @@ async def follow(session: Session, id: str) -> None:
             if line not in told:
                 told.add(line)
                 session.screen.say(line)
-        if document["state"] in _ENDED:
+        if document["state"] in _ENDED or _is_over(document, now, until):
             break
-        await session.backend.wait(_LOOK)
+        await session.backend.wait(_LOOK if until is None else min(_LOOK, (until - now) / 1000))
     if session.as_json:
         session.screen.json(document)
     else:
         show_execution(session.screen, document, now)
+    if document["state"] not in _ENDED:
+        session.screen.say(f"It has not ended. Watch it: tickwell executions follow {id}")
+        raise typer.Exit(Code.NOT_ENDED)
     if document["state"] != "succeeded":
         raise typer.Exit(Code.FAILED)
+
+
+def _is_over(execution: Document, now: int, until: int | None) -> bool:
+    """Nobody may ever run what is parked: who waits for it says how long."""
+    return execution["state"] == "parked" if until is None else now >= until
 
 
 def _news(execution: Document) -> list[str]:

@@ -14,7 +14,7 @@ import typer
 
 from tickwell.cli.allowing import AllowLocal, naming_the_option
 from tickwell.cli.command import Session, command
-from tickwell.cli.follow import follow
+from tickwell.cli.follow import Within, follow, read_within
 from tickwell.cli.given import PARAMETERS
 from tickwell.cli.jobs import Name
 from tickwell.cli.views import Document, schedule, warnings
@@ -128,19 +128,21 @@ async def trigger(
         str | None, typer.Option(metavar="TEXT", help="The same key again is the same run.")
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", metavar="", help="Until it has ended.")] = False,
+    within: Within = None,
 ) -> None:
     """Run a job now, or at a moment."""
     from tickwell.cli.definition import read_json
     from tickwell.cli.times import read_time
 
+    limit = read_within(within)
     own = None if payload is None else read_json(payload, "payload")
     now = await session.backend.now()
     run_at = None if at is None else read_time(at, "at", now, ahead=True)
     document = await session.backend.jobs_trigger(job, payload=own, run_at=run_at, once_key=key)
     if run_at is None and not session.as_json:
         await _say_who_is_missing(session, document["queue"])
-    if wait:
-        await follow(session, document["id"])
+    if wait or limit is not None:
+        await follow(session, document["id"], limit)
     elif session.as_json:
         session.screen.json(document)
     else:

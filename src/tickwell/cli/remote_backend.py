@@ -121,11 +121,14 @@ class RemoteBackend:
         range_of = instant_text(since), instant_text(until)
         return _document(await self.client.job_slots(await self._key(key), *range_of))
 
-    async def backfill(self, key: str, since: int, until: int, *, force: bool) -> Document:
+    async def backfill(
+        self, key: str, since: int, until: int, *, force: bool, dry_run: bool
+    ) -> Document:
         range_of = instant_text(since), instant_text(until)
-        return _document(
-            await self.client.backfill_job(await self._key(key), *range_of, force=force)
+        done = self.client.backfill_job(
+            await self._key(key), *range_of, force=force, dry_run=dry_run
         )
+        return _document(await done)
 
     async def executions_list(
         self, where: ExecutionFilter, cursor: str | None, limit: int

@@ -159,9 +159,9 @@ class StoreBackend:
         page, counted = await do.slots.read(self.actor, key, since, until)
         return {**to.slots_document(page), "completeness": to.completeness_document(counted)}
 
-    async def backfill(self, key: str, since: int, until: int, *, force: bool) -> Document:
+    async def backfill(self, key: str, since: int, until: int, **how: bool) -> Document:
         do = await self.open()
-        done = await do.executions.backfill(self.actor, key, since, until, force=force)
+        done = await do.executions.backfill(self.actor, key, since, until, **how)
         return to.backfill_document(done)
 
     async def executions_list(

@@ -203,7 +203,12 @@ def completeness_document(counted: Completeness) -> Document:
 
 def backfill_document(done: Backfill) -> Document:
     """What a backfill did; `next` is where to go on, or null at the end."""
-    return {"ids": done.ids, "left_alone": done.left_alone, "next": _maybe(done.next)}
+    return {
+        "ids": done.ids,
+        "count": done.count,
+        "left_alone": done.left_alone,
+        "next": _maybe(done.next),
+    }
 
 
 def worker_document(liveness: Liveness) -> Document:

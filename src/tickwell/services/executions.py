@@ -30,8 +30,10 @@ _BATCH = 500
 class Backfill:
     """What a backfill did."""
 
-    #: The executions that will run now, oldest slot first.
+    #: The executions that will run now, oldest slot first; a dry run makes none.
     ids: list[str] = field(default_factory=list)
+    #: How many slots are run, or would be.
+    count: int = 0
     #: Slots that ran before, or are live.
     left_alone: int = 0
     #: Where to go on when the range had too many slots; None: all were looked at.
@@ -81,12 +83,20 @@ class Executions:
         return await self.get(project, id)
 
     async def backfill(
-        self, project: str, key: str, since: int, until: int, *, force: bool = False
+        self,
+        project: str,
+        key: str,
+        since: int,
+        until: int,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
     ) -> Backfill:
         """Run the slots in [since, until) that have not run, each under its own id.
 
         One that ran is left alone; forced, it runs again under a new id. What is to come is not
-        touched. Fire times from before the job existed are those of its first version.
+        touched. Fire times from before the job existed are those of its first version. A dry run
+        only counts.
         """
         entry, now = await self._entry(project, key), self.clock.now()
         if since > now:
@@ -103,7 +113,9 @@ class Executions:
                 new.append(self._anew(entry.job, slot.fire_time, now))
             elif slot.answer in {Answer.EXECUTED, Answer.PRUNED}:
                 done.left_alone += 1
-        done.ids = [*await self._add(new, now)]
+        if not dry_run:
+            done.ids = [*await self._add(new, now)]
+        done.count = len(new if dry_run else done.ids)
         return done
 
     async def cancel(self, project: str, ids: Sequence[str]) -> Sequence[str]:

@@ -21,12 +21,14 @@ class BackfillBody(Shape):
     since: Instant
     until: Instant
     force: bool = False
+    dry_run: bool = False
 
 
 class Backfilled(Answer):
-    """What a backfill did; `next` is where to go on."""
+    """What a backfill did, or would do: then it has no ids. `next` is where to go on."""
 
     ids: list[str]
+    count: int
     left_alone: int
     next: Instant | None
 

@@ -109,18 +109,22 @@ async def trigger(request: Request, key: str, actor: Actor = allow(Permission.OP
 async def backfill(
     request: Request, key: str, actor: Actor = allow(Permission.OPERATE)
 ) -> Response:
-    """Run the past fire times of a range that have not run; forced, the others again as well."""
+    """Run the past fire times of a range that have not run; forced, the others again as well.
+
+    `dry_run` only counts them.
+    """
     context = context_of(request)
     body = await bodies.read_bytes(request)
 
     async def act() -> Response:
-        given = bodies.object_of(body, "since", "until", "force")
+        given = bodies.object_of(body, "since", "until", "force", "dry_run")
         done = await context.operations.executions.backfill(
             actor,
             key,
             values.required_instant(given.get("since"), "since"),
             values.required_instant(given.get("until"), "until"),
             force=values.flag(given.get("force"), "force"),
+            dry_run=values.flag(given.get("dry_run"), "dry_run"),
         )
         return answer(backfill_document(done), 202)
 

@@ -115,10 +115,19 @@ def backfill_job(
     until: Instant,
     *,
     force: bool = False,
+    dry_run: bool = False,
     idempotency_key: str | None = None,
 ) -> Call[Backfilled]:
-    """Run the past fire times of a range that have not run; `next` is where to go on."""
-    body = fields(since=instant(since, "since"), until=instant(until, "until"), force=force)
+    """Run the past fire times of a range that have not run; `next` is where to go on.
+
+    `dry_run` only counts them.
+    """
+    body = fields(
+        since=instant(since, "since"),
+        until=instant(until, "until"),
+        force=force,
+        dry_run=dry_run,
+    )
     return post("jobs", key, "backfill", body=body, key=idempotency_key)
 
 

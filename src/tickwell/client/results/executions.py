@@ -68,9 +68,10 @@ class Execution(TypedDict):
 
 
 class Backfilled(TypedDict):
-    """What a backfill did; `next` is where to go on."""
+    """What a backfill did, or would do: then it has no ids. `next` is where to go on."""
 
     ids: list[str]
+    count: int
     left_alone: int
     next: str | None
 

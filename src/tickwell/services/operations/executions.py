@@ -44,12 +44,21 @@ class ExecutionOperations:
 
     @needs(Permission.OPERATE)
     async def backfill(
-        self, actor: Actor, job_key: str, since: int, until: int, *, force: bool = False
+        self,
+        actor: Actor,
+        job_key: str,
+        since: int,
+        until: int,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
     ) -> Backfill:
         """Run the slots in [since, until) that have not run; forced, the others again as well."""
         done = await self.tools.executions.backfill(
-            actor.project, job_key, since, until, force=force
+            actor.project, job_key, since, until, force=force, dry_run=dry_run
         )
+        if dry_run:
+            return done
         entry = await self.tools.jobs.get(actor.project, job_key)
         after = {"since": since, "until": until, "force": force, "executions": len(done.ids)}
         await self.tools.auditor.record(actor, "job.backfill", f"job/{entry.job.id}", None, after)
