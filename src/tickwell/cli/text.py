@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 
+from tickwell.domain.naming import is_visible
+
 
 def safe(text: str) -> str:
     """The text with everything that steers a terminal spelled out; lines stay lines."""
+    if is_visible(text):
+        return text
     text = text.replace("\r\n", "\n")
     return "".join(each if each.isprintable() or each == "\n" else _spelled(each) for each in text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+from tickwell.domain.naming import is_visible
 from tickwell.domain.trigger.duration import parse_duration
 from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger
 
@@ -58,7 +59,7 @@ def require_numbers(record: Any, at: str, *names: str) -> None:
 def require_name(record: Any, name: str) -> None:
     """A name is short and printable."""
     value = getattr(record, name)
-    if not isinstance(value, str) or not 0 < len(value) <= 255 or not value.isprintable():
+    if not isinstance(value, str) or not 0 < len(value) <= 255 or not is_visible(value):
         raise InvalidJob("1 to 255 printable characters are needed", field=name)
 
 

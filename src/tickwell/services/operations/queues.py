@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tickwell.domain.execution import LIVE, State
+from tickwell.domain.naming import is_visible
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
 from tickwell.errors import InvalidInput, WrongState
 from tickwell.ports.records import ExecutionFilter, Record
@@ -63,7 +64,7 @@ class QueueOperations:
     @needs(Permission.PLATFORM)
     async def pause(self, actor: Actor, name: str, *, why: str = "") -> None:
         """Workers claim nothing more from it; what is running ends, what is due waits."""
-        if not 0 < len(name) <= 255 or not name.isprintable():
+        if not 0 < len(name) <= 255 or not is_visible(name):
             raise InvalidInput("1 to 255 printable characters are needed", field="queue")
         now = self.tools.clock.now()
         note = {"by": actor.name, "why": why, "since": now}
