@@ -29,9 +29,9 @@ COPY_JOBS = """
     FROM copy CROSS JOIN job ON job.key = 1 + copy.n % ?1"""
 COPY_CURSORS = """
     INSERT INTO cursor (job, id, version, state, next_fire_time, after, runs, failures, nudged,
-        hard, keep)
+        hard, keep, project)
     SELECT job.key, job.id, job.version, cursor.state, next_fire_time, after, runs, failures,
-        nudged, hard, keep
+        nudged, hard, keep, job.project
     FROM job CROSS JOIN cursor ON cursor.job = 1 + (job.key - 1) % ?1 WHERE job.key > ?1"""
 
 

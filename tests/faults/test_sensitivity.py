@@ -13,14 +13,14 @@ from tickwell.stores.memory import MemoryStore
 class MovesWithoutRecording(MemoryStore):
     """The cursor moves on, and one job's fires are never recorded."""
 
-    async def fire_due(self, now, horizon, limit, plan):
+    async def fire_due(self, now, horizon, limit, plan, **how):
         def forgetful(job, cursor):
             planned = plan(job, cursor)
             if job.name == "single":
                 planned.executions = []
             return planned
 
-        return await super().fire_due(now, horizon, limit, forgetful)
+        return await super().fire_due(now, horizon, limit, forgetful, **how)
 
 
 class HandsOutTwice(MemoryStore):

@@ -25,8 +25,9 @@ SELECT {JOB.format("n")}, 'p' || n % 100, 'job-' || n, 'job-' || n, 'default', '
        '{{{{}}}}'
 FROM generate_series(1, {JOBS}) AS n;
 INSERT INTO plans.cursor (job, version, state, next_fire_time, after, runs, failures, nudged, hard,
-                          keep, made, prune_at)
-SELECT {JOB.format("n")}, 1, 0, {NOW} - 1000 + n, {NOW}, 0, 0, false, 60000, 1000, 1, {NOW} * 2
+                          keep, made, prune_at, project)
+SELECT {JOB.format("n")}, 1, 0, {NOW} - 1000 + n, {NOW}, 0, 0, false, 60000, 1000, 1, {NOW} * 2,
+       'p' || n % 100
 FROM generate_series(1, {JOBS}) AS n;
 INSERT INTO plans.execution (id, project, job, job_version, kind, fire_time, run_at, queue, ability,
                              created_at, overlap, gate_limit, state, rare, ended_at)

@@ -44,8 +44,9 @@ INSERT INTO plans_job (id, project, name, live_name, folded, queue, tags, auto_r
 SELECT {JOB.format("n")}, CONCAT('p', n MOD 100), CONCAT('job-', n), CONCAT('job-', n),
        CONCAT('job-', n), 'default', '[]', FALSE, 1, '{{}}' FROM {NUMBERS.format(1, JOBS)};
 INSERT INTO plans_cursor (job, version, state, next_fire_time, after, runs, failures, nudged, hard,
-                          keep, made, prune_at)
-SELECT {JOB.format("n")}, 1, 0, {NOW} - 1000 + n, {NOW}, 0, 0, FALSE, 60000, 1000, 1, {NOW} * 2
+                          keep, made, prune_at, project)
+SELECT {JOB.format("n")}, 1, 0, {NOW} - 1000 + n, {NOW}, 0, 0, FALSE, 60000, 1000, 1, {NOW} * 2,
+       CONCAT('p', n MOD 100)
 FROM {NUMBERS.format(1, JOBS)};
 INSERT INTO plans_execution (id, project, job, job_version, kind, fire_time, run_at, queue, ability,
                              created_at, overlap, gate_limit, state, rare, ended_at)
@@ -144,6 +145,8 @@ LEFT_OUT = jobs(1, 2)
 HOT = {
     "due": (NOW, LEFT_OUT, LIMIT),
     "is_due": (NOW, LEFT_OUT),
+    "due_projects": (NOW, LIMIT),
+    "due_of_project": (NOW, LEFT_OUT, LIMIT, "p1"),
     "documents": (jobs(*SOME),),
     "move_cursor": (
         [(0, NOW, NOW, NOW, False, None, None, None, 1, NOW, job) for job in jobs(*SOME)],

@@ -64,6 +64,8 @@ LEFT_OUT = jobs(1, 2)
 HOT = {
     "due": (NOW, LEFT_OUT, LIMIT),
     "is_due": (NOW, LEFT_OUT),
+    "due_projects": (NOW, LIMIT),
+    "due_of_project": (NOW, LEFT_OUT, LIMIT, "p1"),
     "documents": (jobs(*SOME),),
     "move_cursor": (
         [0] * LIMIT,

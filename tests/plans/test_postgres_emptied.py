@@ -22,8 +22,8 @@ INSERT INTO emptied.job (id, project, name, folded, queue, tags, auto_remove, ve
 SELECT {JOB.format("n")}, 'p1', 'job-' || n, 'job-' || n, 'default', '{{}}', false, 1, '{{}}'
 FROM generate_series(1, {MANY}) AS n;
 INSERT INTO emptied.cursor (job, version, state, next_fire_time, after, runs, failures, nudged,
-                            hard, keep, made)
-SELECT {JOB.format("n")}, 1, 0, {NOW} - 1000 + n, {NOW}, 0, 0, false, 60000, 1000, 1
+                            hard, keep, made, project)
+SELECT {JOB.format("n")}, 1, 0, {NOW} - 1000 + n, {NOW}, 0, 0, false, 60000, 1000, 1, 'p1'
 FROM generate_series(1, {MANY}) AS n;
 INSERT INTO emptied.execution (id, project, job, job_version, kind, fire_time, run_at, queue,
                                ability, created_at, overlap, gate_limit)

@@ -92,6 +92,8 @@ def test_no_hot_statement_sorts(schema, name):
     ("name", "index"),
     [
         ("due", "cursor_due"),
+        ("due_projects", "cursor_turn"),
+        ("due_of_project", "cursor_turn"),
         ("next_fire", "cursor_due"),
         ("best_before_job", "queue_job"),
         ("pass_job_on", "queue_job"),

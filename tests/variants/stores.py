@@ -38,7 +38,7 @@ def move_before_record(patches):
         def __getattr__(self, name):
             return getattr(self.store, name)
 
-        async def fire_due(self, now, horizon, limit, plan):
+        async def fire_due(self, now, horizon, limit, plan, **_):
             made = await self.store.move_due(now, horizon, limit, plan)
             return await self.store.record_due(made, now, horizon)
 
@@ -98,7 +98,7 @@ def lock_only(patches):
     """Ids are random; a lock that expires is all that keeps two planners apart."""
     random, locked = Random(1), {"until": 0.0}
 
-    async def fire_due(self, now, horizon, limit, plan):
+    async def fire_due(self, now, horizon, limit, plan, **_):
         loop, fired = asyncio.get_running_loop(), Fired()
         if 0 < locked["until"] - loop.time() < 0.05:
             return fired
@@ -134,7 +134,7 @@ def one_plan_stops_all(patches):
     """A plan that fails is raised, with the jobs behind it not yet fired."""
     sound = MemoryStore.fire_due
 
-    async def fire_due(self, now, horizon, limit, plan):
+    async def fire_due(self, now, horizon, limit, plan, **how):
         failed: list = []
 
         def watched(job, cursor):
@@ -146,7 +146,7 @@ def one_plan_stops_all(patches):
                 failed.append(error)
                 raise
 
-        fired = await sound(self, now, horizon, limit, watched)
+        fired = await sound(self, now, horizon, limit, watched, **how)
         if failed:
             raise failed[0]
         return fired

@@ -48,6 +48,8 @@ class Planner:
         self.turn = turn
         self.horizon = int(settings.horizon * 1000)
         self.fairness = Fairness()
+        #: Whether the next step takes of every project: the last one left something over.
+        self.in_turn = False
 
     async def step(self) -> float:
         """Fire, promote, and say how long to rest."""
@@ -55,7 +57,9 @@ class Planner:
         if self.turn is not None and (rest := await self.turn.rest()):
             return rest
         now, batch = self.clock.now(), self.settings.batch
-        fired = await self._fire(now, batch)
+        in_turn = self.in_turn
+        fired = await self._fire(now, batch, in_turn=in_turn)
+        self.in_turn = fired.more and not in_turn
         promoted = await self.store.promote(now, self.horizon, batch)
         if fired.executions or promoted.queued:
             self.wake_worker()
@@ -63,14 +67,14 @@ class Planner:
             self.hear()  # whoever holds the gate may have been asked to stop
         if self.events.wanted and (fired.executions or fired.skipped):
             self.events.emit(Planned(executions=fired.executions, skipped=fired.skipped))
-        if fired.more or promoted.more:
+        if fired.more or promoted.more or in_turn:
             return 0.0
         wakeup = await self.store.next_wakeup(now)
         for one in wakeup.unreadable:
             self.events.emit(JobUnreadable(job=one.job, why=one.why))
         return self._rest(wakeup)
 
-    async def _fire(self, now: int, batch: int) -> Fired:
+    async def _fire(self, now: int, batch: int, *, in_turn: bool) -> Fired:
         near: dict[type, Job] = {}
 
         def planner(job: Job, cursor: Cursor) -> Plan:
@@ -81,7 +85,7 @@ class Planner:
                 new.rank += self.fairness.delay(job.project, now)
             return made
 
-        fired = await self.store.fire_due(now, self.horizon, batch, planner)
+        fired = await self.store.fire_due(now, self.horizon, batch, planner, in_turn=in_turn)
         if self.prepare is not None:
             for job in near.values():
                 self.prepare(job)

@@ -44,7 +44,9 @@ PlanMaker = Callable[[Job, Cursor], Plan]
 class QueueStore(Protocol):
     """The hot path."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
+    async def fire_due(
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+    ) -> Fired:
         """Plan up to `limit` jobs whose `next_fire_time` is at most now + horizon, oldest first.
 
         Atomically per job, provided it is unchanged since it was read: record the plan's
@@ -55,6 +57,9 @@ class QueueStore(Protocol):
         job's gate busy meets its overlap rule at once. `more`: call again at once, because the
         limit was reached or a plan left something over. A job whose plan fails is left out for a
         minute, still due, and named by `next_wakeup`; the others are fired.
+
+        In turn: of each project that has something due, by name and no more than the limit, an
+        equal part of the limit, oldest first; `more` says that some project had all of its part.
         """
         ...
 

@@ -8,54 +8,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from tickwell.clock import NEVER
 from tickwell.domain.execution import PENDING, Claim, Reason, State
-from tickwell.domain.job import Entry, Job
-from tickwell.domain.planning import Plan
 from tickwell.domain.policy import MINUTE
-from tickwell.ports.records import ClaimRequest, Fired, Promoted, Wakeup
-from tickwell.ports.store import PlanMaker
-from tickwell.stores.memory.liveness import MemoryLiveness
-from tickwell.stores.memory.pending import PendingExecutions
-from tickwell.stores.memory.reports import MemoryReports
+from tickwell.ports.records import ClaimRequest, Promoted, Wakeup
+from tickwell.stores.memory.firing import MemoryFiring
 from tickwell.stores.memory.tables import Row
 
 
-class MemoryQueue(MemoryReports, MemoryLiveness):
+class MemoryQueue(MemoryFiring):
     """`ports.store.QueueStore`. No method awaits anything, so each is atomic in its event loop."""
-
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
-        left_out = self.unreadable.keys(now, planning=True)
-        due, fired = self._due_jobs(now + horizon, limit, left_out), Fired()
-        fired.more = len(due) == limit
-        for entry in due:
-            if not self.can_be_read(entry.job.id, now):
-                continue
-            try:
-                planned = plan(entry.job, entry.cursor)
-            except Exception as error:  # noqa: BLE001 - the other jobs are fired all the same
-                self.unreadable.add(entry.job.id, entry.job.id, error, now, planning=True)
-                continue
-            self._fire(entry.job, planned, fired, now, horizon)
-            fired.more = fired.more or planned.more
-        return fired
-
-    def _fire(self, job: Job, planned: Plan, fired: Fired, now: int, horizon: int) -> None:
-        self.tables.put_entry(Entry(job, planned.cursor))
-        recorded = self.flow.record_plan(job.id, planned, now, horizon)
-        if planned.release_at is not None:
-            PendingExecutions(self.flow, job).release(max(now, planned.release_at))
-        fired.jobs += 1
-        fired.executions += recorded
-        fired.skipped += self.flow.record_skips(job, planned.skips)
-
-    def _due_jobs(self, end: int, limit: int, left_out: Collection[str] = ()) -> list[Entry]:
-        heap, due, passed = self.tables.due_jobs, dict[str, int](), dict[str, int]()
-        while heap and heap[0][0] <= end and len(due) < limit:
-            at, id = heapq.heappop(heap)
-            if self._is_due_job(at, id):
-                (passed if id in left_out else due)[id] = at
-        for id, at in (due | passed).items():  # should a plan fail, the job is still due
-            heapq.heappush(heap, (at, id))
-        return [self.tables.jobs[id] for id in due]
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
         expired = self._gather(self.tables.expiring, self._is_expiring, (now, now), limit)
@@ -177,8 +137,10 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
         left_out = self.unreadable.keys(now)
         not_planned = self.unreadable.keys(now, planning=True)
         rows = {id for job in left_out for id in self.tables.by_job.get(job, ())}
+        heaps = self.tables.due_jobs.values()
+        fires = [self._top(heap, self.is_due_job, not_planned) for heap in heaps]
         return Wakeup(
-            fire=self._top(self.tables.due_jobs, self._is_due_job, not_planned),
+            fire=min((at for at in fires if at is not None), default=None),
             promote=self._top(self.tables.due_rows, self._is_waiting, rows),
             expire=self._top(self.tables.expiring, self._is_expiring, rows),
             run=min(self._run_times(now, queues), default=None),
@@ -206,10 +168,6 @@ class MemoryQueue(MemoryReports, MemoryLiveness):
             return heap[0][0] if heap else None
         valid = (at for at, id in heap if id not in left_out and is_valid(at, id))
         return min(valid, default=None)
-
-    def _is_due_job(self, at: int, id: str) -> bool:
-        entry = self.tables.jobs.get(id)
-        return entry is not None and entry.cursor.next_fire_time == at
 
     def _is_waiting(self, at: int, id: str) -> bool:
         row = self.tables.rows.get(id)

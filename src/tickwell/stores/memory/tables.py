@@ -83,8 +83,9 @@ class Tables:
     before_key: dict[str, set[str]] = field(default_factory=dict)
     workers: dict[str, Liveness] = field(default_factory=dict)
     records: dict[tuple[str, str, str], Record] = field(default_factory=dict)
-    #: (next_fire_time, job), (look_at, execution), (expires_at, execution), (rank, execution).
-    due_jobs: list[tuple[int, str]] = field(default_factory=list)
+    #: By project (next_fire_time, job); (look_at, execution), (expires_at, execution), by queue
+    #: (rank, execution).
+    due_jobs: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     due_rows: list[tuple[int, str]] = field(default_factory=list)
     expiring: list[tuple[int, str]] = field(default_factory=list)
     queues: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
@@ -93,7 +94,8 @@ class Tables:
         """Store a job with its cursor; the planner finds it by its next fire time."""
         self.jobs[entry.job.id] = entry
         if entry.cursor.next_fire_time is not None:
-            heapq.heappush(self.due_jobs, (entry.cursor.next_fire_time, entry.job.id))
+            heap = self.due_jobs.setdefault(entry.job.project, [])
+            heapq.heappush(heap, (entry.cursor.next_fire_time, entry.job.id))
 
     def put_row(self, row: Row) -> None:
         """Store an execution that is new."""

@@ -31,9 +31,12 @@ class MongoFiring(MongoSweeping):
     """The part of `ports.store.QueueStore` that plans."""
 
     @edge
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
-        due = await self._due(now, now + horizon, limit)
-        fired = Fired(more=len(due) == limit)
+    async def fire_due(
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+    ) -> Fired:
+        end = now + horizon
+        due, more = await (self._due_in_turn if in_turn else self._due)(now, end, limit)
+        fired = Fired(more=more)
         planned: dict[str, Planned] = {}
 
         async def fill(space: Workspace) -> None:
@@ -41,7 +44,7 @@ class MongoFiring(MongoSweeping):
             for id in due:
                 entry = space.tables.jobs.get(id)
                 at = entry.cursor.next_fire_time if entry else None
-                if entry is not None and at is not None and at <= now + horizon:
+                if entry is not None and at is not None and at <= end:
                     self._plan(entry, plan, now, planned)
             await self._read_for(space, planned)
 
@@ -64,15 +67,25 @@ class MongoFiring(MongoSweeping):
         except Exception as error:  # noqa: BLE001 - the other jobs are fired all the same
             self.cache.unreadable.add(id, id, error, now, planning=True)
 
-    async def _due(self, now: int, end: int, limit: int) -> list[str]:
+    async def _due(self, now: int, end: int, limit: int, **where: str) -> tuple[list[str], bool]:
+        """The jobs, and whether there may be more."""
         left_out = self.cache.unreadable.keys(now, planning=True)
         found = self._database.jobs.find(
-            {"next": {"$lte": end}, "state": {"$gt": ADDING}, "_id": {"$nin": left_out}},
+            {"next": {"$lte": end}, "state": {"$gt": ADDING}, "_id": {"$nin": left_out}, **where},
             {"_id": 1},
             sort=[("next", 1), ("_id", 1)],
             limit=limit,
         )
-        return [doc["_id"] async for doc in found]
+        due = [doc["_id"] async for doc in found]
+        return due, len(due) == limit
+
+    async def _due_in_turn(self, now: int, end: int, limit: int) -> tuple[list[str], bool]:
+        # Asked for with a range of projects, MongoDB steps along the index from one to the next.
+        asked = {"project": {"$gt": ""}, "next": {"$lte": end}}
+        projects = sorted(await self._database.jobs.distinct("project", asked))[:limit]
+        part = limit // max(len(projects), 1)
+        parts = [await self._due(now, end, part, project=project) for project in projects]
+        return [id for due, _ in parts for id in due], any(more for _, more in parts)
 
     async def _read_for(self, space: Workspace, planned: dict[str, Planned]) -> None:
         """What the plans meet: slots that are taken, busy gates, what a pause has held."""

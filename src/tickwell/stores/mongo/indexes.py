@@ -34,6 +34,7 @@ _LISTED = (("project", 1), ("name", 1), ("_id", 1))
 INDEXES = (
     # Jobs. The planner's look at what is due; unique names and keys; lists; what is left to do.
     Index("jobs", "due", (("next", 1), ("_id", 1)), _partial(next=_THERE)),
+    Index("jobs", "turn", (("project", 1), ("next", 1), ("_id", 1)), _partial(next=_THERE)),
     Index(
         "jobs",
         "name",

@@ -33,10 +33,12 @@ class Firing:
         self.now = now
         self.horizon = horizon
 
-    async def fire(self, limit: int, plan: PlanMaker) -> Fired:
+    async def fire(self, limit: int, plan: PlanMaker, *, in_turn: bool) -> Fired:
         """Plan and write what is due; a job that somebody else moved is left to the next call."""
         left_out = self.store.left_out(self.now, planning=True)
-        rows = await self.store.answer("due", self.now + self.horizon, limit, left_out)
+        more, *rows = await self.store.answer(
+            "due", self.now + self.horizon, limit, left_out, int(in_turn)
+        )
         if not rows:
             return Fired()
         jobs = await self.store.definitions([(id, row[9]) for id, row in rows], self.now)
@@ -44,7 +46,7 @@ class Firing:
         passed = [(jobs[id], made.skips) for id, _, made in planned]
         for (_, _, made), skips in zip(planned, await unrecorded(self.store, passed), strict=True):
             made.skips = skips
-        fired = Fired(more=len(rows) == limit)
+        fired = Fired(more=bool(more))
         for part in _parts(planned):
             given = dumps([_given(id, moves, made) for id, moves, made in part])
             answers = await self.store.answer("fire", self.now, self.horizon, given)

@@ -23,8 +23,10 @@ LOOKS = 5
 class RedisQueue(RedisLiveness):
     """`ports.store.QueueStore`."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
-        fired = await Firing(self, now, horizon).fire(limit, plan)
+    async def fire_due(
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+    ) -> Fired:
+        fired = await Firing(self, now, horizon).fire(limit, plan, in_turn=in_turn)
         if fired.executions:
             self.bell.ring()
         return fired

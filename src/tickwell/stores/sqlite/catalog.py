@@ -96,8 +96,8 @@ def _add(
         *columns, version, text = job_columns(job, document)
         head = key, job.id, job.project
         jobs.append((*head, *columns, clean(job.dedupe_key) or None, version, text))
-        policies = job.timeout.hard, job.retention.count
-        cursors.append((key, job.id, version, *cursor_to_row(entry.cursor), *policies))
+        rest = job.timeout.hard, job.retention.count, job.project
+        cursors.append((key, job.id, version, *cursor_to_row(entry.cursor), *rest))
     session.insert("insert_jobs", jobs)
     session.insert("insert_cursors", cursors)
     return [None if id is None else session.row("entry_by_id", id) for id in answers]

@@ -41,14 +41,24 @@ class Draft:
 
 
 def draft(
-    session: Session, cache: JobCache, span: tuple[int, int], limit: int, plan: PlanMaker
+    session: Session,
+    cache: JobCache,
+    span: tuple[int, int],
+    limit: int,
+    plan: PlanMaker,
+    *,
+    in_turn: bool,
 ) -> Draft:
     """Read what is due and plan it. Nothing is locked meanwhile."""
     now, end = span
     left_out = json.dumps(cache.unreadable.keys(now, planning=True))
-    rows = session.rows("due", end, left_out, limit)
+    if in_turn:
+        rows, more = _due_in_turn(session, end, left_out, limit)
+    else:
+        rows = session.rows("due", end, left_out, limit)
+        more = len(rows) == limit
     jobs = definitions(session, cache, rows, now)
-    made = Draft([], more=len(rows) == limit)
+    made = Draft([], more)
     for row in rows:
         job = jobs.get(row[0])
         if job is None:
@@ -61,6 +71,18 @@ def draft(
         made.plans.append(Planned(row, job, planned))
         made.more = made.more or planned.more
     return made
+
+
+def _due_in_turn(
+    session: Session, end: int, left_out: str, limit: int
+) -> tuple[list[tuple[Any, ...]], bool]:
+    """Of each project its part, and whether some project had all of it."""
+    projects = session.rows("due_projects", end, limit)
+    part = limit // max(len(projects), 1)
+    parts = [
+        session.rows("due_of_project", end, left_out, project, part) for (project,) in projects
+    ]
+    return [row for rows in parts for row in rows], any(len(rows) == part for rows in parts)
 
 
 def definitions(

@@ -27,9 +27,12 @@ DATA_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
 class SqliteQueue(SqliteLiveness):
     """`ports.store.QueueStore`."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
+    async def fire_due(
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+    ) -> Fired:
+        span = now, now + horizon
         draft = await self.reader.call(
-            lambda session: firing.draft(session, self.cache, (now, now + horizon), limit, plan)
+            lambda session: firing.draft(session, self.cache, span, limit, plan, in_turn=in_turn)
         )
         if not draft.plans:
             return Fired(more=draft.more)

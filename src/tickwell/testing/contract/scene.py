@@ -58,9 +58,12 @@ class Scene:
         """Add jobs as they are."""
         return await self.store.add_jobs([Entry(job, first_cursor(job, now)) for job in jobs], now)
 
-    async def fire(self, now: int, *, horizon: int = 0, limit: int = 1000) -> Fired:
+    async def fire(
+        self, now: int, *, horizon: int = 0, limit: int = 1000, in_turn: bool = False
+    ) -> Fired:
         """Fire what is due."""
-        return await self.store.fire_due(now, horizon, limit, planner(now, horizon))
+        made = planner(now, horizon)
+        return await self.store.fire_due(now, horizon, limit, made, in_turn=in_turn)
 
     async def promote(self, now: int, *, horizon: int = 0, limit: int = 1000) -> Promoted:
         """Promote what is due."""

@@ -59,7 +59,9 @@ CREATE TABLE IF NOT EXISTS tickwell_cursor (
     nudged BOOLEAN NOT NULL,
     -- JSON.
     pause LONGTEXT,
+    project VARCHAR(255) NOT NULL,
     KEY cursor_due (next_fire_time, job),
+    KEY cursor_turn (project, next_fire_time, job),
     KEY cursor_prune (prune_at, job),
     KEY cursor_state (state, job),
     KEY cursor_edited (version)

@@ -31,11 +31,11 @@ FROM ROWS($1, id ID, project NAME, name NAME, folded NAME, queue NAME, app NAME,
 -- name: insert_cursors
 -- Their cursors.
 INSERT INTO tickwell_cursor (job, version, state, next_fire_time, after, runs, failures, nudged,
-                             paused_through, pause, hard, keep)
+                             paused_through, pause, hard, keep, project)
 SELECT job, version, state, next_fire_time, after, runs, failures, nudged, paused_through, pause,
-       hard, keep
+       hard, keep, project
 FROM ROWS($1, job ID, version INT, state INT, next_fire_time INT, after INT, runs INT, failures INT,
-          nudged INT, paused_through INT, pause TEXT, hard INT, keep INT) AS new;
+          nudged INT, paused_through INT, pause TEXT, hard INT, keep INT, project NAME) AS new;
 
 -- name: entries
 -- Jobs with their cursors by id.

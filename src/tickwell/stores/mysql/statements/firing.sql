@@ -8,6 +8,19 @@ SELECT job, version, state, next_fire_time, after, runs, failures, nudged, pause
 FROM tickwell_cursor FORCE INDEX (cursor_due) WHERE next_fire_time <= $1 AND job NOT IN $2[]
 ORDER BY next_fire_time, job LIMIT $3 FOR UPDATE SKIP LOCKED;
 
+-- name: due_projects
+-- Projects with jobs to be planned: one step along the index for each project, whatever it has.
+SELECT project FROM tickwell_cursor FORCE INDEX (cursor_turn) WHERE next_fire_time IS NOT NULL
+GROUP BY project HAVING MIN(next_fire_time) <= $1 ORDER BY project LIMIT $2;
+
+-- name: due_of_project
+-- The same jobs as `due`, of one project.
+SELECT job, version, state, next_fire_time, after, runs, failures, nudged, paused_through, pause,
+       holder
+FROM tickwell_cursor FORCE INDEX (cursor_turn)
+WHERE next_fire_time <= $1 AND job NOT IN $2[] AND project = $4
+ORDER BY next_fire_time, job LIMIT $3 FOR UPDATE SKIP LOCKED;
+
 -- name: is_due
 -- Whether there is anything to be planned.
 SELECT 1 FROM tickwell_cursor FORCE INDEX (cursor_due)

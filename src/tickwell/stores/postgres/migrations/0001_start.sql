@@ -51,9 +51,12 @@ CREATE TABLE tickwell.cursor (
     state smallint NOT NULL,
     nudged boolean NOT NULL,
     -- JSON.
-    pause text
+    pause text,
+    project text NOT NULL
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX cursor_due ON tickwell.cursor (next_fire_time, job) WHERE next_fire_time IS NOT NULL;
+CREATE INDEX cursor_turn ON tickwell.cursor (project, next_fire_time, job)
+    WHERE next_fire_time IS NOT NULL;
 CREATE INDEX cursor_prune ON tickwell.cursor (prune_at, job) WHERE prune_at IS NOT NULL;
 CREATE INDEX cursor_deleted ON tickwell.cursor (job) WHERE state = 3;
 CREATE INDEX cursor_edited ON tickwell.cursor (job) WHERE version > 101;

@@ -34,11 +34,11 @@ FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text
 -- name: insert_cursors
 -- Their cursors.
 INSERT INTO tickwell.cursor (job, version, state, next_fire_time, after, runs, failures, nudged,
-                             paused_through, pause, hard, keep)
+                             paused_through, pause, hard, keep, project)
 SELECT * FROM unnest(
     $1::uuid[], $2::text::integer[], $3::text::smallint[], $4::text::bigint[], $5::text::bigint[],
     $6::text::bigint[], $7::text::integer[], $8::text::boolean[], $9::text::bigint[], $10::text[],
-    $11::text::bigint[], $12::text::bigint[]);
+    $11::text::bigint[], $12::text::bigint[], $13::text[]);
 
 -- name: add_jobs
 -- New jobs with their cursors, unless anything of them is taken; it says whether.
@@ -69,9 +69,9 @@ jobs AS (
 ),
 cursors AS (
     INSERT INTO tickwell.cursor (job, version, state, next_fire_time, after, runs, failures, nudged,
-                                 paused_through, pause, hard, keep)
+                                 paused_through, pause, hard, keep, project)
     SELECT id, version, state, next_fire_time, after, runs, failures, nudged, paused_through, pause,
-           hard, keep
+           hard, keep, project
     FROM new WHERE NOT (SELECT taken FROM taken)
 )
 SELECT taken FROM taken;

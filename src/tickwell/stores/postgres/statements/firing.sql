@@ -9,6 +9,27 @@ FROM tickwell.cursor WHERE next_fire_time <= $1 AND job <> ALL ($2::uuid[])
 ORDER BY next_fire_time, job LIMIT $3
 FOR NO KEY UPDATE SKIP LOCKED;
 
+-- name: due_projects
+-- Projects with jobs to be planned: one step along the index for each project, whatever it has.
+WITH RECURSIVE head (project, oldest) AS (
+    (SELECT project, next_fire_time FROM tickwell.cursor WHERE next_fire_time IS NOT NULL
+     ORDER BY project, next_fire_time LIMIT 1)
+    UNION ALL
+    SELECT following.* FROM head CROSS JOIN LATERAL (
+        SELECT project, next_fire_time FROM tickwell.cursor
+        WHERE next_fire_time IS NOT NULL AND project > head.project
+        ORDER BY project, next_fire_time LIMIT 1) AS following
+)
+SELECT project FROM head WHERE oldest <= $1 LIMIT $2;
+
+-- name: due_of_project
+-- The same jobs as `due`, of one project.
+SELECT job::text, version, state, next_fire_time, after, runs, failures, nudged, paused_through,
+       pause, holder::text
+FROM tickwell.cursor WHERE next_fire_time <= $1 AND job <> ALL ($2::uuid[]) AND project = $4
+ORDER BY next_fire_time, job LIMIT $3
+FOR NO KEY UPDATE SKIP LOCKED;
+
 -- name: is_due
 -- Whether there is anything to be planned.
 SELECT 1 FROM tickwell.cursor WHERE next_fire_time <= $1 AND job <> ALL ($2::uuid[]) LIMIT 1;

@@ -140,6 +140,7 @@ local function forget(job, entry)
   end
   mark('jobs', listed(job, entry), false)
   mark('fire', job, false)
+  mark('fire:' .. entry[J_PROJECT], job, false)
   redis.call('HDEL', P .. 'job', job)
   redis.call('HDEL', P .. 'cursor', job)
   redis.call('UNLINK', P .. 'skips:' .. job, P .. 'versions:' .. job)

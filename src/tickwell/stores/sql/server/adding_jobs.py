@@ -28,7 +28,7 @@ async def add_jobs(
             continue
         taken.take(job)
         jobs.append(job_row(job, document))
-        cursors.append((job.id, job.version, *moving_row(entry)))
+        cursors.append((job.id, job.version, *moving_row(entry), job.project))
     await session.many("insert_jobs", jobs)
     await session.many("insert_cursors", cursors)
     if not answers:
@@ -44,7 +44,7 @@ def job_row(job: Job, document: str) -> tuple[Any, ...]:
 
 
 def moving_row(entry: Entry) -> tuple[Any, ...]:
-    """The columns of `insert_cursors` but for the job and its version."""
+    """The columns of `insert_cursors` but for the job, its version and its project."""
     job = entry.job
     return *cursor_to_row(entry.cursor), job.timeout.hard, job.retention.count
 

@@ -30,16 +30,15 @@ class Firing:
         self.flow = Flow(session, cache)
         self.recorder = Recorder(self.flow, now, horizon)
 
-    async def fire(self, limit: int, plan: PlanMaker, *, careful: bool) -> Fired:
+    async def fire(self, limit: int, plan: PlanMaker, *, careful: bool, in_turn: bool) -> Fired:
         """Plan and write what is due; cursors that somebody else holds are left to him."""
-        left_out = self.cache.unreadable.keys(self.now, planning=True)
-        rows = await self.session.rows("due", self.now + self.horizon, left_out, limit)
+        rows, more = await (self._due_in_turn(limit) if in_turn else self._due(limit))
         if not rows:
             return Fired()
         wanted = [(row[0], row[1]) for row in rows]
         jobs = await definitions(self.session, self.cache, wanted, self.now)
         planned = self._plan(rows, jobs, plan)
-        more = len(rows) == limit or any(made.more for _, made, _ in planned)
+        more = more or any(made.more for _, made, _ in planned)
         batches = [batch for _, _, batch in planned]
         await self.recorder.quickly(batches, careful=careful)
         await self.session.many("move_cursor", [self._moved(*one) for one in planned])
@@ -48,6 +47,24 @@ class Firing:
         await self._skip(planned, fired)
         await self.flow.close()
         return fired
+
+    async def _due(self, limit: int) -> tuple[list[Any], bool]:
+        rows = await self.session.rows("due", *self._asked, limit)
+        return rows, len(rows) == limit
+
+    async def _due_in_turn(self, limit: int) -> tuple[list[Any], bool]:
+        """Of each project its part, and whether some project had all of it."""
+        projects = await self.session.rows("due_projects", self.now + self.horizon, limit)
+        part = limit // max(len(projects), 1)
+        parts = [
+            await self.session.rows("due_of_project", *self._asked, part, project)
+            for (project,) in projects
+        ]
+        return [row for rows in parts for row in rows], any(len(rows) == part for rows in parts)
+
+    @property
+    def _asked(self) -> tuple[int, list[str]]:
+        return self.now + self.horizon, self.cache.unreadable.keys(self.now, planning=True)
 
     def _plan(
         self, rows: list[Any], jobs: dict[str, Job], plan: PlanMaker

@@ -26,11 +26,13 @@ from tickwell.stores.sql.text import is_id
 class ServerQueue(ServerBase, ABC):
     """`ports.store.QueueStore`, but for liveness."""
 
-    async def fire_due(self, now: int, horizon: int, limit: int, plan: PlanMaker) -> Fired:
+    async def fire_due(
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+    ) -> Fired:
         async def fire(*, careful: bool) -> Fired:
             return await self.database.write(
                 lambda session: Firing(session, self.cache, now, horizon).fire(
-                    limit, plan, careful=careful
+                    limit, plan, careful=careful, in_turn=in_turn
                 )
             )
 

@@ -46,9 +46,11 @@ CREATE TABLE cursor (
     hard INTEGER NOT NULL,
     -- Executions on record, and how many are to be kept.
     made INTEGER NOT NULL DEFAULT 0,
-    keep INTEGER NOT NULL
+    keep INTEGER NOT NULL,
+    project TEXT NOT NULL
 );
 CREATE INDEX cursor_due ON cursor (next_fire_time, id) WHERE next_fire_time IS NOT NULL;
+CREATE INDEX cursor_turn ON cursor (project, next_fire_time, id) WHERE next_fire_time IS NOT NULL;
 CREATE INDEX cursor_over ON cursor (job) WHERE made > keep;
 CREATE INDEX cursor_deleted ON cursor (job) WHERE state = 3;
 CREATE INDEX cursor_edited ON cursor (job) WHERE version > 101;

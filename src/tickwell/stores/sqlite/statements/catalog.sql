@@ -32,7 +32,7 @@ VALUES {rows};
 -- name: insert_cursors
 -- Their cursors.
 INSERT INTO cursor (job, id, version, state, next_fire_time, after, runs, failures, nudged,
-                    paused_through, pause, hard, keep)
+                    paused_through, pause, hard, keep, project)
 VALUES {rows};
 
 -- name: entry

@@ -7,6 +7,26 @@ SELECT job, id, version, state, next_fire_time, after, runs, failures, nudged, p
 FROM cursor WHERE next_fire_time <= ? AND job NOT IN (SELECT value FROM json_each(?))
 ORDER BY next_fire_time, id LIMIT ?;
 
+-- name: due_projects
+-- Projects with jobs to be planned: one step along the index for each project, whatever it has.
+WITH RECURSIVE head (project, oldest) AS (
+    SELECT '', NULL
+    UNION ALL
+    SELECT cursor.project, cursor.next_fire_time FROM head JOIN cursor ON cursor.job = (
+        SELECT job FROM cursor INDEXED BY cursor_turn
+        WHERE project > head.project AND next_fire_time IS NOT NULL
+        ORDER BY project, next_fire_time LIMIT 1)
+)
+SELECT project FROM head WHERE oldest <= ? LIMIT ?;
+
+-- name: due_of_project
+-- The same jobs as `due`, of one project.
+SELECT job, id, version, state, next_fire_time, after, runs, failures, nudged, paused_through,
+       pause
+FROM cursor INDEXED BY cursor_turn
+WHERE next_fire_time <= ? AND job NOT IN (SELECT value FROM json_each(?)) AND project = ?
+ORDER BY next_fire_time, id LIMIT ?;
+
 -- name: documents
 -- The definitions of several jobs.
 SELECT job.key, job.id, job.version, job.document FROM json_each(?) AS wanted

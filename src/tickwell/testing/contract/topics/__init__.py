@@ -24,12 +24,14 @@ from tickwell.testing.contract.topics.records import Records
 from tickwell.testing.contract.topics.repetition import Repetition
 from tickwell.testing.contract.topics.requesting import Backfilling, Requesting
 from tickwell.testing.contract.topics.settling import Settling
+from tickwell.testing.contract.topics.turns import Turns
 from tickwell.testing.contract.topics.unreadable import UnreadableDefinitions
 from tickwell.testing.contract.topics.wakeups import Wakeups
 
 #: Every topic, for whoever wants only some.
 TOPICS = (
     Firing,
+    Turns,
     Promoting,
     Overlaps,
     MaxRuns,

@@ -92,6 +92,7 @@ local function write_entries()
     local entry = entries[id]
     entry[J_MOVES] = entry[J_MOVES] + 1
     mark('fire', id, entry[J_NEXT])
+    mark('fire:' .. entry[J_PROJECT], id, entry[J_NEXT])
     if entry[J_REMOVE] then
       mark('removable', listed(id, entry), entry[J_STATE] == FINISHED and 0)
     end

@@ -1,0 +1,100 @@
+"""Firing in memory."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from tickwell.domain.job import Entry, Job
+from tickwell.domain.planning import Plan
+from tickwell.ports.records import Fired
+from tickwell.ports.store import PlanMaker
+from tickwell.stores.memory.liveness import MemoryLiveness
+from tickwell.stores.memory.pending import PendingExecutions
+from tickwell.stores.memory.reports import MemoryReports
+
+#: An instant with the id of what is due then.
+At = tuple[int, str]
+
+
+class MemoryFiring(MemoryReports, MemoryLiveness):
+    """The part of `ports.store.QueueStore` that plans."""
+
+    async def fire_due(
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+    ) -> Fired:
+        left_out = self.unreadable.keys(now, planning=True)
+        fired = Fired()
+        if in_turn:
+            due, fired.more = self._due_in_turn(now + horizon, limit, left_out)
+        else:
+            due = self._due_jobs(now + horizon, limit, left_out)
+            fired.more = len(due) == limit
+        for entry in due:
+            if not self.can_be_read(entry.job.id, now):
+                continue
+            try:
+                planned = plan(entry.job, entry.cursor)
+            except Exception as error:  # noqa: BLE001 - the other jobs are fired all the same
+                self.unreadable.add(entry.job.id, entry.job.id, error, now, planning=True)
+                continue
+            self._fire(entry.job, planned, fired, now, horizon)
+            fired.more = fired.more or planned.more
+        return fired
+
+    def _fire(self, job: Job, planned: Plan, fired: Fired, now: int, horizon: int) -> None:
+        self.tables.put_entry(Entry(job, planned.cursor))
+        recorded = self.flow.record_plan(job.id, planned, now, horizon)
+        if planned.release_at is not None:
+            PendingExecutions(self.flow, job).release(max(now, planned.release_at))
+        fired.jobs += 1
+        fired.executions += recorded
+        fired.skipped += self.flow.record_skips(job, planned.skips)
+
+    def _due_jobs(self, end: int, limit: int, left_out: Collection[str] = ()) -> list[Entry]:
+        drawn = dict[At, list[At]]()
+        heaps = self.tables.due_jobs.values()
+        due = heapq.merge(*(self._draw(heap, end, left_out, drawn) for heap in heaps))
+        return self._put_back(list(islice(due, limit)), drawn)
+
+    def _due_in_turn(
+        self, end: int, limit: int, left_out: Collection[str]
+    ) -> tuple[list[Entry], bool]:
+        """The jobs, and whether some project had all of its part."""
+        heaps = [
+            heap for _, heap in sorted(self.tables.due_jobs.items()) if self._is_due(heap, end)
+        ]
+        del heaps[limit:]
+        drawn = dict[At, list[At]]()
+        part = limit // max(len(heaps), 1)
+        parts = [list(islice(self._draw(heap, end, left_out, drawn), part)) for heap in heaps]
+        due = self._put_back([at for found in parts for at in found], drawn)
+        return due, any(len(found) == part for found in parts)
+
+    def _draw(
+        self, heap: list[At], end: int, left_out: Collection[str], drawn: dict[At, list[At]]
+    ) -> Iterator[At]:
+        """Take what is due off a heap, oldest first, each once, noting where it came from."""
+        while heap and heap[0][0] <= end:
+            first = heapq.heappop(heap)
+            if first not in drawn and self.is_due_job(*first):
+                drawn[first] = heap
+                if first[1] not in left_out:
+                    yield first
+
+    def _put_back(self, due: list[At], drawn: dict[At, list[At]]) -> list[Entry]:
+        """The jobs that are due; should a plan fail, they still are."""
+        for at, heap in drawn.items():
+            heapq.heappush(heap, at)
+        return [self.tables.jobs[id] for _, id in due]
+
+    def _is_due(self, heap: list[At], end: int) -> bool:
+        while heap and not self.is_due_job(*heap[0]):
+            heapq.heappop(heap)
+        return bool(heap) and heap[0][0] <= end
+
+    def is_due_job(self, at: int, id: str) -> bool:
+        """Whether this is the job's next fire time."""
+        entry = self.tables.jobs.get(id)
+        return entry is not None and entry.cursor.next_fire_time == at
