@@ -100,10 +100,15 @@ def _note(same: Sequence[Execution], name: str, title: str) -> Note:
     return Note(
         state=newest.state.value,
         title=f"{name} {title}{times}",
-        text=headline(newest.error or newest.reason or "")[:200],
+        text=headline(newest.error or _parked(newest) or newest.reason or "")[:200],
         href=f"/executions/{newest.id}",
         instant=newest.ended_at or newest.run_at,
     )
+
+
+def _parked(execution: Execution) -> str:
+    handler = execution.ability.removeprefix("call:")
+    return f"no live worker knows {handler}" if execution.state is State.PARKED else ""
 
 
 def _paused(entry: Entry) -> Note:
