@@ -108,6 +108,7 @@ class Runner:
         while (left := run_at - self.clock.now()) > 0:
             await self.clock.wait(nobody, min(left / 1000, 1.0))
         come = [attempt for attempt in self._instants.pop(run_at) if attempt.is_waiting()]
+        self.reporter.hold(len(come))
         for attempt in come:
             attempt.lane.ready.append(attempt)
         for lane in dict.fromkeys(attempt.lane for attempt in come):

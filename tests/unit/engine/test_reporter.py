@@ -8,7 +8,7 @@ from tickwell.domain.event import AttemptsFenced, AttemptsFinished, JobPaused
 from tickwell.domain.execution import State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import Retry
-from tickwell.engine.reporter import APART, FAR_APART, MANY, UNTIL_WOKEN
+from tickwell.engine.reporter import APART, FAR_APART, HELD, HELD_BATCHES, MANY, UNTIL_WOKEN
 from tickwell.errors import StoreUnavailable
 from tickwell.testing.executors import fails
 
@@ -170,3 +170,47 @@ async def test_a_full_batch_and_the_last_of_few_are_written_at_once(count, in_ha
     rig.reporter.in_hand = lambda: in_hand
     assert await rig.reporter.step() == UNTIL_WOKEN
     assert rig.reporter.backlog == 0
+
+
+async def test_ends_of_many_that_start_at_one_instant_are_written_when_few_are_left():
+    rig = Rig(slots=MANY // 2, lead=0.5, batch=100)
+    rig.executor.hold("other")
+    for handler in ("other", "quick"):
+        job = await rig.add(handler, handler=handler)
+        for _ in range(MANY // 2):
+            await rig.request(job, in_seconds=0.4)
+    await rig.beat()
+    await rig.worker.step()
+    await rig.clock.advance(0.4)
+    rig.executor.release("other")
+    await rig.settle()
+    assert rig.reporter.backlog == MANY
+    rig.reporter.in_hand = lambda: MANY
+    assert await rig.reporter.step() == APART
+    rig.reporter.in_hand = lambda: MANY - 1
+    assert await rig.reporter.step() == UNTIL_WOKEN
+    assert [len(reports) for reports, _ in rig.store.named("finish")] == [MANY]
+
+
+async def test_ends_are_held_for_no_longer_than_a_part_of_a_second(rig):
+    await ran(rig, count=1)
+    rig.reporter.in_hand = lambda: MANY
+    rig.reporter.hold(MANY)
+    assert await rig.reporter.step() == APART
+    await rig.clock.advance(HELD - APART / 2)
+    assert await rig.reporter.step() == pytest.approx(APART / 2)
+    await rig.clock.advance(APART / 2)
+    assert await rig.reporter.step() == UNTIL_WOKEN
+
+
+@pytest.mark.parametrize(
+    ("starting", "ended", "written"),
+    [(MANY, 4 * HELD_BATCHES - 1, []), (MANY, 4 * HELD_BATCHES, [4]), (MANY - 1, 4, [4])],
+)
+async def test_no_more_ends_are_held_than_some_batches_and_none_of_few(starting, ended, written):
+    rig = Rig(batch=4)
+    await ran(rig, count=ended)
+    rig.reporter.in_hand = lambda: MANY
+    rig.reporter.hold(starting)
+    await rig.reporter.step()
+    assert [len(reports) for reports, _ in rig.store.named("finish")] == written

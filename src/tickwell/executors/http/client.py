@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import encodings.idna  # noqa: F401 - else the first dial loads it: 2 ms, at an instant
 import socket
 import ssl
 from collections.abc import Callable
