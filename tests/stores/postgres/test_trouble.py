@@ -1,6 +1,7 @@
 """Deadlocks, lost connections, waits that take too long, and values that nobody can store."""
 
 import asyncio
+from contextlib import suppress
 
 import asyncpg
 import pytest
@@ -10,6 +11,7 @@ from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import StoreUnavailable
 from tickwell.stores.postgres import PostgresStore
+from tickwell.stores.postgres.errors import DRIVER
 from tickwell.testing.contract.builders import T0, a_request
 from tickwell.testing.contract.scene import Scene, report
 
@@ -38,7 +40,7 @@ async def test_what_stays_undone_is_said(store):
 async def test_a_table_that_is_changed_meanwhile(owner, place):
     """As a newer version does while this one runs: its prepared statements hold no more."""
     await owner.execute("DROP SCHEMA IF EXISTS changing CASCADE")
-    store = PostgresStore.from_url(place.replace("stores", "changing"))
+    store = PostgresStore.from_url(place.replace("stores", "changing") + "&pool=1")
     await store.open()
     scene = Scene(store)
     job = await scene.job(trigger=OnDemand())
@@ -79,6 +81,35 @@ async def test_connections_that_were_cut_are_made_anew(scene, store, owner):
             break
     else:
         pytest.fail("no connection was made anew")
+
+
+async def cut(session, owner):
+    """Have the server end the connection, and wait until it has."""
+    pid = session.connection.get_server_pid()
+    await owner.execute("SELECT pg_terminate_backend($1)", pid)
+    while True:
+        await session.value("time")
+
+
+async def test_a_transaction_that_is_cut_says_so(store, owner):
+    words = r"ended the connection|is shutting down|closed in the middle"
+    with pytest.raises(StoreUnavailable, match=words):
+        await store.database.write(lambda session: cut(session, owner))
+
+
+async def test_who_is_cancelled_after_the_connection_was_cut_is_cancelled(store, owner):
+    async def work(session):
+        with suppress(*DRIVER):
+            await cut(session, owner)
+        with suppress(asyncpg.InterfaceError):
+            while True:
+                session.connection.is_closed()  # refused once the pool has taken it back
+                await asyncio.sleep(0.01)
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await store.database.write(work)
+    assert await store.ping() > 0
 
 
 async def test_no_connection_is_kept_up_by_the_driver(store):

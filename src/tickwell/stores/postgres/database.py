@@ -119,7 +119,7 @@ class Database:
             except (asyncpg.InternalClientError, TimeoutError, asyncio.CancelledError):
                 # Nobody knows what the next answer on it would belong to, or whether there is one:
                 # the pool would wait for it.
-                connection.terminate()
+                terminate(connection)
                 raise
 
     async def _within(self, session: Session, begin: str, work: Work[T]) -> T:
@@ -195,11 +195,16 @@ class Database:
 
 async def roll_back(connection: asyncpg.Connection) -> None:
     """Undo; a connection that cannot even do that is thrown away."""
-    if connection.is_closed():
-        return
     try:
-        await connection.execute("ROLLBACK", timeout=5)
+        if not connection.is_closed():
+            await connection.execute("ROLLBACK", timeout=5)
     except (*DRIVER, asyncio.CancelledError):
+        terminate(connection)
+
+
+def terminate(connection: asyncpg.Connection) -> None:
+    """End it, unless it was cut: then the pool has taken it back, and what was raised counts."""
+    with suppress(asyncpg.InterfaceError):
         connection.terminate()
 
 

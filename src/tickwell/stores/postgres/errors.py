@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from ssl import SSLCertVerificationError, SSLError
 
 import asyncpg
@@ -49,6 +50,8 @@ _KNOWN: dict[str, tuple[type[StoreError], str]] = {
     **{code: (StoreRefused, words) for code, words in _REFUSED.items()},
     **{code: (StoreUnavailable, words) for code, words in _UNAVAILABLE.items()},
 }
+#: How the driver says that a connection was cut before it was asked for anything more.
+_CUT = re.compile("released back to the pool|connection is closed|cannot switch to state")
 _CORRUPT = {"XX001", "XX002", "42P01", "42703"}
 
 
@@ -123,6 +126,8 @@ def _refusal(error: BaseException, code: str) -> str | None:
 def _away(error: BaseException, where: str) -> StoreUnavailable:
     if isinstance(error, TimeoutError):
         return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
+    if not code_of(error) and _CUT.search(str(error)):
+        return StoreUnavailable(f"{where} ended the connection; try again")
     if isinstance(error, asyncpg.TargetServerAttributeNotMatched):
         return StoreUnavailable(
             f"{where} is not as target_session_attrs in the URL asks; name a server that is"
