@@ -10,6 +10,7 @@ from tests.executors.running import DEADLINE, attempted, run_to_end, until
 from tickwell import Retry, Run, Scheduler, Settings, State, Timeout
 from tickwell.domain.execution import OutcomeKind
 from tickwell.errors import InvalidInput, NotRunning
+from tickwell.executors.run import Snoozed, snoozed_for
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -64,6 +65,36 @@ async def test_no_except_exception_swallows_a_snooze(scheduler):
         return "rested"
 
     assert (await run_to_end(scheduler, careful)).result == "rested"
+
+
+async def test_a_snooze_in_a_group_of_tasks_is_a_snooze(scheduler):
+    async def nap(run: Run) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(asyncio.sleep(0))
+            run.snooze("1ms")
+
+    @scheduler.job(retry=Retry(max_attempts=1))
+    async def grouped(run: Run) -> str:
+        if run.attempt == 1:
+            await nap(run)
+        return "rested"
+
+    @scheduler.job(retry=Retry(max_attempts=1))
+    def grouped_in_a_thread(run: Run) -> str:
+        if run.attempt == 1:
+            asyncio.run(nap(run))
+        return "rested"
+
+    for function in (grouped, grouped_in_a_thread):
+        assert (await run_to_end(scheduler, function)).result == "rested"
+
+
+def test_a_snooze_beside_an_error_is_none():
+    naps, error = [Snoozed(5), Snoozed(7)], ValueError()
+    assert snoozed_for(BaseExceptionGroup("", naps)) == 7
+    assert snoozed_for(BaseExceptionGroup("", [*naps, BaseExceptionGroup("", naps)])) == 7
+    assert snoozed_for(BaseExceptionGroup("", [*naps, error])) is None
+    assert snoozed_for(error) is None
 
 
 async def test_progress_is_seen_by_others_while_the_attempt_runs(scheduler):

@@ -19,7 +19,7 @@ from tickwell.executors.handlers import Handler, Handlers
 from tickwell.executors.isolated import Children
 from tickwell.executors.notes import NoNotes, StoreNotes
 from tickwell.executors.output import CURRENT, LISTENING, Output
-from tickwell.executors.run import Run, Snoozed
+from tickwell.executors.run import Run, Snoozed, snoozed_for
 from tickwell.executors.thread import end_copies, start_thread
 from tickwell.executors.words import raised, succeeded
 from tickwell.ports.executor import Sort
@@ -163,8 +163,11 @@ class _Nap:
 def _outcome(handler: Handler, arguments: dict[str, Any]) -> Any:
     try:
         return handler.function(**arguments)
-    except Snoozed as snoozed:
-        return _Nap(snoozed.delay)
+    except BaseException as error:
+        delay = snoozed_for(error)
+        if delay is None:
+            raise
+        return _Nap(delay)
 
 
 def _block_on(loop: asyncio.AbstractEventLoop) -> Any:

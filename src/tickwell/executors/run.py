@@ -30,6 +30,17 @@ class Snoozed(BaseException):
         self.delay = delay
 
 
+def snoozed_for(error: BaseException) -> int | None:
+    """The delay of a snooze, which a `TaskGroup` wraps; None: it is something else, or more."""
+    if isinstance(error, Snoozed):
+        return error.delay
+    if not isinstance(error, BaseExceptionGroup):
+        return None
+    delays = [snoozed_for(each) for each in error.exceptions]
+    asked = [delay for delay in delays if delay is not None]
+    return max(asked) if len(asked) == len(delays) else None
+
+
 class Notes(Protocol):
     """Where an attempt writes its progress, and reads what went before."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome
-from tickwell.executors.run import Snoozed
+from tickwell.executors.run import snoozed_for
 from tickwell.executors.text import clean
 
 #: Characters kept of an error or a result.
@@ -26,8 +26,9 @@ def succeeded(result: Any) -> Outcome:
 
 def raised(error: BaseException) -> Outcome:
     """The outcome of a handler that raised: whatever it is, it is a failed attempt."""
-    if isinstance(error, Snoozed):
-        return Outcome(kind=OutcomeKind.SNOOZED, delay=error.delay)
+    delay = snoozed_for(error)
+    if delay is not None:
+        return Outcome(kind=OutcomeKind.SNOOZED, delay=delay)
     error = error.with_traceback(_from_handler(error.__traceback__))
     return Outcome(kind=OutcomeKind.FAILED, error=describe(error))
 

@@ -96,7 +96,10 @@ DISGUISED = [
     "a\u200db.example",
 ]
 #: Names that lead home, as the system resolves them.
-NAMES = ["localhost", "LOCALHOST", "LocalHost", "localhost.localdomain", "ip6-localhost"]
+NAMES = [
+    *("localhost", "LOCALHOST", "LocalHost", "localhost.localdomain", "ip6-localhost"),
+    "metadata.google.internal",
+]
 #: Whole URLs that two parsers read differently, or that carry what they must not.
 URLS = [
     "http://a@127.0.0.1/",
