@@ -1,11 +1,13 @@
 """Dead letters that are brought back otherwise than they died: at a rate, with another payload."""
 
+from dataclasses import asdict
 from urllib.parse import quote
 
 import pytest
 
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.ports.records import ExecutionFilter
+from tickwell.services.operations.revival import Revival
 
 
 @pytest.fixture
@@ -47,6 +49,13 @@ async def test_a_group_is_repeated_with_another_payload(house, dead):
     page = await browser.see(answer.headers["location"])
     assert "Repeating 2 at 1000 a second" in page.text
     assert "Revived 2 of 2" in page.text
+
+
+@pytest.mark.parametrize(("rate", "silent"), [(10.0, 60_100), (0.01, 160_000)])
+def test_a_revival_that_rests_long_between_two_is_at_work(rate, silent):
+    begun = Revival(id="r", project="p", by="me", rate=rate, matched=9, started_at=0, updated_at=0)
+    states = [Revival.of(asdict(begun), now).state for now in (silent, silent + 1)]
+    assert states == ["running", "stalled"]
 
 
 async def test_without_one_each_runs_again_as_it_was(house, dead):

@@ -112,6 +112,16 @@ async def test_what_somebody_types_slowly_stays_as_it_is_typed(page, site):
     await expect(page.get_by_label("Document")).to_have_value('{"name":"a","tags":["b"]}')
 
 
+async def test_whoever_leaves_by_a_slip_is_asked(page, site):
+    await page.goto(f"{site.url}/jobs/new")
+    leaves = "dispatchEvent(new Event('beforeunload', {cancelable: true}))"
+    assert await page.evaluate(leaves) is True
+    await page.get_by_label("Name", exact=True).fill("half")
+    assert await page.evaluate(leaves) is False
+    await page.get_by_role("link", name="Cancel").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Jobs")
+
+
 async def drawn(page):
     """Wait until an answer that has come has found its place."""
     await expect(page.locator(".htmx-request, .htmx-swapping, .htmx-settling")).to_have_count(0)

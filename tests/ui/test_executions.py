@@ -93,6 +93,14 @@ async def test_a_group_is_revived_by_its_row_after_a_question(page, site):
     assert [site.until(id, {"dead"}).attempt for id in ids] == [2, 2]
 
 
+async def test_an_address_leads_to_a_dialog_that_goes_away_again(page, site):
+    await page.goto(f"{site.url}/dead?q=upstream")
+    await page.get_by_role("link", name="Otherwise…").click()
+    await expect(page.get_by_role("dialog", name="Revive 1 dead letter")).to_be_visible()
+    await page.get_by_role("link", name="Cancel").click()
+    await expect(page.get_by_role("dialog")).to_be_hidden()
+
+
 async def test_a_queue_is_paused_and_resumed(page, site):
     site.post("/queues/later-on/pause")
     await page.goto(f"{site.url}/workers")

@@ -94,6 +94,7 @@ async def test_all_that_match_are_no_longer_meant_when_one_mark_is_taken_away(wi
     await choose_all(page, 1000)
     await page.get_by_label("Select crowd-2000").uncheck()
     await expect(page.locator("[data-count]")).to_have_text("49 selected")
+    page.once("dialog", lambda dialog: dialog.accept())
     await page.get_by_role("button", name="Trigger").click()
     await expect(page.locator(".toast")).to_contain_text("49 of 49 jobs triggered")
 
@@ -102,6 +103,9 @@ async def test_the_selection_is_triggered_and_deleted(window, site):
     for name in ("chosen-1", "chosen-2", "chosen-not"):
         site.add(name)
     page = await (await window(site)).open("/jobs?q=chosen")
+    asked = []
+    page.on("dialog", lambda dialog: asked.append(dialog.message))
+    page.on("dialog", lambda dialog: dialog.accept())
     for name in ("chosen-1", "chosen-2"):
         await page.get_by_label(f"Select {name}").check()
     await page.get_by_role("button", name="Trigger").click()
@@ -109,12 +113,12 @@ async def test_the_selection_is_triggered_and_deleted(window, site):
     await page.wait_for_load_state()
     for name in ("chosen-1", "chosen-2"):
         await page.get_by_label(f"Select {name}").check()
-    asked = []
-    page.on("dialog", lambda dialog: asked.append(dialog.message))
-    page.once("dialog", lambda dialog: dialog.accept())
     await page.get_by_role("button", name="Delete").click()
     await expect(page.locator(".toast")).to_contain_text("2 of 2 jobs deleted")
-    assert asked == ["2 selected: delete these jobs? Their history stays until it is pruned."]
+    assert asked == [
+        "2 selected: run these jobs now?",
+        "2 selected: delete these jobs? Their history stays until it is pruned.",
+    ]
     await expect(page.locator("tbody a.name")).to_have_text(["chosen-not"])
 
 

@@ -77,6 +77,14 @@ async def test_a_page_says_since_when_it_is_stale_and_recovers(window, house):
     await expect(page.locator("tbody tr")).not_to_have_count(0)
 
 
+async def test_distances_go_by_the_clock_of_the_service(window, site):
+    visitor = await window(site)
+    await visitor.context.add_init_script("Date.now = () => performance.timeOrigin + 864e5")
+    page = await visitor.open(f"/executions/{site.ids['later']}")
+    await page.evaluate("document.dispatchEvent(new Event('htmx:afterSwap'))")
+    await expect(page.locator(".facts .ago").first).to_have_text(re.compile("^in [0-9]+ min$"))
+
+
 def test_one_visitor_does_not_take_all_streams():
     hub = Hub(Events())
     own = [hub.join("user:ada") for _ in range(MOST_OF_ONE)]

@@ -44,6 +44,8 @@ FOLDED = {
 #: Which fields of the trigger and of the target go with which kind.
 TRIGGERS = {"cron": ("cron", "tz"), "every": ("every",), "once": ("once",), "on_demand": ()}
 TARGETS = {"http": ("url", "method", "timeout"), "call": ("handler",)}
+#: A kind that the form has no fields for: what the document says of it stays.
+OTHER = "other"
 #: What the document does not say because it is the default.
 DEFAULTS = {"queue": "default", "method": "POST", "overlap": "skip", "misfire": "latest"}
 #: What a kind begins with when somebody chooses it.
@@ -78,8 +80,12 @@ class Draft:
         found = {name: str(_get(self.document, place) or "") for name, place in PLACES.items()}
         for name, value in DEFAULTS.items():
             found[name] = found[name] or value
-        found["trigger"] = _kind(self.document.get("trigger"), TRIGGERS, "on_demand")
-        found["target"] = _kind(self.document.get("target"), TARGETS, "http")
+        for name, kinds, default in (
+            ("trigger", TRIGGERS, "on_demand"),
+            ("target", TARGETS, "http"),
+        ):
+            given = self.document.get(name)
+            found[name] = _kind(given, kinds, OTHER if given else default)
         for name in ("tags", "sign_with"):
             several = _get(self.document, FOLDED[name]) or []
             several = several if isinstance(several, list) else [several]
@@ -225,7 +231,7 @@ def _keep_kind(
     document: dict[str, Any], name: str, kind: str, kinds: Mapping[str, tuple[str, ...]]
 ) -> bool:
     """Begin anew where another kind was chosen, and say so; else keep what the form lacks."""
-    if _kind(document.get(name), kinds, "") == kind:
+    if kind == OTHER or _kind(document.get(name), kinds, "") == kind:
         return False
     begin = {"http": {"http": {"url": "https://"}}, "call": {"call": {"handler": ""}}} | STARTS
     document[name] = dict(begin.get(kind, {}))

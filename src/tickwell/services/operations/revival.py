@@ -10,7 +10,7 @@ from tickwell.ports.records import Record
 KIND = "revival"
 #: Milliseconds that the record is kept after its last word.
 _KEPT = 7 * 24 * 3600 * 1000
-#: Milliseconds of silence after which nobody works on it any more.
+#: Milliseconds of silence, beside the rest between two of them, after which nobody works on it.
 _SILENCE = 60 * 1000
 
 
@@ -46,6 +46,6 @@ class Revival:
     def of(cls, document: dict[str, Any], now: int) -> Revival:
         """As it was kept; stalled, if the process that worked on it is gone."""
         found = cls(**document)
-        if found.state == "running" and now - found.updated_at > _SILENCE:
+        if found.state == "running" and now - found.updated_at > _SILENCE + 1000 / found.rate:
             found.state = "stalled"
         return found

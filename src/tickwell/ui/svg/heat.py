@@ -14,9 +14,11 @@ from tickwell.services.insights.density import Density
 from tickwell.ui.formatting import local
 from tickwell.ui.svg.frame import Frame
 
-WIDTH, LEFT, TOP, ROW, FIELD = 932, 96, 22, 26, 33
+LEFT, TOP, ROW, FIELD = 104, 22, 26, 33
+WIDTH = LEFT + 24 * FIELD - 3
 #: From how far between the emptiest hour and the fullest a field gets which shade.
 _SHADES = (0.0, 0.1, 0.3, 0.55, 0.8)
+_SATURDAY = 5
 #: What is said of an hour by how often a clock shows it.
 _OFTEN = (", left out", "", ", twice")
 
@@ -48,8 +50,7 @@ def heat_chart(days: list[Day], found: Density, now: int, zone: ZoneInfo) -> Mar
     )
     tops = range(TOP, TOP + ROW * len(days), ROW)
     names = "".join(
-        f'<text class="lane-name" x="0" y="{y + 17}">{escape(f"{day.day:%a %d %b}")}</text>'
-        for day, y in zip(days, tops, strict=True)
+        _name(day, y, local(now, zone).date()) for day, y in zip(days, tops, strict=True)
     )
     rows = "".join(
         _row(day, y, found, (least, most), (now, zone)) for day, y in zip(days, tops, strict=True)
@@ -59,6 +60,14 @@ def heat_chart(days: list[Day], found: Density, now: int, zone: ZoneInfo) -> Mar
     return frame.around(names, hours + rows, f'role="img" aria-label="{label}"')
 
 
+def _name(day: Day, y: int, today: date) -> str:
+    """Today and the ends of weeks look it; a change of the clock stands beside its day."""
+    look = " today" if day.day == today else " off" if day.day.weekday() >= _SATURDAY else ""
+    change = f'<tspan class="change" dx="5">{escape(day.change)}</tspan>' if day.change else ""
+    text = escape(f"{day.day:%a %d %b}")
+    return f'<text class="lane-name{look}" x="0" y="{y + 17}">{text}{change}</text>'
+
+
 def _row(
     day: Day, y: int, found: Density, ends: tuple[int, int], place: tuple[int, ZoneInfo]
 ) -> str:
@@ -66,7 +75,7 @@ def _row(
     name, parts = f"{day.day:%a %d %b}", []
     for hour in range(24):
         begins = _begins(day, hour, zone)
-        count = sum(found.hours.get(begin // HOUR * HOUR, 0) for begin in begins)
+        count = sum([found.hours.get(begin // HOUR * HOUR, 0) for begin in begins])
         words = f"{name}, {hour:02}:00{_OFTEN[len(begins)]}: {count:,}"
         x = LEFT + hour * FIELD
         is_now = any(begin <= now < begin + HOUR for begin in begins)
@@ -75,21 +84,17 @@ def _row(
             f'{" heat-now" if is_now else ""}" x="{x}" y="{y + 2}" width="{FIELD - 3}" '
             f'height="{ROW - 4}" rx="3"{" data-now" if is_now else ""}/></g>'
         )
-    if day.change:
-        x = LEFT + 24 * FIELD + 4
-        parts.append(f'<text class="change" x="{x}" y="{y + 17}">{escape(day.change)}</text>')
     return "".join(parts)
 
 
 def _begins(day: Day, hour: int, zone: ZoneInfo) -> list[int]:
     """When the clock shows the hour: never where it is left out, twice where it is repeated."""
-    found = []
-    for fold in (0, 1) if day.change else (0,):
-        wall = datetime.combine(day.day, time(hour, fold=fold), zone)
-        begin = int(wall.timestamp() * 1000)
-        if begin not in found and (not day.change or local(begin, zone).hour == hour):
-            found.append(begin)
-    return found
+    if not day.change:
+        wall = datetime(day.day.year, day.day.month, day.day.day, hour, tzinfo=zone)
+        return [int(wall.timestamp() * 1000)]
+    walls = (datetime.combine(day.day, time(hour, fold=fold), zone) for fold in (0, 1))
+    begins = sorted({int(wall.timestamp() * 1000) for wall in walls})
+    return [begin for begin in begins if local(begin, zone).hour == hour]
 
 
 def _shade(count: int, least: int, most: int) -> int:

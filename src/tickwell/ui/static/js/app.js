@@ -58,6 +58,13 @@ document.addEventListener("click", (event) => {
   if (copy) copyCode(copy.parentElement.querySelector("code"));
 });
 
+// An address may lead to a dialog: without scripts it is open by that alone, and stays so.
+const wanted = document.getElementById(location.hash.slice(1));
+if (wanted?.matches("dialog")) {
+  wanted.addEventListener("close", () => location.replace("#main"), { once: true });
+  wanted.showModal();
+}
+
 // The page says what the change before it did, for a while.
 fade(document.querySelector("[data-toast]"));
 

@@ -1,4 +1,6 @@
 // "3 min ago" and "in 1 h 28 min" move on without asking the server.
+// A clock that is far from that of the service is not believed: jobs fire by the other one.
+const FAR = 5000;
 const UNITS = [[86400000, "d"], [3600000, "h"], [60000, "min"], [1000, "s"]];
 
 export function distance(instant, now) {
@@ -17,8 +19,9 @@ function rest(away, first) {
 }
 
 export function keepDistances() {
+  const away = Number(document.body.dataset.now) - Date.now();
   const step = () => {
-    const now = Date.now();
+    const now = Date.now() + (Math.abs(away) > FAR ? away : 0);
     for (const each of document.querySelectorAll("[data-ago]")) {
       const text = distance(Number(each.dataset.ago), now);
       if (each.textContent !== text) each.textContent = text;

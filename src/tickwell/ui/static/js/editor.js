@@ -5,8 +5,10 @@ export function startEditor() {
   const side = form.querySelector("[data-side]");
   let typed = 0;
   let sent = 0;
+  let unsaved = false;
   form.addEventListener("input", (event) => {
     typed = performance.now();
+    unsaved = true;
     side.value = event.target.matches("[data-document]") ? "document" : "form";
   }, true);
   form.addEventListener("htmx:beforeRequest", (event) => {
@@ -17,4 +19,9 @@ export function startEditor() {
   form.addEventListener("htmx:beforeSwap", (event) => {
     if (event.detail.requestConfig.elt === form && typed > sent) event.detail.shouldSwap = false;
   });
+  // Whoever saves or cancels means it; a key or a link may be a slip.
+  const leave = () => { unsaved = false; };
+  form.addEventListener("submit", leave);
+  form.querySelector("[data-cancel]").addEventListener("click", leave);
+  window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
 }
