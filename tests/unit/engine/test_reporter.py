@@ -203,6 +203,18 @@ async def test_ends_are_held_for_no_longer_than_a_part_of_a_second(rig):
     assert await rig.reporter.step() == UNTIL_WOKEN
 
 
+async def test_instants_that_follow_each_other_hold_no_end_any_longer(rig):
+    await ran(rig, count=1)
+    rig.reporter.in_hand = lambda: MANY
+    for _ in range(4):
+        rig.reporter.hold(MANY)
+        assert await rig.reporter.step() == APART
+        await rig.clock.advance(HELD / 4)
+    rig.reporter.hold(MANY)
+    assert await rig.reporter.step() == UNTIL_WOKEN
+    assert [len(reports) for reports, _ in rig.store.named("finish")] == [1]
+
+
 @pytest.mark.parametrize(
     ("starting", "ended", "written"),
     [(MANY, 4 * HELD_BATCHES - 1, []), (MANY, 4 * HELD_BATCHES, [4]), (MANY - 1, 4, [4])],
