@@ -39,25 +39,30 @@ def lanes_chart(found: Timeline, zone: ZoneInfo) -> Markup:
     axis = Axis(since=found.since, until=found.until, left=NAMES, right=WIDTH - 4, zone=zone)
     top = LOAD + TICKS
     height = top + ROW * len(found.lanes) + 6
-    names, parts = [], [_ticks(axis, height), _load(found, axis)]
+    names, parts = [], [_now(found, axis, height), _ticks(axis, height), _load(found, axis)]
     for number, lane in enumerate(found.lanes):
         names.append(_name(lane, top + number * ROW))
         parts.append(_lane(lane, top + number * ROW, axis))
-    if found.since <= found.now < found.until:
-        x = axis.x(found.now)
-        parts.append(
-            f'<line class="now" x1="{x:.1f}" x2="{x:.1f}" y1="{-ABOVE}" y2="{height}" data-now/>'
-            f'<text class="now-text" x="{x + 4:.1f}" y="-3">now</text>'
-        )
     frame = Frame(kind="lanes", left=NAMES, width=WIDTH, top=-ABOVE, height=height + ABOVE)
     label = f'role="group" aria-label="{len(found.lanes)} jobs"'
     return frame.around("".join(names), "".join(parts), label)
 
 
+def _now(found: Timeline, axis: Axis, height: int) -> str:
+    """A line behind all others, so that it crosses out no time that is written there."""
+    if not found.since <= found.now < found.until:
+        return ""
+    x = axis.x(found.now)
+    return (
+        f'<line class="now" x1="{x:.1f}" x2="{x:.1f}" y1="{-ABOVE}" y2="{height}" data-now/>'
+        f'<text class="now-text" x="{x + 4:.1f}" y="-3">now</text>'
+    )
+
+
 def _ticks(axis: Axis, height: int) -> str:
     return "".join(
         f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{LOAD}" y2="{height}"/>'
-        f'<text x="{x + 3:.1f}" y="{LOAD + 14}">{escape(text)}</text>'
+        f'<text class="tick" x="{x + 3:.1f}" y="{LOAD + 14}">{escape(text)}</text>'
         for x, text in axis.ticks()
         if x < axis.right - 30
     )
