@@ -46,6 +46,27 @@ async def test_it_comes_back_at_once_when_a_batch_was_full(rig, planner):
     assert len(await rig.states()) == 10  # each twice within the horizon
 
 
+async def test_a_crowd_of_one_project_keeps_the_fires_of_another_waiting_for_a_step(rig, planner):
+    planner.settings = type(rig.settings)(store="memory://", batch=4)
+    for number in range(20):
+        await rig.add(f"job{number}", project="crowd", trigger=Every(1500))
+    few = await rig.add("few", project="few", trigger=Every(2000))
+    assert [await planner.step() for _ in range(2)] == [0.0, 0.0]
+    planned = [row.execution.job_id for row in rig.memory.tables.rows.values()]
+    assert planned.count(few.id) == 1
+    assert len(planned) == 4 + 2 + 1
+
+
+async def test_after_a_step_in_turn_it_looks_once_more_before_it_rests(rig, planner):
+    planner.settings = type(rig.settings)(store="memory://", batch=2)
+    for number in range(3):
+        await rig.add(f"job{number}", trigger=Every(1500))
+    rests = [await planner.step() for _ in range(3)]
+    assert rests[:2] == [0.0, 0.0]
+    assert rests[2] > 0
+    assert len(await rig.states()) == 3
+
+
 async def test_what_was_missed_stands_before_what_is_planned_ahead(rig, planner):
     for number in range(5):
         await rig.add(f"job{number}", trigger=Every(1000), overlap=Overlap.ALLOW, misfire=ALL)
