@@ -10,24 +10,32 @@ from tickwell.ports.records import ClaimRequest
 from tickwell.testing.contract.builders import T0, a_job, a_request, a_worker
 
 
+def request(limit):
+    return ClaimRequest(
+        worker="w1",
+        claim_id="c1",
+        now=T0,
+        lead=0,
+        limit=limit,
+        queues=("default",),
+        abilities=frozenset({"call:work"}),
+    )
+
+
 @pytest.fixture
-async def claims(store):
-    """Three running executions."""
+async def job(store):
+    """One with a worker that can run it."""
     job = a_job()
     await store.add_jobs([Entry(job, first_cursor(job, T0))], T0)
     await store.beat(a_worker("w1"), T0)
+    return job
+
+
+@pytest.fixture
+async def claims(store, job):
+    """Three running executions."""
     await store.add_executions([a_request(job, T0) for _ in range(3)], T0, 0)
-    return await store.claim(
-        ClaimRequest(
-            worker="w1",
-            claim_id="c1",
-            now=T0,
-            lead=0,
-            limit=3,
-            queues=("default",),
-            abilities=frozenset({"call:work"}),
-        )
-    )
+    return await store.claim(request(3))
 
 
 def report(claim, result=None, error=None):
@@ -54,3 +62,11 @@ async def test_text_of_any_kind_is_kept_as_far_as_it_is_text(store, claims, text
     kept = text.encode("utf-8", "replace").decode()
     assert ended.error == kept.replace("\0", "\N{REPLACEMENT CHARACTER}")
     assert ended.result == {"text": text}
+
+
+async def test_payloads_are_claimed_as_they_were_given_whatever_their_numbers(store, job):
+    given = [2**70, -(2**64), 1e-7, {"n": [2**63, None, "\ud800"]}, False]
+    runs = [a_request(job, T0, payload=payload) for payload in given]
+    await store.add_executions(runs, T0, 0)
+    claimed = {claim.id: claim.payload for claim in await store.claim(request(len(runs)))}
+    assert [claimed[run.id] for run in runs] == given

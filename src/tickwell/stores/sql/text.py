@@ -40,6 +40,11 @@ def quick_json(value: Any) -> str | None:
     return None
 
 
+def read_own_json(text: str) -> Any:
+    """JSON of what we put into columns ourselves: quick, and without numbers beyond 64 bits."""
+    return json.loads(text) if orjson is None else orjson.loads(text)
+
+
 @lru_cache(maxsize=1024)
 def tags_to_json(tags: tuple[str, ...]) -> str:
     """Tags, cleaned: the database takes them apart. Many jobs have the same."""

@@ -13,6 +13,7 @@ from tickwell.ports.records import ClaimRequest
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.claims import held_claim, new_claim, up_to
 from tickwell.stores.sql.codec import from_json
+from tickwell.stores.sql.text import read_own_json
 from tickwell.stores.sqlite.firing import definitions
 from tickwell.stores.sqlite.session import SQL, Session
 
@@ -81,10 +82,10 @@ def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: 
     for start in range(0, len(lanes), TOGETHER):
         some = lanes[start : start + TOGETHER]
         asked = [value for lane in some for value in (*lane, *bounds)]
-        row = session.connection.execute(
+        columns, payloads = session.connection.execute(
             _statement(len(some)), (*asked, limit, request.most_bytes, request.most_bytes)
         ).fetchone()
-        found += json.loads(row[0])
+        found += zip(read_own_json(columns), json.loads(payloads), strict=True)
     if len(lanes) <= TOGETHER:
         return found
     return up_to(request.most_bytes, sorted(found, key=_place)[:limit], _bytes)

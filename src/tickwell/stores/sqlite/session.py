@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -10,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from tickwell.stores.sql.statements import load
+from tickwell.stores.sql.text import read_own_json
 
 SQL = load("tickwell.stores.sqlite")
 #: Rows of a statement over `VALUES`: few sizes, so that all of them stay prepared.
@@ -61,8 +61,8 @@ class Session:
         return self.connection.execute(SQL[name], parameters).fetchall()
 
     def array(self, name: str, *parameters: Any) -> list[Any]:
-        """All rows of a statement that answers with one JSON array of arrays."""
-        found: list[Any] = json.loads(self.value(name, *parameters))
+        """All rows of a statement that answers with one JSON array of arrays: numbers and names."""
+        found: list[Any] = read_own_json(self.value(name, *parameters))
         return found
 
     def row(self, name: str, *parameters: Any) -> Any:

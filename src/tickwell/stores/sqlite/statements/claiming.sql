@@ -19,20 +19,22 @@ WITH RECURSIVE lane (queue, ability) AS (
 SELECT queue, ability FROM lane WHERE ability IS NOT NULL;
 
 -- name: claimable
--- What lanes have for a worker, best rank first, as one JSON array of columns and payloads.
+-- What lanes have for a worker, best rank first: a JSON array of columns, and one of payloads.
 -- Stepping through 500 rows costs 500 turns at Python's lock, one text costs one. A payload is JSON
--- already, and goes in as it is. {lanes}: `lane` for each of them, merged by their index. The last
+-- already, and goes in as it is; apart, since it may hold numbers that the quick reader cannot. {lanes}: `lane` for each of them, merged by their index. The last
 -- is the one that brings the payloads to the bytes asked for.
 WITH found (id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard,
             rank, key, job_id, own_payload) AS MATERIALIZED (
     {lanes} ORDER BY 12, 1 LIMIT ?
 )
-SELECT '[' || coalesce(group_concat('[' || json_array(
+SELECT '[' || coalesce(group_concat(json_array(
     id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard, rank, key,
     job_id, own_payload
-) || ',' || coalesce(iif(own_payload, (
+)), '') || ']',
+'[' || coalesce(group_concat(coalesce(iif(own_payload, (
     SELECT payload FROM execution WHERE execution.key = found.key
-), NULL), 'null') || ']'), '') || ']' FROM found
+), NULL), 'null')), '') || ']'
+FROM found
 -- Counted one by one only where there is too much.
 WHERE (SELECT total(own_payload) FROM found) < ?
    OR (SELECT total(own_payload) FROM found AS better
