@@ -50,14 +50,31 @@ class Victim:
         """What `pg_ctl stop -m immediate` sends: no checkpoint, and nobody is asked."""
         self._end(self.pid, signal.SIGQUIT)
 
+    def freeze(self):
+        """All of it stands still."""
+        for each in _family(self.pid):
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGSTOP)
+
+    def thaw(self):
+        """It goes on."""
+        for each in _family(self.pid):
+            os.kill(each, signal.SIGCONT)
+
     def _end(self, pid, number):
-        family = [pid, *_children(pid)]
+        family = _family(pid)
         for each in family if number == signal.SIGKILL else [pid]:
             with suppress(ProcessLookupError):
                 os.kill(each, number)
         with suppress(ChildProcessError):
             os.waitpid(pid, 0)
         until(lambda: not any(map(is_alive, family)))
+
+    def become_replica(self):
+        """Nothing can be written any more; no primary is needed for that."""
+        self._end(self.pid, signal.SIGINT)
+        (self.data / "standby.signal").touch()
+        self.start()
 
     def start(self):
         """Again, on the same data; refused for as long as the dead are not buried."""
@@ -77,9 +94,9 @@ class Victim:
         return True
 
 
-def _children(pid):
+def _family(pid):
     children = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(each) for each in children.read_text().split()]
+    return [pid, *map(int, children.read_text().split())]
 
 
 def _stop(process):

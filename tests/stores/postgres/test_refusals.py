@@ -1,7 +1,10 @@
 """What cannot be used is refused in one sentence, and nothing is written."""
 
+import asyncio
+
 import pytest
 
+from tests.faults.postgres.victim import Victim
 from tests.servers.postgres import server
 from tickwell.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnavailable
 from tickwell.stores.postgres import PostgresStore, migrate
@@ -132,6 +135,13 @@ async def test_a_read_only_server(owner, schema):
         await owner.execute("DROP ROLE reader")
     assert "is read-only, as a replica is; name the primary server" in words
     assert await tables(owner, schema) == set()
+
+
+def test_a_replica():
+    replica = Victim()
+    replica.become_replica()
+    words = asyncio.run(refusal(f"{replica.url}?schema=odd"))
+    assert "is read-only, as a replica is; name the primary server" in words
 
 
 async def test_a_server_too_old(monkeypatch, owner, schema):

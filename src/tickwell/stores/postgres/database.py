@@ -22,7 +22,8 @@ Work = Callable[[Session], Awaitable[T]]
 #: How often a transaction that the server undid is done again, and the first pause in seconds.
 TRIES = 8
 PAUSE = 0.005
-BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#: Not "read write", which a replica refuses before it can be asked whether it is one.
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 #: One state of the data for all statements.
 LOOK = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
