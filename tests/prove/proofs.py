@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.processes.site import Site
-from tests.prove import mongo, mysql, redis
+from tests.prove import mongo, mysql, postgres, redis
 from tests.prove.crew import Crew
 from tests.prove.load import add_load
-from tests.prove.postgres import terminate
 from tests.prove.resources import Resources
 from tests.prove.verdict import Verdict
 
@@ -97,7 +96,9 @@ def terminations(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> No
     add_load(site, seconds)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        verdict.figures["terminated"] = verdict.figures.get("terminated", 0) + terminate(site.store)
+        verdict.figures["terminated"] = verdict.figures.get("terminated", 0) + postgres.terminate(
+            site.store
+        )
         crew.faults += 1
         time.sleep(crew.random.uniform(0.2, 0.8))
 
@@ -145,7 +146,7 @@ def standstill(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None
 
 def _server(site: Site) -> Any:
     """The module of the server that a site is on."""
-    modules = {"mysql": mysql, "mongodb": mongo, "redis": redis}
+    modules = {"postgresql": postgres, "mysql": mysql, "mongodb": mongo, "redis": redis}
     return modules[site.store.partition(":")[0]]
 
 
@@ -194,9 +195,10 @@ PROOFS = {
     "cuts-redis": Plan(cuts, 0.1, loses=True, store="redis"),
     **{
         f"standstill-{store}": Plan(standstill, 0.1, store=store)
-        for store in ("mysql", "mongodb", "redis")
+        for store in ("postgresql", "mysql", "mongodb", "redis")
     },
-    "crashes-mongodb": Plan(crashes, 0.1, loses=True, store="mongodb"),
-    "crashes-mysql": Plan(crashes, 0.1, loses=True, store="mysql"),
-    "crashes-redis": Plan(crashes, 0.1, loses=True, store="redis"),
+    **{
+        f"crashes-{store}": Plan(crashes, 0.1, loses=True, store=store)
+        for store in ("postgresql", "mysql", "mongodb", "redis")
+    },
 }
