@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 from collections.abc import Callable
 from functools import cache
@@ -184,8 +183,10 @@ _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 def _compact(value: Any) -> bytes:
     dumps = _quick()
     if dumps is not None:
-        with contextlib.suppress(TypeError):  # half of a character, or a large number
+        try:
             return dumps(value)
+        except TypeError:  # half of a character, or a large number
+            pass
     return _encoded(_dump(value))
 
 
