@@ -1,6 +1,8 @@
 """What the form has no fields for is the document's, and stays whatever is typed into the form."""
 
+import html
 import json
+import re
 
 import pytest
 
@@ -25,6 +27,27 @@ def test_the_form_changes_what_was_typed_and_nothing_else(trigger, target):
     before = Draft(json.loads(json.dumps(document)))
     draft = from_fields(before, before.fields() | {"description": "typed"})
     assert draft.document == document | {"description": "typed"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"retry": {"max_attempts": 5, "delay": 5000, "cap": "1h"}},
+        {"tags": ["a,b", "c"], "description": " two  lines\nof it "},
+        {"payload": None, "overlap": "skip", "queue": "default"},
+        {"payload": "", "misfire": {"policy": "all", "cap": 3}},
+        {"target": {"http": {"url": "https://a.example", "timeout": 5000, "headers": {"a": " b"}}}},
+        {"target": {"http": {"url": "https://a.example", "auth": {"basic": {"user": "u"}}}}},
+        {"trigger": "not right yet", "target": {"http": ["neither"]}, "tags": "a"},
+    ],
+)
+def test_so_does_what_it_would_write_in_another_way(fields):
+    document = {"name": " a", "trigger": HOURLY, "target": CALL} | fields
+    before = Draft(json.loads(json.dumps(document)))
+    # As a browser sends them: a field of one line has no ends of lines, others have two signs.
+    sent = {name: text.replace("\n", "\r\n") for name, text in before.fields().items()}
+    sent["description"] = sent["description"].replace("\r\n", "")
+    assert from_fields(before, sent).document == document
 
 
 def test_another_kind_can_be_chosen_instead():
@@ -56,3 +79,34 @@ async def test_the_editor_offers_the_kind_that_the_document_has(house):
     assert answer.status_code == 303, answer.text
     [entry] = await house.store.get_jobs("default", [job])
     assert (entry.job.tags, entry.job.trigger.explain().count(" or ")) == (("money",), 1)
+
+
+async def preview(house, **typed):
+    """The page that follows, by the texts of its fields."""
+    browser = await house.login()
+    await browser.see("/jobs/new")
+    answer = await browser.post("/jobs/preview", **typed)
+    page = browser.read(answer)
+    texts = dict(re.findall(r'<textarea id="(\w+)"[^>]*>(.*?)</textarea>', page.source, re.DOTALL))
+    return page, {name: html.unescape(text) for name, text in texts.items()}
+
+
+async def test_a_payload_that_is_half_typed_is_not_lost_to_whoever_goes_on_elsewhere(house):
+    document = json.dumps({"name": "a", "trigger": HOURLY, "target": CALL, "payload": {"old": 1}})
+    form = {"trigger": "every", "target": "call", "payload": '{"new": ', "tags": "b"}
+    page, texts = await preview(house, side="form", document=document, **form)
+    assert texts["payload"] == '{"new": '
+    assert json.loads(texts["document"]) == json.loads(document) | {"tags": ["b"]}
+    assert "payload-error" in [
+        each.get("id") for _, each in page.tags if each.get("role") == "alert"
+    ]
+
+
+async def test_neither_side_is_lost_while_the_document_is_half_typed(house):
+    form = {"trigger": "every", "target": "call", "name": "mine", "every": "7m", "payload": "[1]"}
+    page, texts = await preview(house, side="form", document='{"name": "mi', **form)
+    assert (texts["document"], texts["payload"]) == ('{"name": "mi', "[1]")
+    shown = {each["name"]: each.get("value") for _, each in page.tags if "name" in each}
+    assert (shown["name"], shown["every"]) == ("mine", "7m")
+    alerts = [each["id"] for _, each in page.tags if each.get("role") == "alert"]
+    assert alerts == ["document-error"]

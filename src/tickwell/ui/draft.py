@@ -13,6 +13,7 @@ from tickwell.domain.job import Job
 from tickwell.domain.trigger import Trigger
 from tickwell.domain.trigger.document import trigger_from_document
 from tickwell.errors import InvalidInput
+from tickwell.ui.formatting import pretty
 from tickwell.ui.forms import json_of
 
 #: Fields of the form, and where each has its place in the document.
@@ -74,6 +75,13 @@ class Draft:
     document: dict[str, Any]
     #: What is wrong, by the place in the document: "trigger.cron".
     errors: dict[str, str] = field(default_factory=dict)
+    #: Texts that could not be read, by their fields: they are shown as they were typed.
+    typed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The document as people read it."""
+        return self.typed.get("document") or pretty(self.document)
 
     def fields(self) -> dict[str, str]:
         """The fields of the form, filled in."""
@@ -96,8 +104,8 @@ class Draft:
             "\n".join(f"{k}: {v}" for k, v in headers.items()) if isinstance(headers, dict) else ""
         )
         payload = self.document.get("payload")
-        found["payload"] = "" if payload is None else json.dumps(payload, indent=2)
-        return found
+        found["payload"] = "" if payload is None else pretty(payload)
+        return found | {name: self.typed[name] for name in found.keys() & self.typed.keys()}
 
     def error(self, name: str) -> str:
         """What is wrong with a field."""
@@ -161,29 +169,31 @@ def from_text(text: str) -> Draft:
 
 
 def from_fields(before: Draft, given: Mapping[str, str]) -> Draft:
-    """The document with the fields of the form laid over it; what the form lacks stays."""
+    """The document with what was typed into the form laid over it; all else stays as it is."""
     draft = Draft(json.loads(json.dumps(before.document)))
-    document = draft.document
+    document, shown = draft.document, before.fields()
     trigger, target = given.get("trigger", "cron"), given.get("target", "http")
     skipped = _others(TRIGGERS, trigger) | _others(TARGETS, target)
-    changed = set[str]()
     if _keep_kind(document, "trigger", trigger, TRIGGERS):
-        changed.update(TRIGGERS.get(trigger, ()))
+        skipped.update(TRIGGERS.get(trigger, ()))
     if _keep_kind(document, "target", target, TARGETS):
-        changed.update(TARGETS.get(target, ()))
+        skipped.update(TARGETS.get(target, ()))
+    typed = {
+        name: text
+        for name, text in given.items()
+        if name in shown and name not in skipped and _line(text) != _line(shown[name])
+    }
     for name, place in PLACES.items():
-        if name in given and name not in skipped and name not in changed:
-            _put(document, place, _value(name, given[name].strip()))
+        if name in typed:
+            _put(document, place, _value(name, typed[name].strip()))
     if trigger == "on_demand":
-        document["trigger"] = {"on_demand": True}
-    _put(document, FOLDED["tags"], _several(given.get("tags", "")) or None)
+        document["trigger"]["on_demand"] = True
+    if "tags" in typed:
+        _put(document, FOLDED["tags"], _several(typed["tags"]) or None)
     if target == "http":
-        _put(document, FOLDED["headers"], _headers(given.get("headers", "")) or None)
-        _put_proofs(document, given)
-    try:
-        _put(document, ("payload",), json_of(given.get("payload", ""), "payload"))
-    except InvalidInput as error:
-        draft.errors["payload"] = error.reason
+        _put_http(document, typed)
+    if "payload" in typed:
+        _put_payload(draft, typed["payload"])
     return draft
 
 
@@ -203,14 +213,29 @@ def _value(name: str, text: str) -> Any:
     return int(text) if name in _WHOLE and text.isdecimal() else text
 
 
-def _put_proofs(document: dict[str, Any], given: Mapping[str, str]) -> None:
-    """What a webhook shows who sends it by; another authorization than a token stays."""
-    if "sign_with" in given:
-        _put(document, FOLDED["sign_with"], _several(given["sign_with"]) or None)
+def _line(text: str) -> str:
+    """As a field of one line holds it: browsers break lines in their own way, or not at all."""
+    return text.replace("\r", "").replace("\n", "")
+
+
+def _put_payload(draft: Draft, text: str) -> None:
+    try:
+        _put(draft.document, FOLDED["payload"], json_of(text, "payload"))
+    except InvalidInput as error:
+        draft.errors["payload"] = error.reason
+        draft.typed["payload"] = text
+
+
+def _put_http(document: dict[str, Any], typed: Mapping[str, str]) -> None:
+    """Headers, and what shows who sends them; another authorization than a token stays."""
+    if "headers" in typed:
+        _put(document, FOLDED["headers"], _headers(typed["headers"]) or None)
+    if "sign_with" in typed:
+        _put(document, FOLDED["sign_with"], _several(typed["sign_with"]) or None)
     *auth, _, _ = FOLDED["bearer"]
-    if given.get("bearer", "").strip():
-        _put(document, FOLDED["bearer"], given["bearer"].strip())
-    elif "bearer" in given and _get(document, (*auth, "bearer")) is not None:
+    if typed.get("bearer", "").strip():
+        _put(document, FOLDED["bearer"], typed["bearer"].strip())
+    elif "bearer" in typed:
         _put(document, tuple(auth), None)
 
 

@@ -17,7 +17,7 @@ from tickwell.services.operations.previews import Preview
 from tickwell.services.operations.trials import Trial
 from tickwell.ui.answers import done
 from tickwell.ui.draft import Draft, definition, from_fields, from_text
-from tickwell.ui.formatting import lines_between, pretty
+from tickwell.ui.formatting import lines_between
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -108,7 +108,9 @@ async def _typed(request: Request, visitor: Visitor) -> tuple[Draft, Entry | Non
     id = given.get("id", "")
     entry = await visitor.operations.jobs.get(visitor.actor, id) if id else None
     draft = from_text(given.get("document", ""))
-    if given.get("side") != "document" and not draft.errors:
+    if draft.errors:
+        draft.typed = given  # the form cannot follow, and neither side is lost
+    elif given.get("side") != "document":
         draft = from_fields(draft, given)
     return draft, entry
 
@@ -137,7 +139,7 @@ async def _editor(
         shown=shown,
         draft=draft,
         fields=fields,
-        text=pretty(draft.document),
+        text=draft.text,
         job_zone=ZoneInfo(tz) if tz in available_timezones() else None,
         zones=sorted(available_timezones()),
         methods=METHODS,
@@ -149,6 +151,8 @@ async def _editor(
 
 
 async def _shown(visitor: Visitor, draft: Draft, entry: Entry | None, *, complete: bool) -> Shown:
+    if "document" in draft.errors:
+        return Shown(draft=draft, preview=None, changes=[])
     checked = draft if complete else draft.begun()
     job, trigger, found = checked.job(), draft.trigger(), None
     draft.errors |= checked.errors
