@@ -88,3 +88,12 @@ def test_a_file_of_many_is_not_taken_for_one(filled, folder):
     ended = filled("jobs", "add", "--file", "jobs.json")
     assert ended.code == 2
     assert "For several: tickwell jobs import jobs.json" in ended.err
+
+
+def test_a_paused_job_is_added_paused(filled, folder, either):
+    jobs = filled("jobs", "export").json["jobs"]
+    (folder / "jobs.json").write_text(json.dumps([jobs[1] | {"pause": {"why": ""}}]))
+    filled("jobs", "rm", "tidy", "--yes")
+    assert filled("jobs", "import", "jobs.json").err == "1 job: 1 added, 0 changed, 0 unchanged.\n"
+    shown = filled("jobs", "show", "tidy", "--json").json
+    assert (shown["state"], shown["pause"]["since"]) == ("paused", shown["created_at"])

@@ -40,7 +40,7 @@ class Backend(Protocol):
         """Let webhooks of jobs that are saved go to this machine, as `serve --allow-local` does."""
         ...
 
-    async def jobs_add(self, document: Document) -> tuple[Document, bool]:
+    async def jobs_add(self, document: Document, *, paused: bool = False) -> tuple[Document, bool]:
         """Add a job; answers its `entry_document`, and whether it is new."""
         ...
 

@@ -77,14 +77,14 @@ async def import_jobs(
 async def _put(session: Session, document: Document) -> str:
     from tickwell.errors import JobExists
 
-    wanted = _portable(document)
+    wanted, pause = _portable(document), document.get("pause")
     try:
-        before, is_new = await session.backend.jobs_add(wanted)
+        before, is_new = await session.backend.jobs_add(wanted, paused=bool(pause))
     except JobExists:
         before, is_new = await session.backend.jobs_get(wanted["name"]), False
     if is_new:
-        if pause := document.get("pause"):
-            await session.backend.jobs_pause(before["id"], why=pause.get("why") or "", until=None)
+        if pause and pause.get("why"):  # it is paused already, without a word
+            await session.backend.jobs_pause(before["id"], why=pause["why"], until=None)
         return "added"
     known = _portable(before)
     if "retention" not in wanted and "retention" in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -63,9 +64,12 @@ class RemoteBackend:
             hint="Start it so: tickwell serve --allow-local",
         )
 
-    async def jobs_add(self, document: Document) -> tuple[Document, bool]:
+    async def jobs_add(self, document: Document, *, paused: bool = False) -> tuple[Document, bool]:
         await self._check_project(document)
-        answer = await self.client.answer(create_job(_definition(document)))
+        call = create_job(_definition(document))
+        if paused:  # said where flat documents are taken; a canonical one says nothing of it
+            call = replace(call, path="/api/jobs", body={**call.body, "enabled": False})
+        answer = await self.client.answer(call)
         return answer.document, answer.status == 201
 
     async def jobs_list(self, where: JobFilter, cursor: str | None, limit: int) -> Document:

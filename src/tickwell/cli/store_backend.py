@@ -101,11 +101,11 @@ class StoreBackend:
         self.settings = replace(self.settings, **LOCAL)
         self._tools.jobs.admit = admission(self.clock, self.settings)
 
-    async def jobs_add(self, document: Document) -> tuple[Document, bool]:
+    async def jobs_add(self, document: Document, *, paused: bool = False) -> tuple[Document, bool]:
         job = self._read(document)
         await self._check_target(job)
         do = await self.open(make=True)
-        added = await do.jobs.create(self.actor, job)
+        added = await do.jobs.create(self.actor, job, paused=paused)
         return to.entry_document(added.entry), added.new
 
     async def jobs_list(self, where: JobFilter, cursor: str | None, limit: int) -> Document:
