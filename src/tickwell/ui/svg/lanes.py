@@ -39,17 +39,17 @@ def lanes_chart(found: Timeline, zone: ZoneInfo) -> Markup:
     axis = Axis(since=found.since, until=found.until, left=NAMES, right=WIDTH - 4, zone=zone)
     top = LOAD + TICKS
     height = top + ROW * len(found.lanes) + 6
-    names, parts = [], [_now(found, axis, height), _ticks(axis, height), _load(found, axis)]
+    names, parts = [], [_grid(axis, height), _load(found, axis)]
     for number, lane in enumerate(found.lanes):
         names.append(_name(lane, top + number * ROW))
         parts.append(_lane(lane, top + number * ROW, axis))
+    parts += [_now(found, axis, height), _times(axis)]  # the line crosses out no time
     frame = Frame(kind="lanes", left=NAMES, width=WIDTH, top=-ABOVE, height=height + ABOVE)
     label = f'role="group" aria-label="{len(found.lanes)} jobs"'
     return frame.around("".join(names), "".join(parts), label)
 
 
 def _now(found: Timeline, axis: Axis, height: int) -> str:
-    """A line behind all others, so that it crosses out no time that is written there."""
     if not found.since <= found.now < found.until:
         return ""
     x = axis.x(found.now)
@@ -59,9 +59,15 @@ def _now(found: Timeline, axis: Axis, height: int) -> str:
     )
 
 
-def _ticks(axis: Axis, height: int) -> str:
+def _grid(axis: Axis, height: int) -> str:
     return "".join(
         f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{LOAD}" y2="{height}"/>'
+        for x, _ in axis.ticks()
+    )
+
+
+def _times(axis: Axis) -> str:
+    return "".join(
         f'<text class="tick" x="{x + 3:.1f}" y="{LOAD + 14}">{escape(text)}</text>'
         for x, text in axis.ticks()
         if x < axis.right - 30
