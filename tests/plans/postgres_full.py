@@ -136,7 +136,7 @@ async def prepared(full, text):
     await taken_back.start()
     try:
         for setting, value in settings.items():
-            await connection.execute(f"SET LOCAL {setting} = {value}")
+            await connection.execute(f"SET LOCAL {setting} = '{value}'")
         await connection.execute(f"PREPARE asked AS {text}")
         yield connection
     finally:

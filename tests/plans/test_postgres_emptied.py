@@ -73,7 +73,7 @@ async def session():
     await connection.execute(f"ANALYZE {', '.join(f'{SCHEMA}.{table}' for table in GONE)}")
     settings = store.database._settings() | {"plan_cache_mode": "force_generic_plan"}
     for name, value in settings.items():
-        await connection.execute(f"SET {name} = {value}")
+        await connection.execute(f"SET {name} = '{value}'")
     for name in STATEMENTS:
         await connection.execute(f"PREPARE {name}_ AS {store.database.sql[name]}")
         await connection.execute(f"EXPLAIN EXECUTE {asked(name)}")
