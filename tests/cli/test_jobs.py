@@ -202,5 +202,7 @@ def test_trigger(jobs):
     later = jobs("jobs", "trigger", "greet", "--at", "10m", "--json").json
     assert (later["state"], later["kind"], later["job_name"]) == ("waiting", "request", "greet")
     assert len(jobs("jobs", "history", "greet").rows) == 2
+    assert jobs("jobs", "trigger", "greet", "--at", "2020-01-01").code == 2
+    assert len(jobs("jobs", "history", "greet").rows) == 2
     assert jobs("jobs", "trigger", "nothing").code == 3
     assert "Run it now: tickwell jobs trigger tidy" in jobs("jobs", "history", "tidy").err

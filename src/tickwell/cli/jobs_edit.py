@@ -133,11 +133,14 @@ async def trigger(
     """Run a job now, or at a moment."""
     from tickwell.cli.definition import read_json
     from tickwell.cli.times import read_time
+    from tickwell.errors import InvalidInput
 
     limit = read_within(within)
     own = None if payload is None else read_json(payload, "payload")
     now = await session.backend.now()
     run_at = None if at is None else read_time(at, "at", now, ahead=True)
+    if run_at is not None and run_at < now:
+        raise InvalidInput("is past", field="at", hint="Leave it out to run the job now")
     document = await session.backend.jobs_trigger(job, payload=own, run_at=run_at, once_key=key)
     if run_at is None and not session.as_json:
         await _say_who_is_missing(session, document["queue"])

@@ -88,6 +88,8 @@ async def test_plain_http_on_a_tls_port_is_a_failed_attempt(executor, receive):
     receiver = await receive(sends(b"HTTP/1.1 200 OK\r\n\r\n"), rash=True)
     outcome = await attempt(executor, receiver)
     assert (outcome.kind, outcome.retry) == ("failed", True)
+    assert f"{HOST}:{receiver.port} does not agree on TLS: " in outcome.error
+    assert "_ssl.c" not in outcome.error
 
 
 async def test_a_handshake_that_stalls_ends_at_the_deadline(executor, receive):
@@ -124,7 +126,13 @@ async def test_a_client_certificate_is_shown_to_who_asks(executor, receive, asks
         assert (await attempt(executor, receiver, certificate=certificate)).kind == "failed"
 
 
-@pytest.mark.parametrize("pem", ["nonsense", "-----BEGIN CERTIFICATE-----\nAA==\n"])
+def mixed_up():
+    """A key, and the certificate of another."""
+    one, other = trustme.CA().issue_cert("a.test"), trustme.CA().issue_cert("b.test")
+    return (one.private_key_pem.bytes() + other.cert_chain_pems[0].bytes()).decode()
+
+
+@pytest.mark.parametrize("pem", ["nonsense", "-----BEGIN CERTIFICATE-----\nAA==\n", mixed_up()])
 async def test_a_certificate_that_is_none_is_not_tried_again(executor, receive, authority, pem):
     receiver = await receive(ssl=server_context(authority.issue_cert(HOST)))
     outcome = await attempt(executor, receiver, certificate=pem)

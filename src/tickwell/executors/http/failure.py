@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+
 import aiohttp
 
 from tickwell.executors.http.wire import MOST_RECEIVED, Flood
@@ -18,6 +20,8 @@ def words_of(error: BaseException) -> str:
             text = f"{error.host} cannot be resolved: {_cause(error.os_error)}"
         case aiohttp.ClientConnectorCertificateError():
             text = f"{error.host} shows a certificate that is refused: {_cause(error)}"
+        case aiohttp.ClientConnectorSSLError():
+            text = f"{error.host}:{error.port} does not agree on TLS: {_cause(error.os_error)}"
         case aiohttp.ClientConnectorError():
             text = f"{error.host}:{error.port} cannot be reached: {_cause(error.os_error)}"
         case Flood():
@@ -37,5 +41,8 @@ def words_of(error: BaseException) -> str:
 
 def _cause(error: BaseException) -> str:
     found = getattr(error, "certificate_error", error)
-    text = getattr(found, "verify_message", None) or getattr(found, "strerror", None) or str(found)
-    return str(text)[:200]
+    if text := getattr(found, "verify_message", None):
+        return str(text)[:200]
+    if isinstance(found, ssl.SSLError) and found.reason:  # WRONG_VERSION_NUMBER
+        return found.reason.lower().replace("_", " ")
+    return str(getattr(found, "strerror", None) or found)[:200]
