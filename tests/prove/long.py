@@ -14,6 +14,8 @@ LONG = {
     "kill-sweep-mysql": "tests/faults/mysql/long_kill_sweep.py",
     "kill-sweep-redis": "tests/faults/redis/long_kill_sweep.py",
     "models": "tests/stores/long_models.py",
+    # Needs PgBouncer.
+    "pooler-postgresql": "tests/stores/postgres/long_pooler.py",
     "statements-postgresql": "tests/faults/postgres/long_statements.py",
     "plans-postgresql": "tests/plans/long_postgres.py",
     "kill-sweep-mongodb": "tests/faults/mongo/long_kill_sweep.py",
