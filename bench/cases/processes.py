@@ -9,7 +9,8 @@ from bench.figure import Figure
 from bench.options import Options
 from bench.stores import Kind
 
-COUNT = 20_000
+#: 20,000 took 0.6 s, of which a crew of two needed 0.1 to connect and to prepare its statements.
+COUNT = 60_000
 CREWS = (2, 4)
 #: Seconds until all of a crew are loaded: whoever is first would drain alone meanwhile.
 READY = 3.0

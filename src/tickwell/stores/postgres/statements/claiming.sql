@@ -6,20 +6,21 @@
 -- in one statement. Rows that somebody else is taking are passed over, never waited for; others of
 -- the lane take their place. The last is the one that brings the payloads to the bytes asked for.
 WITH picked AS MATERIALIZED (
-    SELECT best.*, lane.queue, lane.ability
+    SELECT best.*, execution.payload, lane.queue, lane.ability
     FROM unnest($4::text[], $5::text[], $6::int[]) AS lane (queue, ability, many)
     CROSS JOIN LATERAL (
         SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
                queue.returned, queue.fire_time, queue.run_at, queue.rank, queue.expires_at,
-               queue.holds_job, queue.holds_key, queue.gate, execution.payload
+               queue.holds_job, queue.holds_key, queue.gate, queue.own_payload
         FROM tickwell.queue
-        LEFT JOIN tickwell.execution ON queue.own_payload AND execution.id = queue.id
         WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
           AND queue.run_at <= $7 AND queue.job <> ALL ($8::uuid[])
           AND (queue.expires_at IS NULL OR queue.expires_at > $3)
           AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
-        ORDER BY queue.rank, queue.id LIMIT lane.many FOR UPDATE OF queue SKIP LOCKED
+        ORDER BY queue.rank, queue.id LIMIT lane.many FOR UPDATE SKIP LOCKED
     ) AS best
+    -- After the lock: what another claimer has locked is passed over without its payload.
+    LEFT JOIN tickwell.execution ON best.own_payload AND execution.id = best.id
 ),
 beyond AS MATERIALIZED (
     -- Counted one by one only where there is too much.
