@@ -1,4 +1,4 @@
-"""The edge of the application: request ids, a bound on bodies, headers that every answer has."""
+"""The edge of the application: request ids, turns, a bound on bodies, headers of every answer."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tickwell.api.context import RateLimit
 from tickwell.api.problems import TooLarge
+from tickwell.api.turns import Turns
 
 _log = logging.getLogger("tickwell.api")
 
@@ -41,6 +42,7 @@ class Edge:
 
     def __init__(self, application: ASGIApp) -> None:
         self.application = application
+        self.turns = Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and see to its answer."""
@@ -50,11 +52,15 @@ class Edge:
         state: dict[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id = _request_id(scope)
         started = False
+        # Its answer may go out slowly: from the first byte on it holds nobody up.
+        turn = await self.turns.take() if scope["method"] == "GET" else None
 
         async def dressed(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
+                if turn is not None:
+                    turn.end()
                 message["headers"] = _dressed(message["headers"], request_id, state)
                 if scope["scheme"] == "https":
                     message["headers"].append(_TLS_ONLY)
@@ -68,6 +74,9 @@ class Edge:
             _log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
             if not started:
                 raise
+        finally:
+            if turn is not None:
+                turn.end()
 
 
 def _request_id(scope: Scope) -> str:
