@@ -60,7 +60,7 @@ def _on(store: Kind, options: Options) -> Figure:
 def _run(store: Kind, *, loaded: bool) -> dict[str, Any]:
     with store.empty() as where, serving("bench.ours.api", where) as port:
         with _readers(port if loaded else None) as requests:
-            found = run_module("bench.ours.lateness", where, "cron", JOBS, SECONDS)
+            found = run_module("bench.ours.lateness", where, "spread", JOBS, SECONDS)
         return {**found, "requests": sum(requests)}
 
 

@@ -1,30 +1,37 @@
-"""How late handlers start that are due at the same instants.
+"""How late handlers start that are due at the same instants, or one after the other.
 
-`python -m bench.ours.lateness WHERE cron|once JOBS SECONDS`, as in `bench/peers/apscheduler3.py`.
+`python -m bench.ours.lateness WHERE cron|once|spread JOBS SECONDS`, as in
+`bench/peers/apscheduler3.py`, which knows the first two.
 """
 
 import asyncio
 import sys
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bench.ours.process import add_jobs, make_engine, make_job, open_store, run
 from tickwell.clock import wall_millis
-from tickwell.domain.trigger import Cron, Once, Trigger
+from tickwell.domain.trigger import Cron, Every, Once, Trigger
 from tickwell.executors.run import Run
 
 #: Seconds from the start to the first instant, as for the peer.
 AHEAD = 5
 #: Seconds after the last instant within which all have started, or are taken for lost.
 LONGEST = 10
+_MS = timedelta(milliseconds=1)
 
 
-def trigger(kind: str, first: int, seconds: int) -> Trigger:
-    """Every second for so many seconds, or one instant."""
+def triggers(kind: str, jobs: int, first: int, seconds: int) -> list[Trigger]:
+    """Every second for so many seconds, at once or spread over the second; or one instant."""
+    if kind == "spread":
+        begin, end = (datetime.fromtimestamp(at, UTC) for at in (first, first + seconds))
+        phases = [1000 * number // jobs for number in range(jobs)]
+        return [Every("1s", phase=phase, start=begin, until=end - _MS) for phase in phases]
     begin, end = (datetime.fromtimestamp(at, UTC) for at in (first, first + seconds - 1))
-    return Once(begin) if kind == "once" else Cron("* * * * * *", start=begin, until=end)
+    one: Trigger = Once(begin) if kind == "once" else Cron("* * * * * *", start=begin, until=end)
+    return [one] * jobs
 
 
 async def lateness(path: str, kind: str, jobs: int, seconds: int) -> dict[str, Any]:
@@ -41,8 +48,8 @@ async def lateness(path: str, kind: str, jobs: int, seconds: int) -> dict[str, A
     first = now // 1000 + AHEAD + jobs // 2500
     store = open_store(path)
     await store.open()
-    shared = trigger(kind, first, seconds)
-    await add_jobs(store, (make_job(n, "note", shared, now) for n in range(jobs)), now)
+    given = enumerate(triggers(kind, jobs, first, seconds))
+    await add_jobs(store, (make_job(n, "note", each, now) for n, each in given), now)
     engine = make_engine(store, {"note": note}, path)
     cpu = time.process_time()
     await engine.start()
