@@ -37,7 +37,7 @@ SHOTS = (
     Shot("overview-phone", "/", width=360, height=740),
     Shot("timeline", "/timeline"),
     Shot("calendar", "/calendar", height=980),
-    Shot("jobs", "/jobs"),
+    Shot("jobs", "/jobs", height=800),
     Shot("job", "/jobs/export-to-warehouse"),
     Shot("editor", "/jobs/nightly-revenue/edit", height=980),
     Shot("slots", "/jobs/export-to-warehouse/slots"),
