@@ -78,8 +78,12 @@ def attempt_given_back(patches):
 
 def claim_without_lock(patches):
     """Claimers read the same rows; that one of them wrote first is nothing to the other."""
-    for name in ("claim_lanes", "claim_ids"):
-        rewrite(patches, name, "FOR UPDATE OF queue SKIP LOCKED", "")
+    locks = {
+        "claim_lanes": "FOR UPDATE SKIP LOCKED",
+        "claim_ids": "FOR UPDATE OF queue SKIP LOCKED",
+    }
+    for name, lock in locks.items():
+        rewrite(patches, name, lock, "")
         rewrite(patches, name, "FROM taken\n)", "FROM taken ON CONFLICT (id) DO NOTHING\n)")
 
 
