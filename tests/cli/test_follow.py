@@ -5,28 +5,29 @@ import asyncio
 import pytest
 
 from tickwell import Scheduler, Settings
-from tickwell.domain.execution import State
+from tickwell.domain.event import Parked
 
 STORE = "sqlite:///tickwell.db"
 
 
-async def _park(id):
+async def _park():
     """A worker that does not know the handler, until it has put the execution aside."""
     scheduler = Scheduler(STORE, settings=Settings(beat=0.2, sweep=0.2))
 
     @scheduler.job()
     async def other() -> None: ...
 
+    parked = asyncio.Event()
+    scheduler.on(Parked)(parked.set)
     async with scheduler, asyncio.timeout(100):
-        while (await scheduler.execution(id)).state is not State.PARKED:
-            await scheduler.executions.store.changed(0.1)
+        await parked.wait()
 
 
 @pytest.fixture
 def parked(tickwell, either):
     tickwell("jobs", "add", "tidy", "--on-demand", "--call", "unknown")
     id = tickwell("jobs", "trigger", "tidy").out.strip()
-    asyncio.run(_park(id))
+    asyncio.run(_park())
     return id
 
 

@@ -24,7 +24,7 @@ async def command(house, http, **fields):
     job = await house.add("hook", target={"http": http}, retry={"max_attempts": 1}, **fields)
     id = await house.run(job, OutcomeKind.FAILED, error="HTTP 500")
     page = await (await house.login()).see(f"/executions/{id}")
-    shown = re.search(r'"curl command".*?<code>(.*?)</code>', page.source, re.DOTALL)[1]
+    (shown,) = re.findall(r'"curl command".*?<code>(.*?)</code>', page.source, re.DOTALL)
     assert SECRET not in shown
     program, *words = shlex.split(html.unescape(shown))
     assert program == "curl"

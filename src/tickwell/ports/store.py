@@ -15,7 +15,7 @@ Rules for every method:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.execution import Claim, Execution, NewExecution, RangeSkip, State
@@ -29,7 +29,6 @@ from tickwell.ports.records import (
     ExecutionFilter,
     Finished,
     Fired,
-    Flaw,
     JobFilter,
     Page,
     Promoted,
@@ -294,12 +293,3 @@ class Upkeep(Protocol):
 
 class Store(QueueStore, CatalogStore, HistoryStore, RecordStore, Upkeep, Protocol):
     """Everything."""
-
-
-@runtime_checkable
-class Inspected(Protocol):
-    """A store on a server, where others may change what it goes by."""
-
-    async def flaws(self) -> list[Flaw]:
-        """Indexes that are missing, or are not as they were made."""
-        ...

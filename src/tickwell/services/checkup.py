@@ -11,8 +11,9 @@ from tickwell.domain.execution import State
 from tickwell.domain.job import JobState
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.worker import Liveness
+from tickwell.ports.inspected import Inspected
 from tickwell.ports.records import ExecutionFilter, JobFilter, Wakeup
-from tickwell.ports.store import CatalogStore, HistoryStore, Inspected, QueueStore, Upkeep
+from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, Upkeep
 from tickwell.services.declarations import GONE
 
 #: Milliseconds after which what is due and has not moved is worth a word.
