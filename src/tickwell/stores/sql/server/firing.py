@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.job import Job
@@ -13,10 +14,14 @@ from tickwell.stores.sql.codec import cursor_from_row, moved_columns
 from tickwell.stores.sql.placing import Batch
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.jobs import definitions
+from tickwell.stores.sql.server.pieces import in_pieces
 from tickwell.stores.sql.server.recording import Recorder, prune_at
 from tickwell.stores.sql.server.rows import Head
 from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.server.skipping import record_skips
+
+#: A job, what it plans, and its executions on their way into the store.
+_Planned = tuple[Job, Plan, Batch[str]]
 
 
 class Firing:
@@ -37,7 +42,9 @@ class Firing:
             return Fired()
         wanted = [(row[0], row[1]) for row in rows]
         jobs = await definitions(self.session, self.cache, wanted, self.now)
-        planned = self._plan(rows, jobs, plan)
+        planned = list[_Planned]()
+        async for piece in in_pieces(rows):
+            planned += self._plan(piece, jobs, plan)
         more = more or any(made.more for _, made, _ in planned)
         batches = [batch for _, _, batch in planned]
         await self.recorder.quickly(batches, careful=careful)
@@ -66,9 +73,7 @@ class Firing:
     def _asked(self) -> tuple[int, list[str]]:
         return self.now + self.horizon, self.cache.unreadable.keys(self.now, planning=True)
 
-    def _plan(
-        self, rows: list[Any], jobs: dict[str, Job], plan: PlanMaker
-    ) -> list[tuple[Job, Plan, Batch[str]]]:
+    def _plan(self, rows: Sequence[Any], jobs: dict[str, Job], plan: PlanMaker) -> list[_Planned]:
         planned = []
         for row in rows:
             job, holder = jobs.get(row[0]), row[10]
@@ -89,7 +94,7 @@ class Firing:
         moved = moved_columns(made.cursor)
         return *moved, batch.holder, made_now, prune_at(job, self.now), job.id
 
-    async def _slowly(self, planned: list[tuple[Job, Plan, Batch[str]]], fired: Fired) -> None:
+    async def _slowly(self, planned: list[_Planned], fired: Fired) -> None:
         """What passes gates, is on record already, or is released: one by one, in order."""
         slow = [batch for _, _, batch in planned if batch.slow]
         if slow:
@@ -106,7 +111,7 @@ class Firing:
                 await self.flow.release(job, max(self.now, made.release_at))
             fired.executions += recorded
 
-    async def _skip(self, planned: list[tuple[Job, Plan, Batch[str]]], fired: Fired) -> None:
+    async def _skip(self, planned: list[_Planned], fired: Fired) -> None:
         for job, made, _ in planned:
             if made.skips:
                 fired.skipped += await record_skips(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tickwell.domain.job import Job
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.server.pieces import in_pieces
 from tickwell.stores.sql.server.session import Session
 
 
@@ -24,10 +25,12 @@ async def definitions(
         else:
             found[id] = job
     if missing:
-        for id, version, document in await session.rows("documents", list(set(missing))):
-            job = cache.read(id, (id, version, document), now)
-            if job is not None:
-                found[id] = job
+        documents = await session.rows("documents", list(set(missing)))
+        async for piece in in_pieces(documents):
+            for id, version, document in piece:
+                job = cache.read(id, (id, version, document), now)
+                if job is not None:
+                    found[id] = job
     return found
 
 

@@ -20,6 +20,7 @@ from tickwell.stores.sql.codec import (
 )
 from tickwell.stores.sql.placing import Batch, Place, expires_at, may_arm, place
 from tickwell.stores.sql.server.flow import Flow
+from tickwell.stores.sql.server.pieces import in_pieces
 from tickwell.stores.sql.text import clean
 
 
@@ -84,13 +85,14 @@ class Recorder:
         held = self.flow.locks.held
         await self.flow.locks.gates(new.gate for new, at in placed if at[0] == QUEUED)
         rows = []
-        for new, at in placed:
-            passes = new.gate if at[0] == QUEUED else None
-            has_place = passes is not None and held[passes] < new.limit
-            if passes is not None:
-                held[passes] += has_place
-            stands = at if has_place or passes is None else (BLOCKED, KEY_GATE, *at[2:])
-            rows.append((*new_row(new, self.now, stands), has_place))
+        async for piece in in_pieces(placed):
+            for new, at in piece:
+                passes = new.gate if at[0] == QUEUED else None
+                has_place = passes is not None and held[passes] < new.limit
+                if passes is not None:
+                    held[passes] += has_place
+                stands = at if has_place or passes is None else (BLOCKED, KEY_GATE, *at[2:])
+                rows.append((*new_row(new, self.now, stands), has_place))
         return rows
 
     async def slowly(self, batch: Batch[str]) -> int:
