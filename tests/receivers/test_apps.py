@@ -138,6 +138,14 @@ async def test_a_body_that_is_too_large_is_refused(kind):
     assert await app.call(body=b"x" * 10) == 204
 
 
+@pytest.mark.parametrize("length", ["²", "9" * 5000, "-1", "two"])
+async def test_a_length_that_is_none_is_refused(length):
+    statuses: list[str] = []
+    environ = {"CONTENT_LENGTH": length, "wsgi.input": BytesIO(b"{}")}
+    list(Wsgi().receiver(environ, lambda status, headers: statuses.append(status[:3])))
+    assert statuses == ["413"]
+
+
 async def test_a_wsgi_answer_that_is_not_sent_took_no_effect():
     app = Wsgi()
     body = b"{}"
@@ -165,6 +173,17 @@ async def test_a_memory_may_be_asked_over_a_network():
     app = Asgi(seen=Remote())
     assert await app.call() == 204
     assert asked == ["begin", True]
+
+
+@BOTH
+async def test_a_memory_that_is_empty_is_used_all_the_same(kind):
+    class Counted(MemorySeen):
+        def __len__(self):
+            return 0
+
+    seen = Counted()
+    await kind(seen=seen).call()
+    assert await kind(seen=seen).call() == 200
 
 
 async def test_what_is_no_request_goes_through():

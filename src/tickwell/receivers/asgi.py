@@ -8,8 +8,9 @@ from typing import Any
 
 from tickwell.receivers.delivery import Delivery
 from tickwell.receivers.memory import MemorySeen
+from tickwell.receivers.secrets import read_secrets
 from tickwell.receivers.seen import AsyncSeen, Seen, Verdict
-from tickwell.receivers.verify import TOLERANCE, Rejected, verify
+from tickwell.receivers.verify import TOLERANCE, Rejected, verify_by
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -34,8 +35,8 @@ class AsgiReceiver:
         largest_body: int = LARGEST_BODY,
     ) -> None:
         self.app = app
-        self._secrets = secrets
-        self._seen: Seen | AsyncSeen = seen or MemorySeen()
+        self._keys = read_secrets(secrets)
+        self._seen: Seen | AsyncSeen = MemorySeen() if seen is None else seen
         self._tolerance = tolerance
         self._largest = largest_body
 
@@ -51,7 +52,7 @@ class AsgiReceiver:
         pairs = scope["headers"]
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
         try:
-            delivery = verify(body, headers, self._secrets, tolerance=self._tolerance)
+            delivery = verify_by(self._keys, body, headers, tolerance=self._tolerance)
         except Rejected as error:
             await _answer(send, error.status, str(error))
             return

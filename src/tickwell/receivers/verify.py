@@ -14,11 +14,11 @@ from tickwell.domain.http.signature import (
     Key,
     Version,
     hmac_signature,
-    read_key,
     signed_bytes,
 )
-from tickwell.errors import InvalidSetting, TickwellError
+from tickwell.errors import InvalidInput, TickwellError
 from tickwell.receivers.delivery import Delivery, read_delivery
+from tickwell.receivers.secrets import read_secrets
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -50,9 +50,19 @@ def verify(
 
     Secrets are `whsec_…`, or `whpk_…` for ed25519; several while a key is rotated.
     """
-    keys = [read_key(text) for text in ([secrets] if isinstance(secrets, str) else secrets)]
-    if not keys:
-        raise InvalidSetting("a secret is needed", field="secrets", hint="For example whsec_…")
+    return verify_by(read_secrets(secrets), body, headers, tolerance=tolerance, now=now)
+
+
+def verify_by(
+    keys: Sequence[Key],
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    tolerance: int,
+    now: float | None = None,
+) -> Delivery:
+    """The same by keys that were read before."""
+    _refuse_text(body)
     lower = {name.lower(): value for name, value in headers.items()}
     id, stamp = lower.get("webhook-id", ""), lower.get("webhook-timestamp", "")
     if not _ID.fullmatch(id) or not _STAMP.fullmatch(stamp):
@@ -66,6 +76,15 @@ def verify(
     if not any(_matches(key, message, signature) for key in keys for signature in given):
         raise Rejected("no signature matches")
     return read_delivery(lower, id, timestamp)
+
+
+def _refuse_text(body: object) -> None:
+    if isinstance(body, str):
+        raise InvalidInput(
+            "is a text, and bytes are signed",
+            field="body",
+            hint="Give the bytes that came, before they are decoded or parsed",
+        )
 
 
 def _matches(key: Key, message: bytes, signature: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
 from io import BytesIO
@@ -10,12 +11,15 @@ from typing import Any
 from tickwell.receivers.asgi import LARGEST_BODY
 from tickwell.receivers.delivery import Delivery
 from tickwell.receivers.memory import MemorySeen
+from tickwell.receivers.secrets import read_secrets
 from tickwell.receivers.seen import Seen, Verdict
-from tickwell.receivers.verify import TOLERANCE, Rejected, verify
+from tickwell.receivers.verify import TOLERANCE, Rejected, verify_by
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 App = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+_LENGTH = re.compile(r"[0-9]{1,12}")
 
 
 class WsgiReceiver:
@@ -31,24 +35,24 @@ class WsgiReceiver:
         largest_body: int = LARGEST_BODY,
     ) -> None:
         self.app = app
-        self._secrets = secrets
-        self._seen: Seen = seen or MemorySeen()
+        self._keys = read_secrets(secrets)
+        self._seen: Seen = MemorySeen() if seen is None else seen
         self._tolerance = tolerance
         self._largest = largest_body
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """One request."""
-        length = environ.get("CONTENT_LENGTH") or "0"
-        if not length.isdigit() or int(length) > self._largest:
+        length = _length(environ)
+        if length is None or length > self._largest:
             return _answer(start_response, 413, "the body is too large")
-        body = environ["wsgi.input"].read(int(length))
+        body = environ["wsgi.input"].read(length)
         headers = {
             name.removeprefix("HTTP_").replace("_", "-"): value
             for name, value in environ.items()
             if name.startswith("HTTP_")
         }
         try:
-            delivery = verify(body, headers, self._secrets, tolerance=self._tolerance)
+            delivery = verify_by(self._keys, body, headers, tolerance=self._tolerance)
         except Rejected as error:
             return _answer(start_response, error.status, str(error))
         verdict = self._seen.begin(delivery)
@@ -101,6 +105,12 @@ class _Taking:
         close = getattr(self.parts, "close", None)
         if close is not None:
             close()
+
+
+def _length(environ: Environ) -> int | None:
+    """Bytes of the body; servers hand on what the sender wrote, which may be no number."""
+    length = environ.get("CONTENT_LENGTH") or "0"
+    return int(length) if _LENGTH.fullmatch(length) else None
 
 
 def _answer(start_response: StartResponse, status: int, text: str) -> list[bytes]:
