@@ -207,7 +207,8 @@ def make_api(
         )
         give_access(context, tools, administration, make_request_limits(tools.clock, settings))
     app = create_app(context)
-    app.mount("/", create_ui(context))
+    # Not mounted, which would match every address: what the API has by another method is a 405.
+    app.router.default = create_ui(context)
     return app
 
 

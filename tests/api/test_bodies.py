@@ -119,6 +119,16 @@ async def test_paths_and_methods_that_are_not_there(http):
         assert answer.json()["status"] == status
 
 
+async def test_a_parameter_is_named_and_not_its_place(http):
+    for query, parameter, detail in (
+        ("state=odd", "state", "Input should be 'waiting'"),
+        ("nope=1", "nope", "is not a known parameter"),
+    ):
+        (error,) = (await http.get(f"/executions?{query}")).json()["errors"]
+        assert (error["parameter"], error["in"]) == (parameter, "query")
+        assert error["detail"].startswith(detail)
+
+
 def _batch(*parts):
     """So many that only its parts can be small."""
     return b'{"jobs": [' + b", ".join([b'{"a": [1]}'] * 100 + [*parts]) + b"]}"

@@ -56,3 +56,19 @@ async def test_the_first_start_makes_a_user_and_says_once_how_they_get_in(tmp_pa
     assert [line.split(" --address ")[0] for line in caplog.messages] == [
         f"the dashboard has its first user: tickwell users link local --store {store}"
     ]
+
+
+async def test_a_method_that_is_not_offered_is_said_beside_the_dashboard_too(tmp_path):
+    scheduler = Scheduler(f"sqlite:///{tmp_path / 'jobs.db'}")
+    app = FastAPI()
+    app.mount("/scheduler", scheduler.asgi())
+    async with scheduler.lifespan():
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+            refused = await http.patch("/scheduler/api/v1/jobs")
+            assert (refused.status_code, refused.headers["allow"]) == (405, "GET, POST")
+            assert (await http.post("/scheduler/health")).status_code == 405
+            assert (await http.get("/scheduler/api/v1/nothing")).status_code == 404
+            page = await http.get("/scheduler/nowhere")
+            assert (page.status_code, page.headers["content-type"][:9]) == (404, "text/html")
+            assert (await http.get("/scheduler/login")).status_code == 200

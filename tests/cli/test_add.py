@@ -58,6 +58,10 @@ def test_a_webhook_by_options(tickwell, either):
         (["--on-demand"], {"on_demand": True}),
         (["--at", "2030-01-01T09:00:00+01:00"], {"once": "2030-01-01T08:00:00.000Z"}),
         (["--at", "2030-01-01 09:00", "--tz", "Europe/Rome"], {"once": "2030-01-01T08:00:00.000Z"}),
+        (
+            ["--every", "5m", "--start", "2030-01-01 09:00", "--tz", "Europe/Rome"],
+            {"every": "5m", "start": "2030-01-01T08:00:00.000Z"},
+        ),
     ],
 )
 def test_triggers(tickwell, options, trigger):
@@ -126,6 +130,8 @@ HOOK = ("--every", "5m", *WEBHOOK)
         (["x", *CALL, "--concurrency", "a"], "'a' is not KEY=N"),
         (["x", *CALL, "--overlap", "sometimes"], "'sometimes' is not one of skip"),
         (["x", *CALL, "--method", "GET"], "--method belongs to a webhook"),
+        (["x", *CALL, "--tz", "Europe/Rome"], "--tz belongs to --cron, or to a time in --at"),
+        (["x", "--every", "5m", "--call", "os:system"], "'os:system' is an import path"),
         (["x", "--cron", "0 9 30 2 *", "--call", "x"], "trigger.cron"),
         (["x", "--cron", "0 9 * * *", "--tz", "Europe/Room", "--call", "x"], "Europe/Room"),
         (["x", "--at", "2030-01-01 09:00", "--call", "x"], "does not say its offset from UTC"),

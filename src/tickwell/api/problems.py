@@ -181,11 +181,20 @@ def _offered(request: Request) -> list[str]:
     return sorted(found)
 
 
+#: Where the framework speaks of inputs and fields.
+_WORDS = {"extra_forbidden": "is not a known parameter", "missing": "is missing"}
+
+
 async def on_parameters(request: Request, error: Exception) -> Response:
     """The answer to a parameter that cannot be used."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
     places = [
-        {"parameter": str(each["loc"][-1]), "in": str(each["loc"][0]), "detail": each["msg"]}
+        {
+            # One of several values is named by its place, after the parameter.
+            "parameter": str(each["loc"][:2][-1]),
+            "in": str(each["loc"][0]),
+            "detail": _WORDS.get(each["type"], each["msg"]),
+        }
         for each in found
     ]
     detail = "; ".join(f"{each['parameter']}: {each['detail']}" for each in places)

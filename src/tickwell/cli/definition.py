@@ -214,8 +214,8 @@ def _put(document: Document, path: str, value: Any) -> None:
 def _settle(document: Document, given: dict[str, Any]) -> None:
     """What one option means beside another."""
     trigger, target = document.get("trigger"), document.get("target")
-    if isinstance(trigger, dict) and "once" in trigger:
-        trigger.pop("tz", None)  # said in the instant already
+    if isinstance(trigger, dict):
+        _settle_zone(trigger, given)
     if isinstance(target, dict) and "call" in target and "http" in target:
         if "timeout" in given:  # of a handler it is the job's
             document["timeout"] = {"hard": given["timeout"]}
@@ -226,3 +226,17 @@ def _settle(document: Document, given: dict[str, Any]) -> None:
                 f"--{flag} belongs to a webhook", field=flag, hint="Give --url instead of --call"
             )
         del target["http"]
+
+
+def _settle_zone(trigger: Document, given: dict[str, Any]) -> None:
+    """A zone is a trigger's own, or was there to read the times of options by."""
+    if trigger.keys() & {"cron", "calendar_every"}:
+        return
+    if "once" in trigger or ("tz" in given and given.keys() & {"start", "until"}):
+        trigger.pop("tz", None)  # said in the instants already
+    elif "tz" in given:
+        raise InvalidInput(
+            "--tz belongs to --cron, or to a time in --at, --start or --until",
+            field="tz",
+            hint="Leave it out",
+        )

@@ -57,7 +57,7 @@ GIVEN = (
     _trigger("every", "every", "When, by a period: 5m, 1h30m.", metavar="DURATION"),
     _trigger("at", "once", "When, once: a time, or +10m.", metavar="TIME"),
     _trigger("on_demand", "on_demand", "Only when it is triggered.", bool),
-    _trigger("tz", "tz", "The zone of --cron, and of --at without an offset.", metavar="ZONE"),
+    _trigger("tz", "tz", "The zone of --cron, and of times without an offset.", metavar="ZONE"),
     _trigger("after_finish", "after", "Count --every from the end of the run before.", bool),
     _trigger("start", "start", "No fire before this.", metavar="TIME"),
     _trigger("until", "until", "No fire after this.", metavar="TIME"),

@@ -25,7 +25,7 @@ from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services import documents as to
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.admission import admission
+from tickwell.services.admission import admission, check_handler
 from tickwell.services.audit.audit import Audit
 from tickwell.services.checkup import Checkup
 from tickwell.services.dead import DeadFilter
@@ -272,7 +272,8 @@ class StoreBackend:
         return job
 
     async def _check_target(self, job: Job) -> None:
-        """Judge an address before a store is opened, let alone made."""
+        """Judge what is called before a store is opened, let alone made."""
+        check_handler(job)
         resolver = SystemResolver()
         try:
             await check_target(job.target, Guard.of(self.settings), resolver)

@@ -1,4 +1,4 @@
-"""Which jobs may be saved: webhooks only where the guard would let them out, and none for ever."""
+"""Which jobs may be saved: webhooks that the guard lets out, handlers by name, none for ever."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from tickwell.domain.http import Http, OAuth
 from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
+from tickwell.domain.target import Call
 from tickwell.errors import InvalidJob
 from tickwell.executors.http.guard import Guard, check_url
 from tickwell.executors.http.resolver import Resolver, SystemResolver
@@ -33,13 +34,14 @@ class Admission:
         self._good: Recall[_Origin, bool] = Recall(clock)
 
     async def __call__(self, jobs: Sequence[Job]) -> None:
-        """Raise `InvalidJob` for the first address that may not be called, or long timeout."""
+        """Raise `InvalidJob` for the first target that may not be called, or long timeout."""
         # A thousand jobs of one request may share one target, which is asked about once.
         alike: dict[int, Job] = {}
         for job in jobs:
             self._check_timeout(job)
             if alike.setdefault(id(job.target), job) is not job:
                 continue
+            check_handler(job)
             for text, field in _addresses(job):
                 url = parse_url(text, field)
                 origin = url.scheme, url.host, url.port
@@ -62,6 +64,16 @@ class Admission:
 def admission(clock: Time, settings: Settings) -> Admission:
     """As the settings say."""
     return Admission(Guard.of(settings), SystemResolver(), clock, longest=settings.max_timeout)
+
+
+def check_handler(job: Job) -> None:
+    """Nothing is imported for a job: whoever names a path hopes for something else."""
+    if isinstance(job.target, Call) and ":" in job.target.handler:
+        raise InvalidJob(
+            f"{job.target.handler[:40]!r} is an import path; a handler goes by its name",
+            field="target.call.handler",
+            hint="Give the name that it was registered under in code, as send_report",
+        )
 
 
 def _addresses(job: Job) -> Iterator[tuple[str, str]]:

@@ -45,6 +45,21 @@ async def test_the_corpus_is_refused_and_nothing_is_written(house, shown, url):
     assert (await house.http.get("/jobs", headers=shown)).json()["items"] == []
 
 
+async def test_an_import_path_is_no_handler_and_nothing_is_written(house, shown):
+    for handler, status in (("os:system", 422), ("os.path:join", 422), ("mail.send", 201)):
+        target = {"call": {"handler": handler}}
+        answer = await house.http.post("/jobs", json=JOB | {"target": target}, headers=shown)
+        assert answer.status_code == status, answer.text
+        if status == 422:
+            (error,) = answer.json()["errors"]
+            assert error["pointer"] == "/target/call/handler"
+    (job,) = (await house.http.get("/jobs", headers=shown)).json()["items"]
+    assert job["target"] == {"call": {"handler": "mail.send"}}
+    named = {"target": {"call": {"handler": "os:system"}}}
+    any_version = shown | {"if-match": "*"}
+    assert (await house.http.patch("/jobs/j", json=named, headers=any_version)).status_code == 422
+
+
 async def test_a_timeout_beyond_the_setting_is_refused_and_nothing_is_written(house, shown):
     names, clock = house.world.tools.jobs.admit._resolver, house.world.clock
     house.world.tools.jobs.admit = Admission(Guard(), names, clock, longest=3600)
