@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from tickwell.ui.draft import OTHER, Draft, from_fields
+from tickwell.ui.draft import Draft
+from tickwell.ui.places import OTHER
+from tickwell.ui.typed import from_fields
 
 CALL, HOURLY = {"call": {"handler": "x"}}, {"every": "1h"}
 

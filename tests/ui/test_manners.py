@@ -28,7 +28,7 @@ async def test_keys_lead_everywhere(page, site):
     await expect(page).to_have_url(f"{site.url}/jobs")
     await page.wait_for_load_state()
     await page.keyboard.press("/")
-    await expect(page.get_by_label("Name holds")).to_be_focused()
+    await expect(page.get_by_label("Filter by name")).to_be_focused()
     await page.locator("h1").click()
     await page.keyboard.press("n")
     await expect(page).to_have_url(f"{site.url}/jobs/new")
@@ -128,7 +128,7 @@ def test_a_page_is_whole_without_scripts(site, address):
 async def test_forms_work_without_scripts(window, site):
     site.add("plain", trigger={"every": "1h"})
     page = await (await window(site, scripts=False)).open("/jobs")
-    await page.get_by_label("Name holds").fill("plain")
+    await page.get_by_label("Filter by name").fill("plain")
     await page.keyboard.press("Enter")
     await expect(page.locator("tbody a.name")).to_have_text(["plain"])
     await page.get_by_role("link", name="plain").click()

@@ -6,8 +6,9 @@ import json
 from tests.ui.house import OWNER
 from tickwell.domain import change
 from tickwell.domain.execution import OutcomeKind, State
-from tickwell.ui.draft import Draft, from_fields
+from tickwell.ui.draft import Draft
 from tickwell.ui.formatting import ago
+from tickwell.ui.typed import from_fields
 
 HOUR, MINUTE = 3_600_000, 60_000
 PASSWORD = "a few words of my own"

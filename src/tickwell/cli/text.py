@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import accumulate
 
 from tickwell.domain.naming import is_visible
+
+_JOINER = "\N{ZERO WIDTH JOINER}"
 
 
 def safe(text: str) -> str:
@@ -21,23 +24,24 @@ def one_line(text: str) -> str:
 
 
 def width_of(text: str) -> int:
-    """Columns that it takes: letters of East Asia take two, accents of their own none."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(each) else 1 + (unicodedata.east_asian_width(each) in "WF")
-        for each in text
-    )
+    """Columns that it takes: letters of East Asia take two, accents and joiners none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
 
 
 def fit(text: str, width: int) -> str:
     """Cut, with a mark that something is missing."""
     if width_of(text) <= width:
         return text
-    cut = text[:width]
-    while width_of(cut) > width - 1:
-        cut = cut[:-1]
-    return f"{cut}…"
+    taken = accumulate(map(_columns, text))
+    cut = "".join(each for each, columns in zip(text, taken, strict=True) if columns < width)
+    return f"{cut.rstrip(_JOINER)}…"
+
+
+def _columns(character: str) -> int:
+    # A joiner, a sign that turns the direction, an accent, and what asks for a coloured picture.
+    if unicodedata.category(character) in {"Cf", "Mn", "Me"}:
+        return 0
+    return 1 + (unicodedata.east_asian_width(character) in "WF")
 
 
 def _spelled(character: str) -> str:

@@ -16,9 +16,10 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.operations.previews import Preview
 from tickwell.services.operations.trials import Trial
 from tickwell.ui.answers import done
-from tickwell.ui.draft import Draft, definition, from_fields, from_text
+from tickwell.ui.draft import Draft, definition
 from tickwell.ui.formatting import lines_between
 from tickwell.ui.rendering import page
+from tickwell.ui.typed import from_fields, from_text
 from tickwell.ui.visitor import Visitor, visit
 
 _OVERTAKEN = (
