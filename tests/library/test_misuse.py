@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tickwell import Every, Retry, Run, Scheduler, Settings, State
-from tickwell.errors import InvalidInput, InvalidJob, InvalidPayload, InvalidTrigger
+from tickwell.errors import InvalidInput, InvalidJob, InvalidPayload, InvalidTrigger, NotRunning
 from tickwell.testing.contract.builders import T0
 
 DEADLINE = 100
@@ -163,3 +163,8 @@ async def test_nothing_is_written_that_could_not_be_read(url, policies):
     with pytest.raises(InvalidInput):
         await declare_and_start()
     await scheduler.stop()
+
+
+async def test_running_inside_an_event_loop_is_told_how(url):
+    with pytest.raises(NotRunning, match=r"write `await scheduler\.serve\(\)`$"):
+        Scheduler(url).run()

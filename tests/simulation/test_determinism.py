@@ -7,7 +7,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.simulation.seeds import run
+from tickwell.errors import NotRunning
 from tickwell.testing.simulation import simulate
 
 
@@ -26,3 +29,8 @@ def _elsewhere(hash_seed, seed):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
+
+
+async def test_a_simulation_is_refused_inside_an_event_loop():
+    with pytest.raises(NotRunning, match="call it in a test that is not async, or in a thread"):
+        simulate(21)

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from datetime import UTC, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -143,10 +144,45 @@ async def test_assertions_say_what_happened_instead(tickwell):
         await tickwell.assert_succeeded("broken")
 
 
+async def test_nothing_that_ran_is_no_success(tickwell):
+    @tickwell.job(Every("1h"))
+    async def hourly() -> None: ...
+
+    @tickwell.job()
+    async def asked() -> None: ...
+
+    await tickwell.travel("30m")
+    await tickwell.assert_ran("hourly", times=0)
+    never = r"^'hourly' did not run; it fires next at 2026-06-21 01:00 UTC$"
+    for claim in (
+        tickwell.assert_ran("hourly"),
+        tickwell.assert_ran("hourly", times=2),
+        tickwell.assert_succeeded("hourly"),
+    ):
+        with pytest.raises(AssertionError, match=never):
+            await claim
+    with pytest.raises(AssertionError, match=r"^'asked' did not run$"):
+        await tickwell.assert_ran("asked")
+    with pytest.raises(AssertionError, match=r"^nothing ran$"):
+        await tickwell.assert_succeeded()
+
+
+@pytest.mark.parametrize("given", ["503", 100, 600, None])
+def test_a_receiver_answers_by_what_ends_a_request(tickwell_receiver, given):
+    with pytest.raises(InvalidInput, match=r"^answer: .* is nothing to answer with"):
+        tickwell_receiver.answer(200, given)
+
+
 async def test_misuse_is_refused(tickwell):
     with pytest.raises(InvalidInput, match="travel: 'far' is not a duration"):
         await tickwell.travel("far")
+    module: Any = pytest
+    with pytest.raises(InvalidInput, match=r"^use: .* is no Scheduler\. .*shop\.scheduler"):
+        tickwell.use(module)
     await tickwell.settle()
+    past = r"^moment: 2026-01-01 00:00 UTC is over, it is 2026-06-21 00:00 UTC\. .* start_at\(\)"
+    with pytest.raises(InvalidInput, match=past):
+        await tickwell.travel_to(datetime(2026, 1, 1, tzinfo=UTC))
     with pytest.raises(NotRunning):
         tickwell.start_at(datetime(2026, 1, 1, tzinfo=UTC))
     with pytest.raises(NotRunning):

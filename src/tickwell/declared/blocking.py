@@ -10,6 +10,7 @@ from concurrent.futures import CancelledError
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from tickwell.declared.loops import refuse_a_loop
 from tickwell.declared.policies import Policies
 from tickwell.domain.change import Changed
 from tickwell.domain.execution import Execution
@@ -30,24 +31,16 @@ _STOPPED = (
     "the scheduler was stopped before it answered; call it again once blocking.stop() is over,"
     " which opens it anew"
 )
-
+_IN_A_LOOP = (
+    "a blocking call would stop the event loop that it is made in; await the scheduler's own"
+    " method instead, without .blocking"
+)
 
 #: Called while threads can still be started: what `atexit` calls comes after the end of all pools,
 #: and a store closes with the help of one.
 _at_exit: Callable[[Callable[[], None]], object] = getattr(
     threading, "_register_atexit", atexit.register
 )
-
-
-def _refuse_a_loop() -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise NotRunning(
-        "a blocking call would stop the event loop that it is made in; await the scheduler's own"
-        " method instead, without .blocking"
-    )
 
 
 class Background:
@@ -93,7 +86,7 @@ class Blocking:
 
     def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run it in the scheduler's loop: the one it lives in, or one in the background."""
-        _refuse_a_loop()
+        refuse_a_loop(_IN_A_LOOP)
         with self._changing:  # in the loop before it may end
             loop = self._loop()
             future = asyncio.run_coroutine_threadsafe(work(), loop)
@@ -115,7 +108,7 @@ class Blocking:
 
     def stop(self) -> None:
         """Drain the engine if it runs in the background, close the store, end the thread."""
-        _refuse_a_loop()
+        refuse_a_loop(_IN_A_LOOP)
         with self._changing:
             background, is_first = self._background, not self._is_ending
             self._is_ending = background is not None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from tickwell.declared.blocking import Blocking
 from tickwell.declared.lifecycle import Lifecycle, until_signal
+from tickwell.declared.loops import refuse_a_loop
 from tickwell.domain.health import Health
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ class Running(ABC):
 
     def run(self) -> None:
         """Run until SIGTERM or SIGINT, blocking."""
+        refuse_a_loop(
+            "run() makes an event loop, and one runs here already; write `await scheduler.serve()`"
+        )
         with asyncio.Runner(loop_factory=self._make_loop) as runner:
             runner.run(self.serve())
 

@@ -88,7 +88,9 @@ def require_target(record: Any) -> None:
     """A target says what a worker must be able to do."""
     if not isinstance(getattr(record.target, "ability", None), str):
         raise InvalidJob(
-            f"{record.target!r} is not a target", field="target", hint='For example Call("report")'
+            f"{record.target!r} is not a target",
+            field="target",
+            hint='For example Http("https://example.com/hook") or Call("report")',
         )
 
 

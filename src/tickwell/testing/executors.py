@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
+from tickwell.errors import InvalidInput
 from tickwell.ports.executor import Sort
 
 #: An outcome, an error to raise, or a function that takes its time.
@@ -49,15 +50,26 @@ class FakeExecutor:
 
     def script(self, handler: str, *acts: Act) -> None:
         """What its first, second and further attempts do; the last act goes for all that follow."""
-        self._scripts[handler] = acts
+        self._scripts[self._known(handler)] = acts
 
     def hold(self, handler: str) -> None:
         """Attempts of this handler start and do not end until released."""
-        self._held[handler] = asyncio.Event()
+        self._held[self._known(handler)] = asyncio.Event()
 
     def release(self, handler: str) -> None:
         """What is held goes on."""
+        if handler not in self._held:
+            raise InvalidInput(f"{handler!r} is not held", field="release", hint="Hold it before")
         self._held.pop(handler).set()
+
+    def _known(self, handler: str) -> str:
+        if handler not in self.handlers:
+            raise InvalidInput(
+                f"{handler!r} is none of its handlers",
+                field="handler",
+                hint=f"It stands in for {', '.join(self.handlers) or 'none'}",
+            )
+        return handler
 
     async def close(self) -> None:
         """Nothing is held open."""

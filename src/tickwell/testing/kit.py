@@ -14,7 +14,7 @@ from tickwell.domain.execution import Execution, State
 from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.domain.trigger.moment import exact, say
 from tickwell.engine.engine import Engine
-from tickwell.errors import NotFound, NotRunning
+from tickwell.errors import InvalidInput, NotFound, NotRunning
 from tickwell.ports.records import ExecutionFilter
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
@@ -77,6 +77,7 @@ class Kit:
         """Run the jobs of your own scheduler: in memory and in virtual time, for this test."""
         if self._begun:
             raise NotRunning("the kit runs already; use your scheduler before time moves")
+        _require_scheduler(scheduler)
         self.restore()
         self._taken = (scheduler, scheduler.settings)
         self.scheduler, self.job = scheduler, scheduler.job
@@ -114,7 +115,14 @@ class Kit:
 
     async def travel_to(self, moment: datetime) -> None:
         """Let time pass until a moment."""
-        await self.travel(to_millis(exact(moment, "moment")) - self.clock.now())
+        ahead = to_millis(exact(moment, "moment")) - self.clock.now()
+        if ahead < 0:
+            raise InvalidInput(
+                f"{say(exact(moment, 'moment'))} is over, it is {say(self.now)}",
+                field="moment",
+                hint="Time only goes on; choose when the test begins by start_at()",
+            )
+        await self.travel(ahead)
 
     async def settle(self) -> None:
         """Run what is due now; no time passes."""
@@ -155,10 +163,17 @@ class Kit:
     async def assert_ran(self, name: str, times: int | None = None) -> None:
         """Fail unless the job ran, so many times if a number is given."""
         fires = await self.fires(name)
-        wanted = "at all" if times is None else _times(times)
-        if (times is None and not fires) or (times is not None and len(fires) != times):
+        if not fires and times != 0:
+            raise AssertionError(await self._did_not_run(name))
+        if times is not None and len(fires) != times:
             when = ", ".join(say(fire) for fire in fires[:10])
-            raise AssertionError(f"{name!r} ran {_times(len(fires))}, not {wanted}: {when}")
+            raise AssertionError(f"{name!r} ran {_times(len(fires))}, not {_times(times)}: {when}")
+
+    async def _did_not_run(self, name: str) -> str:
+        cursor = (await self.scheduler.get(name)).cursor
+        if cursor.next_fire_time is None:
+            return f"{name!r} did not run"
+        return f"{name!r} did not run; it fires next at {say(to_datetime(cursor.next_fire_time))}"
 
     async def assert_ran_at(self, name: str, *moments: datetime) -> None:
         """Fail unless the job ran for exactly these fire times."""
@@ -168,8 +183,11 @@ class Kit:
             raise AssertionError(f"{name!r} ran at {ran}; expected {due}")
 
     async def assert_succeeded(self, name: str | None = None) -> None:
-        """Fail unless every run of the job, or of all jobs, succeeded."""
-        for one in await self.runs(name):
+        """Fail unless every run of the job, or of all jobs, succeeded, and there was one."""
+        runs = await self.runs(name)
+        if not runs:
+            raise AssertionError("nothing ran" if name is None else await self._did_not_run(name))
+        for one in runs:
             if one.state is not State.SUCCEEDED:
                 why = one.error or one.reason or ""
                 raise AssertionError(f"execution {one.id} is {one.state}: {why}")
@@ -191,6 +209,15 @@ class Kit:
             await self.clock.advance(1.0)
             await asyncio.wait([stopping], timeout=0.01)
         await stopping
+
+
+def _require_scheduler(given: object) -> None:
+    if not isinstance(given, Scheduler):
+        raise InvalidInput(
+            f"{given!r} is no Scheduler",
+            field="use",
+            hint="For example tickwell.use(shop.scheduler)",
+        )
 
 
 def _times(count: int) -> str:

@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from tickwell.errors import InvalidInput
+
+#: What ends a request; a code below would keep its sender waiting.
+_STATUSES = range(200, 600)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
@@ -57,10 +62,9 @@ class Receiver:
 
     def answer(self, *answers: int | Answer) -> None:
         """What the next requests are answered with: codes or answers; the last goes for all."""
+        told = [_answer(each) for each in answers] or [Answer()]
         with self._lock:
-            self._answers = [
-                Answer(status=each) if isinstance(each, int) else each for each in answers
-            ] or [Answer()]
+            self._answers = told
 
     def receive(self, request: Received) -> Answer:
         """Keep a request; say what to answer."""
@@ -80,6 +84,17 @@ class Receiver:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+def _answer(given: object) -> Answer:
+    answer = Answer(status=given) if isinstance(given, int) else given
+    if not isinstance(answer, Answer) or answer.status not in _STATUSES:
+        raise InvalidInput(
+            f"{given!r} is nothing to answer with",
+            field="answer",
+            hint="Give codes from 200 to 599, or Answer(status=503, body=b'…')",
+        )
+    return answer
 
 
 def _handler_of(receiver: Receiver) -> type[BaseHTTPRequestHandler]:

@@ -1,5 +1,8 @@
 import asyncio
 
+import pytest
+
+from tickwell.errors import InvalidInput
 from tickwell.testing.clock import START, ManualClock
 from tickwell.testing.executors import FakeExecutor, fails, succeeds
 
@@ -79,6 +82,15 @@ async def test_a_script_is_told_attempt_by_attempt(rig):
             outcomes.append(str(error))
     assert outcomes == ["no", "failed", "succeeded", "succeeded"]
     assert [call.attempt for call in fake.calls] == [1, 2, 3, 4]
+
+
+async def test_a_slip_of_a_name_is_told_at_once():
+    fake = FakeExecutor("mail")
+    for slip in (fake.script, fake.hold):
+        with pytest.raises(InvalidInput, match=r"'mial' is none of its handlers\. .* for mail$"):
+            slip("mial")
+    with pytest.raises(InvalidInput, match="'mail' is not held"):
+        fake.release("mail")
 
 
 async def _claim(rig, job):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from tickwell.declared.loops import refuse_a_loop
 from tickwell.domain.execution import State
 from tickwell.testing.simulation.loop import SimLoop
 from tickwell.testing.simulation.nemesis import Nemesis
@@ -38,6 +39,10 @@ def simulate(seed: int, scenario: Scenario | None = None) -> Verdict:
     Raises `Violation` with the last events when a promise is broken, `Deadlock` when all stands
     still. The same seed gives the same run, to the microsecond.
     """
+    refuse_a_loop(
+        "simulate() makes an event loop, and one runs here already; call it in a test that is not"
+        " async, or in a thread"
+    )
     scenario = scenario or scenario_of(seed)
     loop = SimLoop(Random(f"{seed}:loop"))
     world = World(scenario, loop)
