@@ -13,6 +13,7 @@ from starlette.routing import Mount
 from tests.servers.private import free_port
 from tickwell import Retry, Scheduler
 from tickwell.api.server import serve
+from tickwell.services.keyring.proof import find_keys
 from tickwell.settings import Settings
 from tickwell.wiring import make_api
 
@@ -77,8 +78,10 @@ class Site:
         self.scheduler = scheduler = Scheduler(self.settings.store, settings=self.settings)
         self.declare(scheduler)
         await scheduler.start()
+        tools = scheduler.tools()
+        await find_keys(tools.store, self.settings, scheduler.clock.now())
         app = make_api(
-            scheduler.tools(),
+            tools,
             health=scheduler.health,
             settings=scheduler.settings,
             events=scheduler.events,

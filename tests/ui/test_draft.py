@@ -112,3 +112,20 @@ async def test_neither_side_is_lost_while_the_document_is_half_typed(house):
     assert (shown["name"], shown["every"]) == ("mine", "7m")
     alerts = [each["id"] for _, each in page.tags if each.get("role") == "alert"]
     assert alerts == ["document-error"]
+
+
+async def test_without_scripts_somebody_says_that_the_document_was_typed(house):
+    job = await house.add("plain", trigger={"every": "1h"})
+    browser = await house.login()
+    page = await browser.see(f"/jobs/{job}/edit")
+    assert ("input", {"type": "checkbox", "name": "side", "value": "document"}) in page.tags
+    document = {
+        "name": "plain",
+        "trigger": {"every": "2h"},
+        "target": {"call": {"handler": "x"}},
+    }
+    form = {"id": job, "trigger": "every", "every": "1h", "target": "call", "handler": "x"}
+    typed = form | {"document": json.dumps(document), "side": ["form", "document"]}
+    answer = await browser.post("/jobs/save", **typed)
+    assert answer.status_code == 303, answer.text
+    assert "Every 2 hours" in (await browser.see(f"/jobs/{job}")).text

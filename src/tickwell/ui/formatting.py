@@ -18,6 +18,8 @@ from tickwell.domain.target import Target
 from tickwell.services.audit.entry import Entry as Audited
 from tickwell.services.fires import upcoming
 
+#: Characters of a document that a page shows of it.
+LONGEST = 16_384
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
 
 

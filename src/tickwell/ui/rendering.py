@@ -36,7 +36,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= formatting.FILTERS
-    found.globals["static"] = static_url
+    found.globals |= {"static": static_url, "LONGEST": formatting.LONGEST}
     return found
 
 

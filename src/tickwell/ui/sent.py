@@ -15,7 +15,10 @@ from tickwell.domain.http.target import WITH_PAYLOAD
 from tickwell.domain.http.template import Resolve, render_json, template
 from tickwell.domain.job import Job
 from tickwell.services.audit.entry import HIDDEN, redacted
-from tickwell.ui.formatting import iso
+from tickwell.ui.formatting import LONGEST, iso
+
+#: The file that holds a body which is too long for a command.
+BODY_FILE = "body.json"
 
 
 def headers_of(execution: Execution, job: Job | None) -> dict[str, str] | None:
@@ -46,6 +49,8 @@ def curl(execution: Execution, job: Job | None) -> str | None:
     words = ["curl", *(["-g"] if set(url) & set("[]{}") else ()), "-X", target.method, url]
     for name, text in headers.items():
         words += ["-H", f"{name}: {text}"]
+    if len(body) > LONGEST:
+        return shlex.join([*words, "--data-binary", f"@{BODY_FILE}"])
     # Raw: what begins with @ is no name of a file whose content is to be sent.
     return shlex.join([*words, "--data-raw", body] if body else words)
 
