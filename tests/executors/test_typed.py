@@ -11,6 +11,7 @@ import pytest
 
 from tickwell.errors import InvalidPayload
 from tickwell.executors.handlers import Handler
+from tickwell.executors.run import Run
 
 
 class Size(StrEnum):
@@ -161,3 +162,30 @@ def test_the_message_names_the_handler_its_parameters_and_what_was_given():
         "payload.user_id: handler 'mail' takes a whole number here, not 'seven'."
         " Its parameters are (user_id: int) -> None"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"nme": 1}, "it takes no 'nme' and it needs 'name'"),
+        ({}, "it needs 'name'"),
+        ({"name": "Ada", "b": 1, "a": 2}, "it takes no 'b', 'a'"),
+        ({"name": "Ada", "run": 1}, "it takes no 'run'"),
+    ],
+)
+def test_names_that_do_not_fit_are_all_told(given, why):
+    def greet(run: Run, name: str) -> None: ...
+
+    with pytest.raises(InvalidPayload) as caught:
+        Handler("greet", greet).arguments(given)
+    assert caught.value.field == "payload"
+    assert caught.value.reason == f"handler 'greet' cannot be called so: {why}"
+
+
+def test_others_may_have_any_name_but_that_of_the_run():
+    def tag(run: Run, color: str, **labels: object) -> None: ...
+
+    handler = Handler("tag", tag)
+    assert handler.arguments({"color": "red", "size": 5}) == {"color": "red", "size": 5}
+    with pytest.raises(InvalidPayload, match="it takes no 'run' and it needs 'color'"):
+        handler.arguments({"size": 5, "run": 1})

@@ -14,6 +14,8 @@ from tickwell.executors.typed import Reader, Unfit, reader_of
 
 #: What the name of a process begins with that isolated handlers run in.
 CHILD_NAME = "tickwell-child"
+#: Names in one sentence.
+_MOST_NAMES = 5
 
 
 class Handler:
@@ -39,6 +41,7 @@ class Handler:
         hints = _hints(function, self.signature)
         self.run_parameter = _run_parameter(function, self.signature, hints)
         self._takes, self._needs = _names(self.signature, self.run_parameter)
+        self._takes_others = _takes_others(self.signature)
         self._readers = _readers(hints, self._takes)
         self._other = _reader_of_others(hints, self.signature)
 
@@ -54,9 +57,8 @@ class Handler:
                 f" {type(payload).__name__}",
                 hint='Give an object, for example {"user_id": 7}',
             )
-        # Binding would say the same, at five times the cost.
         if not self._needs <= payload.keys() <= self._takes:
-            self._bind(payload)
+            self._check_names(payload)
         given = dict(payload)
         if given and (self._readers or self._other):
             for name, value in payload.items():
@@ -65,14 +67,17 @@ class Handler:
                     given[name] = self._read(reader, name, value)
         return given
 
-    def _bind(self, payload: dict[str, Any]) -> None:
-        expected = dict(payload)
-        if self.run_parameter:
-            expected[self.run_parameter] = None
-        try:
-            self.signature.bind(**expected)
-        except TypeError as error:
-            raise self._misfit(error) from error
+    def _check_names(self, payload: dict[str, Any]) -> None:
+        """Name all that is wrong: what is missing was often given by a slip of its name."""
+        strange = [name for name in payload if not self._may_name(name)]
+        missing = sorted(self._needs - payload.keys())
+        wrong = [f"it takes no {_names_of(strange)}"] if strange else []
+        wrong += [f"it needs {_names_of(missing)}"] if missing else []
+        if wrong:
+            raise self._misfit(" and ".join(wrong), field="payload")
+
+    def _may_name(self, name: str) -> bool:
+        return name in self._takes or (self._takes_others and name != self.run_parameter)
 
     def _read(self, reader: Reader, name: str, value: Any) -> Any:
         try:
@@ -90,7 +95,7 @@ class Handler:
         try:
             given = self.signature.replace(parameters=own).bind_partial(*args, **kwargs).arguments
         except TypeError as error:
-            raise self._misfit(error) from error
+            raise self._misfit(str(error)) from error
         for parameter in own:
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 given |= given.pop(parameter.name, {})
@@ -98,9 +103,10 @@ class Handler:
         self.arguments(payload)
         return payload or None
 
-    def _misfit(self, error: TypeError) -> InvalidPayload:
+    def _misfit(self, why: str, field: str = "") -> InvalidPayload:
         return InvalidPayload(
-            f"handler {self.name!r} cannot be called so: {error}",
+            f"handler {self.name!r} cannot be called so: {why}",
+            field=field,
             hint=f"Its parameters are {self.signature}",
         )
 
@@ -177,6 +183,11 @@ def _names(
     return frozenset(one.name for one in taken), frozenset(needed)
 
 
+def _takes_others(signature: inspect.Signature) -> bool:
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    return inspect.Parameter.VAR_KEYWORD in kinds
+
+
 def _hints(function: Callable[..., Any], signature: inspect.Signature) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function)
@@ -209,6 +220,10 @@ def _run_parameter(
                 hint="Remove the / from its parameters",
             )
     return next((name for name in signature.parameters if hints.get(name) in (Run, "Run")), None)
+
+
+def _names_of(names: list[str]) -> str:
+    return ", ".join(_short(name) for name in names[:_MOST_NAMES])
 
 
 def _short(value: Any) -> str:

@@ -68,8 +68,10 @@ async def test_wrong_arguments_fail_at_once_with_a_clear_sentence_and_no_retry(h
 
     one = await ended(await handle(send, {"recipient": "x"}, retry=Retry(max_attempts=5)))
     assert (one.state, one.attempt) == (State.DEAD, 1)
-    assert one.error.startswith("handler 'handler' cannot be called so: ")
-    assert "Its parameters are (to)" in one.error
+    assert one.error == (
+        "payload: handler 'handler' cannot be called so: it takes no 'recipient' and it needs 'to'."
+        " Its parameters are (to)"
+    )
     assert one.reason == "not to be retried"
 
 
