@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from bench.ours.listen import serve
 from bench.ours.process import url_of
+from tickwell.api.access import first_start
 from tickwell.domain.health import Health
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
@@ -19,12 +20,14 @@ scheduler = Scheduler(url_of(sys.argv[1]), settings=settings)
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[None]:
     await scheduler.open()
+    await first_start(app.state.context, tools)
     yield
     await scheduler.stop()
 
 
+tools = scheduler.tools()
 app = make_api(
-    scheduler.tools(),
+    tools,
     health=lambda: Health(ok=True),
     settings=scheduler.settings,
     events=scheduler.events,

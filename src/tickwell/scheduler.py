@@ -251,7 +251,7 @@ class Scheduler(Named, Running):
             if tools.store is self._store:  # a test lets the scheduler live elsewhere meanwhile
                 await first_mounted(app.state.context, tools, self.store_url)
 
-        self._hooks.add("start", welcome)
+        self._life.prepare = welcome
         if self._life.engine is not None and self._life.loop is not None:
             self._life.loop.call_soon_threadsafe(self._life.spawn, welcome)
         return app

@@ -181,31 +181,21 @@ def make_engine(
 def make_api(
     tools: Tools, *, health: Callable[[], Health], settings: Settings, events: Events
 ) -> FastAPI:
-    """API and dashboard over an opened store; `app.state.context` is to be closed."""
-    from tickwell.api.access import give_access
+    """API and dashboard over a store; `app.state.context` is to be closed.
+
+    Where there are no server keys yet, nobody is let in before the first start has made them.
+    """
+    from tickwell.api.access import let_in
     from tickwell.api.app import create_app
     from tickwell.api.context import Context
     from tickwell.services.admission import admission
-    from tickwell.services.assembly import (
-        make_administration,
-        make_request_limits,
-    )
     from tickwell.ui.app import create_ui
 
     tools.jobs.admit = admission(tools.clock, settings)
     tools.sender = make_sender(tools.store, tools.clock, settings, keep_headers=True)
     context = Context.over(tools, health=health, settings=settings, events=events)
-    keyring = load_keys(settings, make=True)
-    if keyring is not None:
-        administration = make_administration(
-            tools.store,
-            tools.clock,
-            tools.random,
-            jobs=tools.jobs,
-            settings=settings,
-            keyring=keyring,
-        )
-        give_access(context, tools, administration, make_request_limits(tools.clock, settings))
+    if (keyring := load_keys(settings, make=False)) is not None:
+        let_in(context, tools, keyring)
     app = create_app(context)
     # Not mounted, which would match every address: what the API has by another method is a 405.
     app.router.default = create_ui(context)

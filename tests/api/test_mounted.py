@@ -3,9 +3,11 @@
 import asyncio
 
 import httpx
+import pytest
 from fastapi import FastAPI
 
 from tickwell import Scheduler, Settings
+from tickwell.errors import InvalidSetting
 
 
 async def test_the_api_answers_where_it_is_mounted(tmp_path):
@@ -72,3 +74,19 @@ async def test_a_method_that_is_not_offered_is_said_beside_the_dashboard_too(tmp
             page = await http.get("/scheduler/nowhere")
             assert (page.status_code, page.headers["content-type"][:9]) == (404, "text/html")
             assert (await http.get("/scheduler/login")).status_code == 200
+
+
+async def test_keys_are_made_at_the_start_and_never_beside_a_store_that_has_others(tmp_path):
+    store, key = f"sqlite:///{tmp_path / 'jobs.db'}", tmp_path / "jobs.db.key"
+    scheduler = Scheduler(store)
+    scheduler.asgi()
+    assert list(tmp_path.iterdir()) == []
+    async with scheduler:
+        assert key.exists()
+    key.rename(tmp_path / "elsewhere")
+    scheduler = Scheduler(store)
+    scheduler.asgi()
+    with pytest.raises(InvalidSetting, match="is not known here"):
+        await scheduler.start()
+    await scheduler.stop()
+    assert not key.exists()

@@ -8,8 +8,10 @@ from tickwell.api.authentication import Authentication
 from tickwell.api.context import Context
 from tickwell.api.local import local_admin, local_visit
 from tickwell.services.administration import Administration
+from tickwell.services.assembly import make_administration, make_request_limits
 from tickwell.services.bootstrap import LOCAL, Bootstrap, bootstrap, ensure_first_user
-from tickwell.services.keyring.proof import require_keys
+from tickwell.services.keyring import Keyring
+from tickwell.services.keyring.proof import find_keys, require_keys
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools
 
@@ -31,21 +33,29 @@ def give_access(
         context.authenticate, context.visit = local_admin, local_visit
 
 
+def let_in(context: Context, tools: Tools, keyring: Keyring) -> Administration:
+    """Give access to those whom the store knows, by its server keys."""
+    settings = context.settings
+    administration = make_administration(
+        tools.store,
+        tools.clock,
+        tools.random,
+        jobs=tools.jobs,
+        settings=settings,
+        keyring=keyring,
+    )
+    give_access(context, tools, administration, make_request_limits(tools.clock, settings))
+    return administration
+
+
 async def first_start(context: Context, tools: Tools) -> Bootstrap | None:
     """See that the keys are those of the store; at the first start of all, make a way in."""
-    administration = context.administration
-    if administration is None:
-        return None
-    await require_keys(tools.store, administration.keyring, tools.clock.now())
-    return await bootstrap(administration, tools.clock)
+    return await bootstrap(await _administration(context, tools), tools.clock)
 
 
 async def first_mounted(context: Context, tools: Tools, store: str) -> None:
     """The same inside another application, where nobody waits at a terminal for secrets."""
-    administration = context.administration
-    if administration is None:
-        return
-    await require_keys(tools.store, administration.keyring, tools.clock.now())
+    administration = await _administration(context, tools)
     if await ensure_first_user(administration, tools.clock) and context.settings.auth:
         logger.warning(
             "the dashboard has its first user: tickwell users link %s --store %s --address URL"
@@ -53,3 +63,13 @@ async def first_mounted(context: Context, tools: Tools, store: str) -> None:
             LOCAL,
             store,
         )
+
+
+async def _administration(context: Context, tools: Tools) -> Administration:
+    """With keys that the store was written with, or that are made now for a new one."""
+    now = tools.clock.now()
+    found = context.administration
+    if found is None:
+        found = let_in(context, tools, await find_keys(tools.store, context.settings, now))
+    await require_keys(tools.store, found.keyring, now)
+    return found

@@ -146,12 +146,10 @@ class Service:
         if "api" not in self.roles:
             return HealthApp(self.health, self.scheduler.store_url)
         from tickwell.api.access import first_start
-        from tickwell.services.keyring.proof import find_keys
         from tickwell.wiring import make_api
 
         scheduler = self.scheduler
         tools = scheduler.tools()
-        await find_keys(tools.store, scheduler.settings, scheduler.clock.now())
         app = make_api(
             tools,
             health=self.health,

@@ -40,6 +40,8 @@ class Lifecycle:
         self._thread = 0
         #: Called in a forked child of a process that had opened the store.
         self.on_fork: Callable[[Forked], None] = lambda _: None
+        #: Awaited once the store is open, before an engine is made.
+        self.prepare: Callable[[], Awaitable[None]] = _nothing
         self._changing = asyncio.Lock()
         self._stopping: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -79,6 +81,7 @@ class Lifecycle:
         await self.open()
         async with self._changing:
             if self.engine is None:
+                await self.prepare()
                 engine = await make()
                 await engine.start()
                 self.engine = engine
@@ -188,3 +191,7 @@ async def until_signal() -> AsyncIterator[asyncio.Event]:
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+
+
+async def _nothing() -> None:
+    """Nothing is to be prepared."""

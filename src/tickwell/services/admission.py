@@ -1,4 +1,4 @@
-"""Which jobs may be saved: webhooks that the guard lets out, handlers by name, none for ever."""
+"""Which jobs may be saved: webhooks only where the guard would let them out, and none for ever."""
 
 from __future__ import annotations
 
@@ -34,14 +34,13 @@ class Admission:
         self._good: Recall[_Origin, bool] = Recall(clock)
 
     async def __call__(self, jobs: Sequence[Job]) -> None:
-        """Raise `InvalidJob` for the first target that may not be called, or long timeout."""
+        """Raise `InvalidJob` for the first address that may not be called, or long timeout."""
         # A thousand jobs of one request may share one target, which is asked about once.
         alike: dict[int, Job] = {}
         for job in jobs:
             self._check_timeout(job)
             if alike.setdefault(id(job.target), job) is not job:
                 continue
-            check_handler(job)
             for text, field in _addresses(job):
                 url = parse_url(text, field)
                 origin = url.scheme, url.host, url.port
@@ -67,7 +66,7 @@ def admission(clock: Time, settings: Settings) -> Admission:
 
 
 def check_handler(job: Job) -> None:
-    """Nothing is imported for a job: whoever names a path hopes for something else."""
+    """Refuse an import path from those who do not write the code: nothing is imported for a job."""
     if isinstance(job.target, Call) and ":" in job.target.handler:
         raise InvalidJob(
             f"{job.target.handler[:40]!r} is an import path; a handler goes by its name",

@@ -15,6 +15,7 @@ from tickwell.errors import InvalidJob, JobExists, VersionConflict
 from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.admission import check_handler
 from tickwell.services.callbacks.callback import is_sender
 from tickwell.services.operations.merge import merged
 from tickwell.services.operations.tools import LOOK, Tools
@@ -166,6 +167,8 @@ class JobOperations:
         again: bool,
         fresh: bool,
     ) -> Sequence[Added]:
+        for job in jobs:
+            check_handler(job)
         kept = await self.tools.retention(actor.project)
         # Whatever they say of themselves, they are the actor's project's, and new.
         own = self.tools.jobs.make(jobs, actor.project, kept, fresh=fresh)
@@ -194,6 +197,8 @@ class JobOperations:
     async def _edit(
         self, actor: Actor, action: str, before: Entry, job: Job, expected_version: int | None
     ) -> Changed:
+        if job.target != before.job.target:
+            check_handler(job)
         own = replace(
             job,
             id=before.job.id,
