@@ -14,7 +14,7 @@ from tickwell.services.insights.density import Density
 from tickwell.ui.formatting import local
 from tickwell.ui.svg.frame import Frame
 
-LEFT, TOP, ROW, FIELD = 104, 22, 26, 33
+LEFT, TOP, ROW, FIELD = 128, 22, 26, 33
 WIDTH = LEFT + 24 * FIELD - 3
 #: From how far between the emptiest hour and the fullest a field gets which shade.
 _SHADES = (0.0, 0.1, 0.3, 0.55, 0.8)
@@ -28,7 +28,7 @@ class Day:
     """A day of the calendar, and what the clock does in it."""
 
     day: date
-    #: "clocks go back 1 h", or empty.
+    #: "-1 h", or empty.
     change: str
 
 
