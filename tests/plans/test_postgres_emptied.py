@@ -1,4 +1,4 @@
-"""Plans that were made while nothing was pending or running, when much is.
+"""Plans that were made while nothing was pending or running, or nothing was there, when much is.
 
 A connection keeps the plan of a statement, and what the server knows of tables that fill and empty
 may be that they are empty. Nothing is analysed afterwards here, as within the first minute.
@@ -58,9 +58,9 @@ STATEMENTS = tuple(HOT)
 QUICK = "finish_quickly"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def session():
-    """A connection with the plans of an idle store, on a busy one."""
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["idle", "new"])
+async def session(request):
+    """A connection with the plans of an idle store or of a new one, on a busy one."""
     connection = await asyncpg.connect(server().url, statement_cache_size=0)
     await connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
     store = PostgresStore.from_url(f"{server().url}?schema={SCHEMA}")
@@ -68,16 +68,18 @@ async def session():
     await store.close()
     for table in ("job", "cursor", "execution", *GONE):
         await connection.execute(f"ALTER TABLE {SCHEMA}.{table} SET (autovacuum_enabled = false)")
-    await connection.execute(KEPT + COMES_AND_GOES)
-    await connection.execute("; ".join(f"DELETE FROM {SCHEMA}.{table}" for table in GONE))
-    await connection.execute(f"ANALYZE {', '.join(f'{SCHEMA}.{table}' for table in GONE)}")
+    is_new = request.param == "new"
+    if not is_new:
+        await connection.execute(KEPT + COMES_AND_GOES)
+        await connection.execute("; ".join(f"DELETE FROM {SCHEMA}.{table}" for table in GONE))
+        await connection.execute(f"ANALYZE {', '.join(f'{SCHEMA}.{table}' for table in GONE)}")
     settings = store.database._settings() | {"plan_cache_mode": "force_generic_plan"}
     for name, value in settings.items():
         await connection.execute(f"SET {name} = '{value}'")
     for name in STATEMENTS:
         await connection.execute(f"PREPARE {name}_ AS {store.database.sql[name]}")
         await connection.execute(f"EXPLAIN EXECUTE {asked(name)}")
-    await connection.execute(COMES_AND_GOES)
+    await connection.execute((KEPT if is_new else "") + COMES_AND_GOES)
     yield connection
     await connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
     await connection.close()
@@ -90,7 +92,7 @@ def asked(name):
 
 @pytest.mark.parametrize("name", STATEMENTS)
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_plan_of_an_idle_store_does_for_a_busy_one(session, name):
+async def test_a_plan_of_an_idle_or_new_store_does_for_a_busy_one(session, name):
     taken_back = session.transaction()
     await taken_back.start()
     try:

@@ -6,7 +6,10 @@
 -- in one statement. Rows that somebody else is taking are passed over, never waited for; others of
 -- the lane take their place. The last is the one that brings the payloads to the bytes asked for.
 WITH picked AS MATERIALIZED (
-    SELECT best.*, execution.payload, lane.queue, lane.ability
+    -- After the lock: what another claimer has locked is passed over without its payload. Not by a
+    -- join: planned while the table is small, it would read the whole of it for ever after.
+    SELECT best.*, lane.queue, lane.ability, CASE WHEN best.own_payload THEN (
+        SELECT payload FROM tickwell.execution WHERE execution.id = best.id) END AS payload
     FROM unnest($4::text[], $5::text[], $6::int[]) AS lane (queue, ability, many)
     CROSS JOIN LATERAL (
         SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
@@ -19,8 +22,6 @@ WITH picked AS MATERIALIZED (
           AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
         ORDER BY queue.rank, queue.id LIMIT lane.many FOR UPDATE SKIP LOCKED
     ) AS best
-    -- After the lock: what another claimer has locked is passed over without its payload.
-    LEFT JOIN tickwell.execution ON best.own_payload AND execution.id = best.id
 ),
 beyond AS MATERIALIZED (
     -- Counted one by one only where there is too much.
