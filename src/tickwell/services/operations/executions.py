@@ -14,7 +14,8 @@ from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.executions import Backfill
-from tickwell.services.operations.tools import LOOK, Tools
+from tickwell.services.operations.paging import execution_size, read_page
+from tickwell.services.operations.tools import Tools
 
 
 class ExecutionOperations:
@@ -81,8 +82,8 @@ class ExecutionOperations:
         self, actor: Actor, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
         """Executions, newest first."""
-        scope = replace(where, project=actor.project, look=LOOK)
-        return await self.tools.executions.list(scope, cursor, limit)
+        scope = replace(where, project=actor.project)
+        return await read_page(self.tools.executions.list, scope, cursor, limit, execution_size)
 
     @needs(Permission.READ)
     async def job_of(self, actor: Actor, key: str) -> Entry:

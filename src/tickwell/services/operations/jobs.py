@@ -18,7 +18,8 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.admission import check_handler
 from tickwell.services.callbacks.callback import is_sender
 from tickwell.services.operations.merge import merged
-from tickwell.services.operations.tools import LOOK, Tools
+from tickwell.services.operations.paging import job_size, read_page
+from tickwell.services.operations.tools import Tools
 
 #: Jobs that one request may add.
 MOST = 1000
@@ -81,8 +82,8 @@ class JobOperations:
         self, actor: Actor, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
         """Jobs by name."""
-        scope = replace(where, project=actor.project, look=LOOK)
-        return await self.tools.jobs.list(scope, cursor, limit)
+        scope = replace(where, project=actor.project)
+        return await read_page(self.tools.jobs.list, scope, cursor, limit, job_size)
 
     @needs(Permission.READ)
     async def names(self, actor: Actor, ids: Sequence[str]) -> Mapping[str, str]:

@@ -18,9 +18,6 @@ from tickwell.services.operations.ports import Auditor, Limiter, Unaudited, Unli
 from tickwell.services.retentions import built_in
 from tickwell.services.slots import Slots
 
-#: How many that do not match a list passes over, before it gives back what it found.
-LOOK = 10_000
-
 
 @dataclass(slots=True, kw_only=True)
 class Tools:
