@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from tickwell.clock import Clock
 from tickwell.declared.hooks import Hooks
+from tickwell.declared.signals import Repeats, end_by
 from tickwell.errors import NotRunning
 from tickwell.executors.handlers import CHILD_NAME
 from tickwell.ports.store import Store
@@ -169,14 +170,13 @@ os.register_at_fork(after_in_child=_after_fork)
 
 @asynccontextmanager
 async def until_signal() -> AsyncIterator[asyncio.Event]:
-    """An event for SIGTERM and SIGINT; asked twice, the process ends at once, others recover."""
-    stopping = asyncio.Event()
+    """An event for SIGTERM and SIGINT; asked again, the process ends at once, others recover."""
+    stopping, repeats = asyncio.Event(), Repeats()
     loop = asyncio.get_running_loop()
 
     def stop(number: signal.Signals) -> None:
-        if stopping.is_set():
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
+        if repeats.hear():
+            end_by(number)
         stopping.set()
 
     if threading.current_thread() is not threading.main_thread():
