@@ -1,5 +1,6 @@
 """`tickwell serve` as a person starts it: real processes, real signals."""
 
+import contextlib
 import json
 import os
 import re
@@ -250,8 +251,16 @@ def test_a_second_signal_ends_it_at_once(serve, tmp_path):
     for line in process.stderr:
         if line.startswith("stopping"):
             break
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE) in {-signal.SIGTERM, 0}
+    assert insist(process) in {-signal.SIGTERM, 0}
+
+
+def insist(process):
+    """Ask again until it has ended: what comes within a second of the first is one request."""
+    for _ in range(int(PATIENCE)):
+        process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(1)
+    raise AssertionError("it does not end")
 
 
 def test_memory_is_not_shared_with_worker_processes(serve):

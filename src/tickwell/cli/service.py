@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tickwell.api.health import HealthApp
+from tickwell.declared.signals import Repeats, end_by
 from tickwell.domain.health import Health
 from tickwell.errors import InvalidSetting
 from tickwell.scheduler import Scheduler
@@ -55,6 +56,7 @@ class Service:
         #: Webhooks may go to this machine; said to worker processes too.
         self.local = local
         self.stopping = asyncio.Event()
+        self.repeats = Repeats()
         self.context: Context | None = None
         self.first: Bootstrap | None = None
         if http and "api" in self.roles and not scheduler.settings.auth:
@@ -110,13 +112,11 @@ class Service:
                 await listening
 
     def _on_signal(self, number: signal.Signals) -> None:
-        if self.stopping.is_set() and self.supervised:
-            return  # a terminal or a service manager signals the whole group, the supervisor again
-        if self.stopping.is_set():
-            # Asked twice: end now, and the worker processes with it; others recover what ran.
+        # A supervised process is ended by its supervisor, which hears what it hears.
+        if self.repeats.hear() and not self.supervised:
+            # Asked again: end now, and the worker processes with it; others recover what ran.
             self.supervisor.kill()
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
+            end_by(number)
         self.stopping.set()
 
     def _command(self) -> list[str]:
