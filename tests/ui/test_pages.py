@@ -15,7 +15,7 @@ PAGES = {
     "/timeline": "Timeline",
     "/timeline?span=7d": "Timeline",
     "/calendar": "Calendar",
-    "/calendar?length=week&first=2026-10-19": "the clock in Europe/Rome changes",
+    "/calendar?length=week&first=2026-10-19": "the clock in Europe/Rome goes back by 1 h",
     "/jobs": "nightly",
     "/jobs?tag=reports": "payday",
     "/jobs/new": "New job",
