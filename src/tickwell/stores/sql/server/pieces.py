@@ -8,7 +8,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: 500 jobs read, planned and written down at once held the loop for 15 ms in the mean and 25 at most
+#: 500 jobs read, planned and written down at once held the loop for 15 ms in the mean, 25 at most
 #: (CPU, busy machine), and whoever was due meanwhile was late by as much.
 PIECE = 50
 
