@@ -9,7 +9,7 @@ from tests.servers.postgres import server
 from tickwell.domain.execution import State
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import StoreUnavailable
-from tickwell.stores.postgres import PostgresStore, migrate
+from tickwell.stores.postgres import PostgresStore, database, migrate
 from tickwell.testing.contract.builders import T0, a_request
 from tickwell.testing.contract.scene import Scene
 
@@ -17,6 +17,8 @@ NEWER = """-- serves: 1
 ALTER TABLE tickwell.cursor ADD COLUMN newer integer NOT NULL DEFAULT 7;
 ALTER TABLE tickwell.running ADD COLUMN newer text;
 """
+#: A large table, which takes its time.
+SLOW = "-- serves: 1\nSELECT pg_sleep(2.5);\n"
 
 
 @pytest.fixture
@@ -79,3 +81,24 @@ async def test_a_migration_that_is_cut_off_leaves_nothing(url, owner, monkeypatc
     await store.open()
     assert (await noted(owner))["schema"] == str(len(migrate.STEPS))
     await store.close()
+
+
+async def test_a_step_takes_its_time_and_who_starts_meanwhile_waits(
+    url, owner, tmp_path, monkeypatch
+):
+    path = tmp_path / "9999_slow.sql"
+    path.write_text(SLOW)
+    monkeypatch.setattr(migrate, "STEPS", [*migrate.STEPS, path])
+    monkeypatch.setattr(database, "GRACE", 0.0)
+    short = f"{url}&statement_timeout=2&lock_timeout=1"
+    stores = [PostgresStore.from_url(short) for _ in range(2)]
+    await asyncio.gather(*(store.open() for store in stores))
+    assert (await noted(owner))["schema"] == str(len(migrate.STEPS))
+    for store in stores:
+        timeouts = await store.database.single(
+            lambda session: session.connection.fetchrow(
+                "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')"
+            )
+        )
+        assert tuple(timeouts) == ("2s", "1s")
+        await store.close()

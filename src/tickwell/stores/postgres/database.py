@@ -22,6 +22,8 @@ Work = Callable[[Session], Awaitable[T]]
 #: How often a transaction that the server undid is done again, and the first pause in seconds.
 TRIES = 8
 PAUSE = 0.005
+#: Seconds that the driver waits longer than the server: giving up costs the connection.
+GRACE = 5.0
 #: Not "read write", which a replica refuses before it can be asked whether it is one.
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 #: One state of the data for all statements.
@@ -184,8 +186,7 @@ class Database:
         options: dict[str, Any] = {
             "dsn": location.dsn,
             "timeout": location.connect_timeout,
-            # After the server's own timeout: this one costs the connection.
-            "command_timeout": location.statement_timeout + 5,
+            "command_timeout": location.statement_timeout + GRACE,
         }
         if self.is_pooled:
             # A named statement would be looked for on another server connection.

@@ -24,6 +24,8 @@ STEPS = sorted(
     key=lambda file: file.name,
 )
 _SERVES = re.compile(r"-- serves: (\d+)\n")
+#: Seconds that the driver waits for a step, or for another process's steps: a day.
+PATIENCE = 86_400.0
 
 
 async def migrate(session: Session, location: Location, *, makes: bool = True) -> None:
@@ -34,16 +36,28 @@ async def migrate(session: Session, location: Location, *, makes: bool = True) -
     if found:
         await check_rights(session.connection, location)
     if not found or await _version(session, location) < len(STEPS):
-        await session.connection.execute("SELECT pg_advisory_xact_lock($1)", _lock(location))
+        await _wait_for_turn(session, location)
         # Another process may have done it while this one waited.
         found = await check(session.connection, location)
         done = await _version(session, location) if found else 0
         if not found:
             await _make_schema(session, location)
         for step in STEPS[done:]:
-            await session.connection.execute(in_schema(step.read_text("utf-8"), location.schema))
+            text = in_schema(step.read_text("utf-8"), location.schema)
+            await session.connection.execute(text, timeout=PATIENCE)
         if done < len(STEPS):
             await _note(session, location)
+
+
+async def _wait_for_turn(session: Session, location: Location) -> None:
+    """A large table takes longer to change than a statement may, and others wait as long.
+
+    For the tables themselves no step waits longer than anybody: all others would wait behind it.
+    """
+    execute = session.connection.execute
+    await execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+    await execute("SELECT pg_advisory_xact_lock($1)", _lock(location), timeout=PATIENCE)
+    await execute(f"SET LOCAL lock_timeout = {int(location.lock_timeout * 1000)}")
 
 
 async def _make_schema(session: Session, location: Location) -> None:
