@@ -6,14 +6,15 @@ import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from tests.servers.postgres import PASSWORD, USER, _ties, binary, server
+from tests.servers.postgres import _ties, binary, server
 from tests.servers.private import at_end, free_port, is_up
 
 ADVICE = "PgBouncer is not installed. As root: apt-get install pgbouncer"
 SETTINGS = """
 [databases]
-postgres = host=127.0.0.1 port={server} user={user} password={password}
+{database} = host={host} port={server} user={user} password={password}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {port}
@@ -33,8 +34,17 @@ def pooler():
         raise RuntimeError(ADVICE)
     folder, port = Path(tempfile.mkdtemp(prefix="tickwell-pgbouncer-")), free_port()
     settings = folder / "settings"
-    given = {"server": server().port, "port": port, "user": USER, "password": PASSWORD}
-    settings.write_text(SETTINGS.format(**given))
+    behind = urlsplit(server().url)
+    settings.write_text(
+        SETTINGS.format(
+            database=behind.path[1:],
+            host=behind.hostname,
+            server=behind.port or 5432,
+            user=behind.username,
+            password=behind.password,
+            port=port,
+        )
+    )
     if os.getuid() == 0:  # which it refuses to be
         for path in (folder, settings):
             shutil.chown(path, "postgres")
@@ -44,7 +54,7 @@ def pooler():
     ask = [binary("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
     if not is_up(process, lambda: subprocess.run(ask, check=False).returncode == 0):
         raise RuntimeError("PgBouncer did not start")
-    return f"postgresql://{USER}@127.0.0.1:{port}/postgres"
+    return f"postgresql://{behind.username}@127.0.0.1:{port}{behind.path}"
 
 
 def _stop(process, folder):
