@@ -75,6 +75,10 @@ class Receiver:
         for _ in range(count):
             await self._came.acquire()
 
+    async def left(self):
+        """Wait until everybody who connected has hung up."""
+        await asyncio.gather(*self._tasks)
+
     @property
     def last(self):
         return self.exchanges[-1]

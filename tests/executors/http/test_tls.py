@@ -1,6 +1,9 @@
 """Certificates: W5 of the proofs."""
 
+import contextlib
+import socket
 import ssl
+import threading
 import warnings
 from datetime import UTC, datetime, timedelta
 
@@ -124,6 +127,52 @@ async def test_a_client_certificate_is_shown_to_who_asks(executor, receive, asks
     # Without one, or with another authority's, nobody is let in: nor on a connection of another.
     for certificate in (None, pem_of(trustme.CA().issue_cert("a.test"))):
         assert (await attempt(executor, receiver, certificate=certificate)).kind == "failed"
+
+
+@contextlib.contextmanager
+def says_what_it_misses(context):
+    """A port that ends a failed handshake as servers do: its alert arrives before it hangs up."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        connection = context.wrap_socket(
+            listener.accept()[0], server_side=True, do_handshake_on_connect=False
+        )
+        with connection:
+            with pytest.raises(ssl.SSLError):
+                connection.do_handshake()
+            with contextlib.suppress(ConnectionError):
+                socket.socket.shutdown(connection, socket.SHUT_WR)
+                while socket.socket.recv(connection, 65_536):
+                    pass
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    with listener:
+        yield listener.getsockname()[1]
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("version", "shown", "words"),
+    [
+        (ssl.TLSVersion.TLSv1_3, None, "it asks for a client certificate: give the target one"),
+        (ssl.TLSVersion.TLSv1_3, "another's", "does not know the authority of the client"),
+        (ssl.TLSVersion.TLSv1_2, None, "perhaps it asks for a client certificate"),
+        (ssl.TLSVersion.TLSv1_2, "another's", "does not know the authority of the client"),
+    ],
+)
+async def test_a_client_certificate_that_is_missed_is_named(
+    executor, asks_for_certificate, version, shown, words
+):
+    _, context = asks_for_certificate
+    context.maximum_version = version
+    certificate = pem_of(trustme.CA().issue_cert("a.test")) if shown else None
+    with says_what_it_misses(context) as port:
+        target = Http(f"https://{HOST}:{port}/", timeout="20s", certificate=certificate)
+        outcome = await executor.run(a_claim(target))
+    assert (outcome.kind, outcome.retry) == ("failed", True)
+    assert words in outcome.error
 
 
 def mixed_up():

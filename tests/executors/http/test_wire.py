@@ -1,5 +1,7 @@
 """What may stand around an answer: old and odd framing is taken, a flood of it is not."""
 
+import asyncio
+
 import pytest
 
 from tests.executors.http.conftest import a_claim
@@ -79,3 +81,39 @@ async def test_a_connection_of_http_1_0_is_not_used_again(executor, receive):
 async def test_an_error_of_the_parser_is_one_line(send):
     outcome, _ = await send(sends(OK + b"Content-Length: +2\r\n\r\nok"))
     assert outcome.error == "the answer is not HTTP: Invalid character in Content-Length"
+
+
+@pytest.mark.parametrize("framing", ["Content-Length: 2", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize("status", [204, 304])
+async def test_a_body_where_none_belongs_answers_no_other_webhook(
+    executor, receive, status, framing
+):
+    head = f"HTTP/1.1 {status} Some\r\n{framing}\r\n\r\n".encode()
+    receiver = await receive(sends(head, then_close=False))  # its body is still on the way
+    for connections in (1, 2):
+        outcome = await executor.run(a_claim(Http(receiver.url())))
+        assert (outcome.result["status"], receiver.connections) == (status, connections)
+
+
+async def test_an_empty_answer_keeps_its_connection(executor, receive):
+    receiver = await receive(answers(204, b""))
+    for _ in range(3):
+        assert (await executor.run(a_claim(Http(receiver.url())))).kind == "succeeded"
+    assert receiver.connections == 1
+
+
+async def test_what_comes_unasked_is_no_answer_to_the_next(make_executor, receive, monkeypatch):
+    monkeypatch.setattr("tickwell.executors.http.client.KEEP_ALIVE", 1000.0)
+    executor, released = make_executor(), asyncio.Event()
+
+    async def answer_twice(exchange):
+        await answers()(exchange)
+        await released.wait()
+        await answers(410)(exchange)
+
+    receiver = await receive(answer_twice)
+    assert (await executor.run(a_claim(Http(receiver.url())))).kind == "succeeded"
+    released.set()
+    await receiver.left()
+    assert (await executor.run(a_claim(Http(receiver.url())))).kind == "succeeded"
+    assert receiver.connections == 2

@@ -8,6 +8,13 @@ import aiohttp
 
 from tickwell.executors.http.wire import MOST_RECEIVED, Flood
 
+#: What receivers say of client certificates, by how the alert's name ends.
+_ALERTS = {
+    "ALERT_CERTIFICATE_REQUIRED": "it asks for a client certificate: give the target one",
+    "ALERT_UNKNOWN_CA": "it does not know the authority of the client certificate",
+    "ALERT_HANDSHAKE_FAILURE": "the handshake failed; perhaps it asks for a client certificate",
+}
+
 
 class Failure(Exception):
     """No answer that can be used; another attempt may get one."""
@@ -34,6 +41,8 @@ def words_of(error: BaseException) -> str:
             text = f"the answer is not HTTP: {reason[:200]}"
         case aiohttp.ServerDisconnectedError() | ConnectionResetError():
             text = "the receiver hung up without an answer"
+        case aiohttp.ClientOSError(__cause__=ssl.SSLError() as cause):
+            text = f"the receiver does not agree on TLS: {_cause(cause)}"
         case _:
             text = f"{type(error).__name__}: {str(error)[:200]}"
     return text
@@ -44,5 +53,6 @@ def _cause(error: BaseException) -> str:
     if text := getattr(found, "verify_message", None):
         return str(text)[:200]
     if isinstance(found, ssl.SSLError) and found.reason:  # WRONG_VERSION_NUMBER
-        return found.reason.lower().replace("_", " ")
-    return str(getattr(found, "strerror", None) or found)[:200]
+        alert = (words for end, words in _ALERTS.items() if found.reason.endswith(end))
+        return next(alert, found.reason.lower().replace("_", " "))
+    return str(getattr(found, "strerror", None) or found)[:200] or "it hung up"

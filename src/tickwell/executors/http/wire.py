@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.helpers import EMPTY_BODY_STATUS_CODES
 
 #: Bytes that one answer may take with all that is around its body: its head, interim answers,
 #: sizes of chunks. The largest that the parser takes is half of it.
@@ -44,6 +45,17 @@ class Counted(ResponseHandler):
                 self._payload.set_exception(flood)
             self.transport.abort()
 
+    def feed_data(self, data: Any, size: int = 0) -> None:
+        """Take an answer; hang up after a 204 with a body, which nobody reads."""
+        message = data[0]
+        if message.code in EMPTY_BODY_STATUS_CODES and _announces_body(message.headers):
+            self.force_close()
+        super().feed_data(data, size)
+
+
+def _announces_body(headers: Mapping[str, str]) -> bool:
+    return headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in headers
+
 
 class Connector(aiohttp.TCPConnector):
     """Makes such connections."""
@@ -52,3 +64,8 @@ class Connector(aiohttp.TCPConnector):
         super().__init__(**options)
         make: Callable[..., ResponseHandler] = Counted
         self._factory = partial(make, loop=self._loop)
+
+    def _release(self, key: Any, protocol: Any, *, should_close: bool = False) -> None:
+        # In the pool a single byte is too much: it would answer the next webhook before it is sent.
+        protocol.received = MOST_RECEIVED
+        super()._release(key, protocol, should_close=should_close)
