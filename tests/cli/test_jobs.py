@@ -1,8 +1,11 @@
 """`tickwell jobs`: looking at jobs and changing them."""
 
+import asyncio
 import json
 
 import pytest
+
+from tickwell import Cron, Scheduler
 
 
 @pytest.fixture
@@ -206,3 +209,33 @@ def test_trigger(jobs):
     assert len(jobs("jobs", "history", "greet").rows) == 2
     assert jobs("jobs", "trigger", "nothing").code == 3
     assert "Run it now: tickwell jobs trigger tidy" in jobs("jobs", "history", "tidy").err
+
+
+def declare(store):
+    """A program whose code declares a job starts."""
+    scheduler = Scheduler(f"sqlite:///{store}", app="shop")
+
+    @scheduler.job(Cron("H 3 * * *", tz="Europe/Rome"), payload={"region": "eu"})
+    def clean_up(region: str) -> None:
+        raise AssertionError(region)
+
+    async def start():
+        await scheduler.sync()
+        await scheduler.stop()
+
+    asyncio.run(start())
+
+
+def test_show_says_whether_the_code_or_an_edit_is_in_force(store, either, tickwell):
+    def declared_by():
+        return dict(row[:2] for row in tickwell("jobs", "show", "clean_up").rows)["declared by"]
+
+    declare(store)
+    assert declared_by() == "shop, in code; the code is in force"
+    tickwell("jobs", "edit", "clean_up", "--payload", '{"region": "asia"}')
+    edited = "shop, in code; edited since, and the edit wins until the code changes again"
+    assert declared_by() == edited
+    declare(store)  # the code is as it was
+    assert declared_by() == edited
+    tickwell("jobs", "edit", "clean_up", "--payload", '{"region": "eu"}')
+    assert declared_by() == "shop, in code; the code is in force"

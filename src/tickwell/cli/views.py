@@ -65,12 +65,25 @@ def _job_lines(screen: Screen, job: Document, now: int) -> Iterator[tuple[str, s
     for name in _POLICIES:
         if name in job:
             yield name.replace("_", " "), _say(job[name])
-    yield "declared by", job.get("app", "")
+    yield "declared by", _declared(job)
     yield "version", f"{job['version']}, saved {_when(screen, job['saved_at'], now)}"
     yield "created", _when(screen, job["created_at"], now)
     cursor = job["cursor"]
     failures = f", {cursor['failures']} deaths in a row" if cursor["failures"] else ""
     yield "runs", f"{cursor['runs']}{failures}"
+
+
+def _declared(job: Document) -> str:
+    """Whose code declares the job, and whether that or an edit is in force."""
+    from tickwell.domain.document import job_from_document
+    from tickwell.services.declarations import is_edited
+    from tickwell.services.documents import definition_of
+
+    if not job.get("app"):
+        return ""
+    edited = is_edited(job_from_document(definition_of(job)))
+    in_force = "edited since, and the edit wins until the code changes again"
+    return f"{job['app']}, in code; {in_force if edited else 'the code is in force'}"
 
 
 _POLICIES = (
