@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -17,6 +18,11 @@ def encoded(document: Any) -> bytes:
         return json.dumps(document, ensure_ascii=False).encode(errors="replace")
 
 
+def text_of(document: Any) -> str:
+    """The same as text."""
+    return encoded(document).decode()
+
+
 def place(request: Request, path: str) -> dict[str, str]:
     """Where what was made is found: below wherever the application is mounted."""
     return {"location": f"{request.scope.get('root_path', '')}/api/v1{path}"}
@@ -25,3 +31,9 @@ def place(request: Request, path: str) -> dict[str, str]:
 def answer(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A document as an answer."""
     return Response(encoded(document), status, headers, "application/json")
+
+
+def answer_items(items: Sequence[str], more: dict[str, Any], status: int = 200) -> Response:
+    """Items that are JSON already, and other fields, as an answer."""
+    text = f'{{"items":[{",".join(items)}],{text_of(more)[1:]}'
+    return Response(text.encode(), status, media_type="application/json")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import marshal
 from typing import Any
+
+import orjson
 
 from tickwell.api.flat import canonical, flat_field
 from tickwell.api.problems import Invalid
 from tickwell.domain.document import job_from_document
 from tickwell.domain.document.job import UNWRITTEN
 from tickwell.domain.given import require_name
-from tickwell.domain.job import Job, copied
+from tickwell.domain.job import Job, copied, copier
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.operations.jobs import MOST
 
@@ -71,10 +72,10 @@ def alike(document: Any) -> Job:
     shared = document.copy()
     del shared["name"]
     payload = shared.pop("payload", None)
-    mark = marshal.dumps(shared, 2)
+    mark = orjson.dumps(shared)
     known = _ALIKE.get(mark)
     if known is not None:
-        job = copied(known, name=name, payload=payload)
+        job = _renamed(known, name, payload)
         require_name(job, "name")
         return job
     job = definition(document)[0]
@@ -85,6 +86,7 @@ def alike(document: Any) -> Job:
     return job
 
 
+_renamed = copier("name", "payload")
 #: Definitions that were read lately, by what they share with others; then all are forgotten.
 _ALIKE: dict[bytes, Job] = {}
 _MOST_ALIKE = 1024

@@ -11,7 +11,7 @@ from tickwell.domain import change
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.document.job import retention_of
-from tickwell.domain.job import Cursor, Entry, Job, JobState, copied, filled
+from tickwell.domain.job import Cursor, Entry, Job, JobState, copied, filler
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import Retention
 from tickwell.domain.trigger import Once, OnDemand, Trigger
@@ -24,6 +24,9 @@ from tickwell.services.fires import upcoming
 from tickwell.services.gathered import Gathered
 from tickwell.services.payload import checked
 from tickwell.services.time import Time
+
+_own = filler("id", "project", "retention", "version")
+_begin = filler("trigger", "created_at", "saved_at")
 
 
 class Jobs:
@@ -147,9 +150,9 @@ class Jobs:
         ids = new_ids(now, self.random, len(definitions))
         jobs = list(definitions) if fresh else [*map(copied, definitions)]
         for job, id in zip(jobs, ids, strict=True):
-            retention = retention_of(job, kept)
-            filled(job, id=id, project=project, retention=retention, version=1)
-            filled(job, trigger=_bound_trigger(job), created_at=now, saved_at=now)
+            # The project first: `H` fields are chosen by it too.
+            _own(job, id, project, retention_of(job, kept), 1)
+            _begin(job, _bound_trigger(job), now, now)
         return jobs
 
     def _bind(self, definition: Job, now: int) -> Job:

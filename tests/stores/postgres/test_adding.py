@@ -21,6 +21,7 @@ TEXTS = [
     "ü",
     "\N{GRINNING FACE}",
     "\x01",
+    "\x1f",
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from tickwell.api import bodies, bounds
-from tickwell.api.answers import answer, place
+from tickwell.api.answers import answer, answer_items, place, text_of
 from tickwell.api.conditional import etag, expected_version
 from tickwell.api.context import context_of
 from tickwell.api.definitions import alike, definition, definitions, patch_of
@@ -20,6 +20,7 @@ from tickwell.api.models import job as models
 from tickwell.api.paging import opened, sealed
 from tickwell.api.security import allow
 from tickwell.domain.change import Changed
+from tickwell.domain.document.texts import texts_of
 from tickwell.domain.job import Entry, Job
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
@@ -85,8 +86,8 @@ async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -
         documents = bodies.object_of(body, "jobs").get("jobs")
         given = definitions(documents)
         added = await jobs.create_many(actor, given, again=is_sent_again(request), fresh=True)
-        items = [entry_document(each.entry) for each in added]
-        return answer({"items": items, "new": [each.new for each in added]}, 201)
+        items = texts_of((each.entry for each in added), entry_document, text_of)
+        return answer_items(items, {"new": [each.new for each in added]}, 201)
 
     return await context.idempotency.once(request, actor, body, act)
 

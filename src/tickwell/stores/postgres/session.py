@@ -13,7 +13,9 @@ from tickwell.stores.sql.statements import Statements, load
 from tickwell.stores.sql.text import quick_json
 
 _SCHEMA = re.compile(r"\btickwell\.")
-_LITERAL = re.compile(r"\$(\d+)::text::(\w+)\[\]")
+_LITERAL = re.compile(r"\$(\d+)::text::(\w+)\[\]|string_to_array\(\$(\d+)")
+#: What stands between texts that have none of it in them: in JSON it is always escaped.
+_BETWEEN = "\x1f"
 
 
 def in_schema(text: str, schema: str) -> str:
@@ -38,12 +40,9 @@ def _literals(statement: str) -> list[tuple[int, Callable[[list[Any]], str]]]:
     The driver takes long over each element of an array.
     """
     return [
-        (int(number) - 1, _texts if kind in _TEXTS else _numbers)
-        for number, kind in _LITERAL.findall(statement)
+        (int(number or joined) - 1, _WRITERS.get(kind, _numbers))
+        for number, kind, joined in _LITERAL.findall(statement)
     ]
-
-
-_TEXTS = {"text", "uuid"}
 
 
 def _numbers(numbers: list[int | bool | None]) -> str:
@@ -64,6 +63,14 @@ def _text(text: str | None) -> str:
         return "null"
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+#: By the type of an element; without one, texts to be taken apart: neither side escapes anything.
+_WRITERS: dict[str, Callable[[list[Any]], str]] = {
+    "text": _texts,
+    "uuid": _texts,
+    "": _BETWEEN.join,
+}
 
 
 class Session:

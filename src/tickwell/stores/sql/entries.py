@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import marshal
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from tickwell.domain.document import document_of
+from tickwell.domain.document.texts import texts_of
 from tickwell.domain.job import Entry, Job, copied
 from tickwell.errors import StoreCorrupt
 from tickwell.ports.records import JobFilter, Page
-from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.cache import FEW, JobCache
 from tickwell.stores.sql.codec import cursor_from_row
-from tickwell.stores.sql.text import clean, tags_to_json
+from tickwell.stores.sql.text import clean, document_to_text, tags_to_json
 
 
 def entry_of(cache: JobCache, row: Any) -> Entry:
@@ -32,6 +35,13 @@ def job_columns(job: Job, document: str) -> tuple[Any, ...]:
     """What the job table holds of a definition beside its identity, as `update_job` takes it."""
     names = job.name, job.name.lower(), job.queue, clean(job.app), tags_to_json(job.tags)
     return *names, job.auto_remove, job.version, document
+
+
+def documents_of(entries: Sequence[Entry]) -> list[str]:
+    """Definitions as text. Those of a few are made once for all who need them; many share most."""
+    if len(entries) <= FEW:
+        return [document_to_text(document_of(entry)) for entry in entries]
+    return texts_of(entries, document_of, document_to_text)
 
 
 def page_of(

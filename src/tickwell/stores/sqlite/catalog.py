@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.change import Changed, Changer
-from tickwell.domain.document import document_of
 from tickwell.domain.job import Entry, Job
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.sql.cache import FEW
 from tickwell.stores.sql.codec import cursor_to_row
 from tickwell.stores.sql.edges import jobs_reach
-from tickwell.stores.sql.entries import entry_of, job_columns, own, page_of
+from tickwell.stores.sql.entries import documents_of, entry_of, job_columns, own, page_of
 from tickwell.stores.sql.taken import Taken
-from tickwell.stores.sql.text import clean, document_to_text
+from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.changing import Changes
 from tickwell.stores.sqlite.listing import jobs_edge, jobs_query
@@ -26,7 +25,7 @@ class SqliteCatalog(SqliteBase):
     """`ports.store.CatalogStore`."""
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        documents = [document_to_text(document_of(entry)) for entry in entries]
+        documents = documents_of(entries)
         known = await self.writer.call(lambda session: _add(session, entries, documents))
         answers = []
         for entry, row in zip(entries, known, strict=True):

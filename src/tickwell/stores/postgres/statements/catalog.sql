@@ -46,9 +46,10 @@ WITH new AS MATERIALIZED (
     SELECT * FROM unnest(
         $1::text::uuid[], $2::text::text[], $3::text::text[], $4::text::text[], $5::text::text[],
         $6::text::text[], $7::text::text[], $8::text::boolean[], $9::text::text[],
-        $10::text::integer[], $11::text::text[], $12::text::smallint[], $13::text::bigint[],
-        $14::text::bigint[], $15::text::bigint[], $16::text::integer[], $17::text::boolean[],
-        $18::text::bigint[], $19::text::text[], $20::text::bigint[], $21::text::bigint[])
+        $10::text::integer[], string_to_array($11, E'\x1f'), $12::text::smallint[],
+        $13::text::bigint[], $14::text::bigint[], $15::text::bigint[], $16::text::integer[],
+        $17::text::boolean[], $18::text::bigint[], $19::text::text[], $20::text::bigint[],
+        $21::text::bigint[])
     AS new (id, project, name, folded, queue, app, tags, auto_remove, dedupe_key, version, document,
             state, next_fire_time, after, runs, failures, nudged, paused_through, pause, hard, keep)
 ),

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from tickwell.domain.change import Changed, Changer
-from tickwell.domain.document import document_of
 from tickwell.domain.job import Entry
 from tickwell.errors import StoreError
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.sql.cache import FEW
 from tickwell.stores.sql.edges import jobs_reach
-from tickwell.stores.sql.entries import entry_of, own, page_of
+from tickwell.stores.sql.entries import documents_of, entry_of, own, page_of
 from tickwell.stores.sql.server.adding_jobs import add_jobs
 from tickwell.stores.sql.server.base import ServerBase, Work
 from tickwell.stores.sql.server.changing import Changes
 from tickwell.stores.sql.server.session import Session
-from tickwell.stores.sql.text import clean, document_to_text, ids_among
+from tickwell.stores.sql.text import clean, ids_among
 
 T = TypeVar("T")
 
@@ -29,7 +28,7 @@ class ServerCatalog(ServerBase):
     """`ports.store.CatalogStore`."""
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        documents = [document_to_text(document_of(entry)) for entry in entries]
+        documents = documents_of(entries)
         known = await self._added(entries, documents)
         answers = []
         for entry in entries:
