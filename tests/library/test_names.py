@@ -81,6 +81,10 @@ async def test_a_declared_function_later_and_once_per_key():
         (lambda s: s.pause("mail", until=datetime(2020, 1, 1, tzinfo=UTC)), "is past"),
         (lambda s: s.pause("mail", until="later"), "until: 'later' is not a duration"),
         (lambda s: s.add("x", "5m", Call("mail")), "'5m' is not a trigger"),
+        (
+            lambda s: s.add("x", (Every("5m"), Every("7m")), Call("mail")),
+            "several in one job: Union",
+        ),
         (lambda s: s.edit("mail", retries=3), "retries: is not a policy"),
         (lambda s: s.trigger("mail", {"user_id": "x"}), r"payload\.user_id"),
         (lambda s: s.trigger("mail"), "it needs 'user_id'"),

@@ -191,7 +191,7 @@ def _header(given: str) -> tuple[str, str]:
         raise InvalidJob(
             f"{given[:40]!r} is not NAME: VALUE", field="header", hint="As 'X-Team: billing'"
         )
-    return name.strip(), value.strip(" ")
+    return name.strip(" "), value.strip(" ")
 
 
 def _concurrency(given: str) -> Document:

@@ -210,6 +210,12 @@ class Named:
 
 
 def _require_trigger(trigger: object) -> Trigger:
+    if isinstance(trigger, list | tuple):
+        raise InvalidTrigger(
+            f"a {type(trigger).__name__} is not a trigger",
+            field="trigger",
+            hint="For several in one job: Union(a, b), or a | b",
+        )
     if not isinstance(trigger, Trigger):
         raise InvalidTrigger(
             f"{trigger!r} is not a trigger",

@@ -60,7 +60,9 @@ def require_name(record: Any, name: str) -> None:
     """A name is short and printable."""
     value = getattr(record, name)
     if not isinstance(value, str) or not 0 < len(value) <= 255 or not is_visible(value):
-        raise InvalidJob("1 to 255 printable characters are needed", field=name)
+        too_long = isinstance(value, str) and len(value) > 255
+        hint = f"Choose a shorter one: it has {len(value)}" if too_long else ""
+        raise InvalidJob("1 to 255 printable characters are needed", field=name, hint=hint)
 
 
 def require_text(record: Any, name: str) -> None:
