@@ -49,8 +49,9 @@ UPDATE tickwell.cursor SET
                     THEN 0
                     WHEN moved.made > 0 THEN least(cursor.prune_at, moved.prune_at)
                     ELSE cursor.prune_at END
-FROM unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[], $6::bigint[],
-            $7::text[], $8::uuid[], $9::integer[], $10::bigint[], $11::uuid[])
+FROM unnest($1::text::smallint[], $2::text::bigint[], $3::text::bigint[], $4::text::bigint[],
+            $5::text::boolean[], $6::text::bigint[], $7::text::text[], $8::text::uuid[],
+            $9::text::integer[], $10::text::bigint[], $11::text::uuid[])
      AS moved (state, next_fire_time, after, runs, nudged, paused_through, pause, holder, made,
                prune_at, job)
 WHERE cursor.job = moved.job;

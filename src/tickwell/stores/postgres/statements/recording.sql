@@ -5,11 +5,12 @@
 -- exists is left alone, it is the guard: whoever gets fewer back than were given takes all back.
 WITH new AS (
     SELECT * FROM unnest(
-        $1::uuid[], $2::text[], $3::uuid[], $4::integer[], $5::smallint[], $6::bigint[],
-        $7::bigint[], $8::text[], $9::text[], $10::bigint[], $11::smallint[], $12::text[],
-        $13::integer[], $14::text[], $15::text[], $16::text[],
-        $17::smallint[], $18::smallint[], $19::bigint[], $20::boolean[], $21::bigint[],
-        $22::bigint[], $23::boolean[]
+        $1::text::uuid[], $2::text::text[], $3::text::uuid[], $4::text::integer[],
+        $5::text::smallint[], $6::text::bigint[], $7::text::bigint[], $8::text::text[],
+        $9::text::text[], $10::text::bigint[], $11::text::smallint[], $12::text::text[],
+        $13::text::integer[], $14::text::text[], $15::text::text[], $16::text::text[],
+        $17::text::smallint[], $18::text::smallint[], $19::text::bigint[], $20::text::boolean[],
+        $21::text::bigint[], $22::text::bigint[], $23::text::boolean[]
     ) AS new (id, project, job, job_version, kind, fire_time, run_at, queue, ability, created_at,
               overlap, gate, gate_limit, payload, request_key, revived_from,
               state, waits, look_at, holds_job, rank, expires_at, holds_key)

@@ -40,7 +40,7 @@ class Adding:
         quick = {id: batch for id, batch in batches.items() if not _has_fires(batch)}
         counted = len(quick) == len(batches)
         await self.recorder.quickly(
-            quick.values(), careful=careful, order=fresh, slow_ones=not counted
+            [*quick.values()], careful=careful, order=fresh, slow_ones=not counted
         )
         written = [batch for batch in quick.values() if not batch.slow]
         await self.session.many(

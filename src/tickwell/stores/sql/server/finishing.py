@@ -22,6 +22,7 @@ from tickwell.stores.sql.reports import counts_failures, failures_after
 from tickwell.stores.sql.server.ending import Endings
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.keys import KeyGates, Waiter
+from tickwell.stores.sql.server.pieces import in_pieces
 from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.server.standing import Standing, end_row
 
@@ -76,13 +77,14 @@ class Finishing:
         found = await self.session.rows("standing", asked)
         standing = {row[0]: Standing(*row) for row in found}
         doubtful = []
-        for place, report in enumerate(reports):
-            row = standing.get(report.claim.id)
-            if row is not None and row.attempt == report.claim.attempt:
-                del standing[report.claim.id]
-                self._sort(place, row, report)
-            else:
-                doubtful.append(place)
+        async for piece in in_pieces([*enumerate(reports)]):
+            for place, report in piece:
+                row = standing.get(report.claim.id)
+                if row is not None and row.attempt == report.claim.attempt:
+                    del standing[report.claim.id]
+                    self._sort(place, row, report)
+                else:
+                    doubtful.append(place)
         places = self._places_given_back()
         await self._write()
         await self._lock_gates(places.values())
@@ -152,13 +154,14 @@ class Finishing:
     async def _write(self) -> None:
         """What needs no gate but the job's own, all together."""
         ends = []
-        for row, report in self.ends:
-            job, state = await self.flow.job(row.job), STATE_CODE[report.state]
-            ends.append(end_row(report, state, report.reason))
-            self.flow.ended[job.project, state] += 1
-            if job.trigger.follows_finish:
-                self.stirred = True
-                await self.flow.after_end(job, row.kind, state, report.ended_at)
+        async for piece in in_pieces(self.ends):
+            for row, report in piece:
+                job, state = await self.flow.job(row.job), STATE_CODE[report.state]
+                ends.append(end_row(report, state, report.reason))
+                self.flow.ended[job.project, state] += 1
+                if job.trigger.follows_finish:
+                    self.stirred = True
+                    await self.flow.after_end(job, row.kind, state, report.ended_at)
         await self.session.many("finish", ends)
         if self.retries:
             await self._write_retries()

@@ -48,7 +48,10 @@ class Firing:
         more = more or any(made.more for _, made, _ in planned)
         batches = [batch for _, _, batch in planned]
         await self.recorder.quickly(batches, careful=careful)
-        await self.session.many("move_cursor", [self._moved(*one) for one in planned])
+        moved = list[tuple[Any, ...]]()
+        async for some in in_pieces(planned):
+            moved += [self._moved(*one) for one in some]
+        await self.session.many("move_cursor", moved)
         fired = Fired(jobs=len(planned), more=more)
         await self._slowly(planned, fired)
         await self._skip(planned, fired)

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: 500 jobs read, planned and written down at once held the loop for 15 ms in the mean, 25 at most
-#: (CPU, busy machine), and whoever was due meanwhile was late by as much.
-PIECE = 50
+#: Whoever is due meanwhile is late by as long as a piece takes, and by what else is ready. 50 jobs
+#: are planned in 1.2 ms in the mean (CPU), 25 in 0.6; all 500 in 15.
+PIECE = 25
 
 
 async def in_pieces(rows: Sequence[T]) -> AsyncIterator[Sequence[T]]:

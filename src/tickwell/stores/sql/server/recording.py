@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.execution import Kind, NewExecution
@@ -39,7 +39,7 @@ class Recorder:
 
     async def quickly(
         self,
-        batches: Collection[Batch[str]],
+        batches: Sequence[Batch[str]],
         *,
         careful: bool,
         order: Sequence[NewExecution] = (),
@@ -52,7 +52,9 @@ class Recorder:
         slow ones, whoever passes such a gate is slow as well.
         """
         taken = await self._taken(batches) if careful else set()
-        decided = [(batch, self._places(batch, taken)) for batch in batches]
+        decided = list[tuple[Batch[str], list[Place] | None]]()
+        async for piece in in_pieces(batches):
+            decided += [(batch, self._places(batch, taken)) for batch in piece]
         slow_ones = slow_ones or any(places is None for _, places in decided)
         placed: list[tuple[NewExecution, Place]] = []
         for batch, places in decided:
@@ -119,7 +121,7 @@ class Recorder:
         if (await self.flow.job(job)).trigger.max_runs is not None:
             await self.session.run("count_run", job)
 
-    async def _taken(self, batches: Collection[Batch[str]]) -> set[str]:
+    async def _taken(self, batches: Sequence[Batch[str]]) -> set[str]:
         """Ids that are on record, or that come twice."""
         ids = [new.id for batch in batches for new in batch.executions]
         twice = {id for id in ids if ids.count(id) > 1} if len(set(ids)) < len(ids) else set()
