@@ -3,6 +3,7 @@
 import asyncio
 
 from tests.servers.postgres import server
+from tickwell.clock import wall_millis
 from tickwell.stores.postgres import PostgresStore
 
 
@@ -20,6 +21,12 @@ async def test_a_closed_store_opens_again(store):
     await store.close()
     await store.open()
     assert await store.ping() >= before
+
+
+async def test_the_time_is_rounded_down(store):
+    """Half a millisecond ahead, and what is due at an instant would start before it."""
+    ahead = [await store.ping() - wall_millis() for _ in range(100)]
+    assert max(ahead) <= 0
 
 
 async def test_statements_and_locks_are_waited_for_only_so_long(store):

@@ -7,7 +7,7 @@ SELECT current_database()::text, to_regclass('tickwell.meta') IS NOT NULL;
 -- name: identity
 -- What tells this set of tables from any other, and the server's time.
 SELECT (SELECT value FROM tickwell.meta WHERE name = 'identity'),
-       (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+       floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
 -- name: make_identity
 -- Given once.

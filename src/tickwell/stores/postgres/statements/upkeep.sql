@@ -2,7 +2,7 @@
 
 -- name: time
 -- The server's time in milliseconds.
-SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
 -- name: jobs_to_prune
 -- Jobs that may have something past its retention; what somebody else works on is left alone.
