@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -50,6 +51,10 @@ class Clock(Protocol):
         """Rest until woken, or until the seconds have passed."""
         ...
 
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
+        """Call back when the seconds have passed: a turn of the event loop sooner than a rest."""
+        ...
+
 
 class StoreClock:
     """The store's time at the last sample plus monotonic time elapsed; never the wall clock.
@@ -88,6 +93,9 @@ class StoreClock:
                 await wake.wait()
         except TimeoutError:
             return
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
+        asyncio.get_running_loop().call_later(seconds, callback)
 
 
 def wall_millis() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
@@ -33,7 +34,6 @@ class Runner:
         reporter.in_hand = self.in_hand.__len__
         #: Attempts held for an instant, in the order of their claims.
         self._instants: dict[int, list[Attempt]] = {}
-        self._timers: set[asyncio.Task[None]] = set()
         self._trusted_until = float("-inf")
 
     def trust_until(self, instant: float) -> None:
@@ -93,20 +93,18 @@ class Runner:
         self.executor.prepare(attempt.claim.job)
         attempt.turn = asyncio.get_running_loop().create_future()
         attempt.task = asyncio.create_task(self._prepared(attempt, attempt.turn))
-        run_at = attempt.claim.run_at
-        if run_at not in self._instants:
-            self._instants[run_at] = []
-            timer = asyncio.create_task(self._await_instant(run_at))
-            self._timers.add(timer)
-            timer.add_done_callback(self._timers.discard)
-        self._instants[run_at].append(attempt)
+        together = self._instants.setdefault(attempt.claim.run_at, [])
+        together.append(attempt)
+        if len(together) == 1:
+            self._await_instant(attempt.claim.run_at)
 
-    async def _await_instant(self, run_at: int) -> None:
-        nobody = asyncio.Event()
+    def _await_instant(self, run_at: int) -> None:
+        """Not a task: at the instant that would stand behind whatever is ready once more."""
         # A timer may end a little early (uvloop: 0.3 ms): the clock decides, never the timer.
         # And the store's clock may be set meanwhile, so it is looked at each second.
-        while (left := run_at - self.clock.now()) > 0:
-            await self.clock.wait(nobody, min(left / 1000, 1.0))
+        if (left := run_at - self.clock.now()) > 0:
+            self.clock.call_later(min(left / 1000, 1.0), partial(self._await_instant, run_at))
+            return
         come = [attempt for attempt in self._instants.pop(run_at) if attempt.is_waiting()]
         self.reporter.hold(len(come))
         for attempt in come:

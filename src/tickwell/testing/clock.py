@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections.abc import Callable
 from itertools import count
 
 #: Rounds of the event loop after which a test that never comes to rest is given up on.
@@ -22,7 +23,8 @@ class ManualClock:
         self._offset = start
         self._elapsed = 0.0
         self._sampled_at = float("-inf")
-        self._parked: list[tuple[float, int, asyncio.Event]] = []
+        #: When, in which order, whether it was woken before, and what wakes it.
+        self._parked: list[tuple[float, int, asyncio.Event, Callable[[], None]]] = []
         self._order = count()
 
     def now(self) -> int:
@@ -42,14 +44,14 @@ class ManualClock:
     @property
     def parked(self) -> int:
         """How many wait for time to pass."""
-        return sum(not rung.is_set() for _, _, rung in self._parked)
+        return sum(not rung.is_set() for _, _, rung, _ in self._parked)
 
     async def wait(self, wake: asyncio.Event, seconds: float) -> None:
         if wake.is_set() or seconds <= 0:
             await _give_way()
             return
         rung = asyncio.Event()
-        heapq.heappush(self._parked, (self._elapsed + seconds, next(self._order), rung))
+        self._park(seconds, rung, rung.set)
         waits = [asyncio.ensure_future(event.wait()) for event in (wake, rung)]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -58,16 +60,22 @@ class ManualClock:
             for each in waits:
                 each.cancel()
 
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
+        self._park(seconds, asyncio.Event(), callback)
+
+    def _park(self, seconds: float, woken: asyncio.Event, ring: Callable[[], None]) -> None:
+        heapq.heappush(self._parked, (self._elapsed + seconds, next(self._order), woken, ring))
+
     async def advance(self, seconds: float) -> None:
         """Let time pass: wake whoever it is due for, one instant after the other."""
         await self.settle()
         end = self._elapsed + seconds
         while self._parked and self._parked[0][0] <= end:
-            due, _, rung = heapq.heappop(self._parked)
-            if rung.is_set():
+            due, _, woken, ring = heapq.heappop(self._parked)
+            if woken.is_set():
                 continue  # woken before its time
             self._elapsed = max(self._elapsed, due)
-            rung.set()
+            ring()
             await self.settle()
         self._elapsed = end
         await self.settle()

@@ -176,6 +176,9 @@ class LoopClock:
         except TimeoutError:
             return
 
+    def call_later(self, seconds, callback):
+        asyncio.get_running_loop().call_later(seconds, callback)
+
 
 def virtually(test):
     """Run a test in virtual time: minutes pass at once."""

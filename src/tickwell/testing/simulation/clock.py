@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from tickwell.testing.simulation.world import World
 
@@ -55,3 +56,6 @@ class NodeClock:
                 await wake.wait()
         except TimeoutError:
             return
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
+        asyncio.get_running_loop().call_later(seconds / self._rate, callback)
