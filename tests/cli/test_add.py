@@ -16,7 +16,8 @@ def test_a_webhook_by_options(tickwell, either):
         *("--overlap", "queue_one", "--misfire", "skip", "--ttl", "1h", "--tag", "a", "--tag", "b"),
         *("--concurrency", "team={{payload.to}}=2", "--max-runs", "3", "--pause-after", "4"),
         *("--until", "2030-01-01", "--jitter", "5s", "--priority", "7", "--description", "x"),
-        *("--delivery", "at_most_once", "--auto-remove", "--dedupe-key", "k", "--json"),
+        *("--delivery", "at_most_once", "--auto-remove", "--dedupe-key", "k"),
+        *("--sign-with", "{{secret.new}}", "--sign-with", "{{secret.old}}", "--json"),
     ).json
     assert added["trigger"] == {
         "cron": "0 9 * * mon-fri",
@@ -31,6 +32,7 @@ def test_a_webhook_by_options(tickwell, either):
             "method": "PUT",
             "headers": {"X-Team": "billing", "X-Id": "{{execution_id}}"},
             "json": {"at": "{{fire_time}}"},
+            "sign_with": ["{{secret.new}}", "{{secret.old}}"],
             "timeout": "5s",
         }
     }
@@ -131,6 +133,8 @@ HOOK = ("--every", "5m", *WEBHOOK)
         (["x", *CALL, "--concurrency", "a"], "'a' is not KEY=N"),
         (["x", *CALL, "--overlap", "sometimes"], "'sometimes' is not one of skip"),
         (["x", *CALL, "--method", "GET"], "--method belongs to a webhook"),
+        (["x", *CALL, "--sign-with", "{{secret.a}}"], "--sign-with belongs to a webhook"),
+        (["x", *HOOK, "--sign-with", "swordfish"], "target.http.sign_with"),
         (["x", *CALL, "--tz", "Europe/Rome"], "--tz belongs to --cron, or to a time in --at"),
         (["x", "--every", "5m", "--call", "os:system"], "'os:system' is an import path"),
         (["x", "--cron", "0 9 30 2 *", "--call", "x"], "trigger.cron"),

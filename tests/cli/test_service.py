@@ -150,6 +150,14 @@ def test_a_command_that_is_elsewhere_is_named(tickwell, monkeypatch, words, mean
     assert f"Did you mean: {meant}" in ended.err
 
 
+@pytest.mark.parametrize("words", [["--store", "memory://", "jobs", "list"], ["jobs", "--json"]])
+def test_an_option_of_all_commands_stands_after_the_command(tickwell, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "200")
+    ended = tickwell(*words)
+    assert ended.code == 2
+    assert "stands after the command: tickwell jobs list --" in ended.err
+
+
 def test_what_is_not_found_comes_with_the_list_to_look_in(tickwell, either):
     tickwell("jobs", "add", "report", "--every", "5m", "--call", "x")
     assert tickwell("jobs", "show", "reprot").err == (

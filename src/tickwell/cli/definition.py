@@ -19,6 +19,7 @@ LARGEST = 4 * 1024 * 1024
 LARGEST_OF_MANY = 256 * 1024 * 1024
 _TRIGGERS = {"cron": "--cron", "every": "--every", "at": "--at", "on_demand": "--on-demand"}
 _TARGETS = {"url": "--url", "call": "--call"}
+_OF_WEBHOOKS = ("method", "header", "body", "sign_with")
 #: What a trigger has of its own; the rest of its fields fit any kind.
 _OWN = {
     "cron",
@@ -221,9 +222,11 @@ def _settle(document: Document, given: dict[str, Any]) -> None:
             document["timeout"] = {"hard": given["timeout"]}
             target["http"].pop("timeout")
         if target["http"]:
-            flag = next(name for name in ("method", "header", "body") if name in given)
+            flag = next(each for each in _OF_WEBHOOKS if each in given)
             raise InvalidInput(
-                f"--{flag} belongs to a webhook", field=flag, hint="Give --url instead of --call"
+                f"--{flag.replace('_', '-')} belongs to a webhook",
+                field=flag,
+                hint="Give --url instead of --call",
             )
         del target["http"]
 

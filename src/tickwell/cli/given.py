@@ -67,6 +67,7 @@ GIVEN = (
     _target("method", "http.method", "GET, POST, PUT, DELETE or PATCH.", metavar="METHOD"),
     _target("header", "http.headers", "A header; may be repeated.", list[str], "'NAME: VALUE'"),
     _target("body", "http.body", "What to send; JSON, text, or @FILE.", metavar="BODY"),
+    _target("sign_with", "http.sign_with", "A key to sign by; may be repeated.", list[str], "KEY"),
     _target("timeout", "http.timeout", "How long one attempt may take.", metavar="DURATION"),
     _target("call", "call.handler", "Call a Python handler.", metavar="HANDLER"),
     _policy("payload", "payload", "JSON handed to the target, or @FILE.", metavar="JSON"),

@@ -22,10 +22,19 @@ _ALSO_CALLED = {
 }
 #: Places that are named at most.
 _MOST = 3
+#: Options of all commands, which stand after the command.
+_OF_ALL = ("--store", "--server", "--api-key", "--project", "--json")
 
 
 class Group(TyperGroup):
     """Says where a command is, whether it was looked for in the wrong place or by another name."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Say of an option that belongs to a command where it stands."""
+        if args and (flag := args[0].partition("=")[0]) in _OF_ALL:
+            ctx.fail(f"{flag} stands after the command: tickwell jobs list {flag} …")
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command of these words."""
