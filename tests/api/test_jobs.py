@@ -3,7 +3,9 @@
 import pytest
 
 from tests.api.conftest import CALL, HOOK
+from tickwell.api.paging import sealed
 from tickwell.domain.policy import Retention
+from tickwell.services.operations import paging
 
 CRON = {"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"}
 
@@ -72,6 +74,27 @@ async def test_what_was_read_can_be_sent_back_changed(world, http):
     assert stale.status_code == 412
     versions = (await http.get("/jobs/report/versions")).json()["items"]
     assert [each["version"] for each in versions] == [2, 1]
+
+
+async def test_definitions_that_are_very_large_come_page_by_page(world, http, monkeypatch):
+    monkeypatch.setattr(paging, "MOST_BYTES", 250)
+    await world.add(payload="x" * 100)
+    for version in (1, 2, 3):
+        change = {"priority": version, "payload": "x" * (100 if version < 3 else 300)}
+        headers = {"if-match": f'"{version}"'}
+        await http.patch("/jobs/report", json=change, headers=headers)
+    found, cursor = [], None
+    while True:
+        asked = {} if cursor is None else {"cursor": cursor}
+        page = (await http.get("/jobs/report/versions", params=asked)).json()
+        found.append([each["version"] for each in page["items"]])
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert found == [[4], [3, 2], [1]]
+    forged = sealed("x", "versions", "default", "report")
+    refused = await http.get("/jobs/report/versions", params={"cursor": forged})
+    assert refused.status_code == 422
 
 
 async def test_a_job_has_the_retention_that_it_says_or_else_the_projects(world, http):

@@ -41,6 +41,16 @@ async def test_strangers_are_asked_who_they_are(tmp_path):
             assert (await http.get("/health")).status_code == 200
 
 
+async def test_before_anybody_can_be_known_it_says_that_it_is_starting(tmp_path):
+    app = Scheduler(f"sqlite:///{tmp_path / 'jobs.db'}").asgi()
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+        answer = await http.get("/api/v1/jobs")
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+        assert "still starting" in answer.json()["detail"]
+        assert (await http.get("/jobs")).status_code == 503
+
+
 async def test_the_first_start_makes_a_user_and_says_once_how_they_get_in(tmp_path, caplog):
     store = f"sqlite:///{tmp_path / 'jobs.db'}"
     for _ in range(2):

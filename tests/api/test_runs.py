@@ -53,6 +53,7 @@ async def test_one_execution_is_read_with_progress_and_logs(world, http):
 async def test_a_triggered_run_is_seen_to_its_end(world, http):
     await world.add(payload={"a": 1})
     answer = await http.post("/jobs/report/trigger", json={"payload": {"a": 2}})
+    assert answer.json()["job_name"] == "report"
     assert answer.status_code == 202
     id = answer.json()["id"]
     await world.run(result={"done": True})

@@ -34,6 +34,7 @@ def test_a_job_from_its_first_to_its_last_day(client):
     replaced = client.replace_job("report", job(trigger={"every": "2h"}), version=None)
     assert replaced["job"]["trigger"] == {"every": "2h"}
     assert [each["version"] for each in client.job_versions("report")["items"]] == [3, 2, 1]
+    assert [each["version"] for each in client.iter_versions("report")] == [3, 2, 1]
     assert len(client.next_fires("report", count=3)["items"]) == 3
     until = datetime(2036, 1, 1, tzinfo=UTC)
     paused = client.pause_job("report", note="moving", until=until)["job"]["pause"]

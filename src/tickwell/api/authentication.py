@@ -8,6 +8,7 @@ from fastapi import Request
 
 from tickwell.api.context import RateLimit
 from tickwell.api.cookies import own_name, session_of
+from tickwell.api.problems import SaidTwice
 from tickwell.api.same_origin import require_own_page
 from tickwell.errors import InvalidInput, NotFound, Unauthenticated
 from tickwell.services.access.actor import Actor
@@ -37,6 +38,10 @@ class Authentication:
 
     async def authenticate(self, request: Request) -> Actor:
         """The actor of a request to the API."""
+        for name in ("Authorization", "X-API-Key"):
+            if len(request.headers.getlist(name)) > 1:
+                self._count_stranger(request)
+                raise SaidTwice(f"the request has more than one {name} header; send one")
         shown = _credentials(request)
         if shown is None:
             return await self._by_session(request)

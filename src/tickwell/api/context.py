@@ -11,7 +11,7 @@ from tickwell.api.idempotency import Idempotency
 from tickwell.clock import Clock
 from tickwell.domain.event import Events
 from tickwell.domain.health import Health
-from tickwell.errors import NotRunning, Unauthenticated
+from tickwell.errors import NotRunning
 from tickwell.services.access.actor import Actor
 from tickwell.services.administration import Administration
 from tickwell.services.feed import Feed
@@ -27,7 +27,7 @@ Authenticate = Callable[[Request], Awaitable[Actor]]
 
 async def nobody(_request: Request) -> Actor:
     """Lets nobody in: an application that was given no access is not open, but shut."""
-    raise Unauthenticated("this application was given no way to know who asks")
+    raise NotRunning("this application is still starting; try again in a moment")
 
 
 #: The same for a page of the dashboard, by its session; also the token that its changes must carry,

@@ -25,7 +25,7 @@ _IDEMPOTENCY = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 }
 _REFUSALS = {
-    "400": "The body is no JSON.",
+    "400": "The body is no JSON, or a key came twice.",
     "401": "Nobody that can be believed asks.",
     "403": "The role does not allow it.",
     "404": "There is no such record in this project.",
@@ -96,7 +96,7 @@ def _may(status: str, operation: dict[str, Any], method: str) -> bool:
     if operation["x-permission"] == PUBLIC:
         bodies = {"400", "401", "413", "415", "422", "429"} if method == "post" else set()
         return status in {"503", *bodies}
-    if status in {"400", "413", "415"}:
+    if status in {"413", "415"}:
         return method in {"post", "put", "patch"}
     if status in {"412", "428"}:
         return any(each["name"] == "If-Match" for each in operation.get("parameters", ()))

@@ -24,6 +24,12 @@ class ApiError(errors.TickwellError):
     headers: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
+class SaidTwice(ApiError):
+    """A header that names who asks is there more than once: which one counts is anybody's guess."""
+
+    kind = "said-twice"
+
+
 class NotJson(ApiError):
     """The body is no JSON that can be read."""
 
@@ -143,7 +149,7 @@ async def on_error(request: Request, error: Exception) -> Response:
         return problem(request, error.status, error.kind, str(error), headers=error.headers)
     for kind, status, name in _STATUS:
         if isinstance(error, kind):
-            detail = _STORE if status == 503 else str(error)
+            detail = _STORE if isinstance(error, errors.StoreError) else str(error)
             found = _errors(error)
             return problem(
                 request, status, name, detail, errors=found, headers=_headers(status, error)

@@ -89,6 +89,7 @@ class Operations:
     rewrap_secrets = Operation(keeping.rewrap_secrets)
 
     iter_jobs = Listing(jobs.list_jobs)
+    iter_versions = Listing(jobs.job_versions)
     iter_history = Listing(jobs.job_history)
     iter_executions = Listing(executions.list_executions)
     iter_audit = Listing(keeping.list_audit)

@@ -146,3 +146,18 @@ async def test_a_one_time_answer_is_not_kept_for_repetition(house):
     again = shown | {"idempotency-key": "k"}
     assert await status(house, again, "POST", "/keys", json=body) == 422
     assert await status(house, shown, "POST", "/keys", json=body) == 201
+
+
+async def test_a_header_that_says_twice_who_asks_is_refused(house):
+    shown = (await house.key("a", Role.VIEWER))["authorization"]
+    for name in ("Authorization", "X-API-Key"):
+        answer = await house.http.get("/jobs", headers=[(name, shown), (name, shown)])
+        assert answer.status_code == 400
+        assert answer.json()["detail"] == f"the request has more than one {name} header; send one"
+        assert answer.headers["ratelimit"].startswith('"address";r=')
+
+
+async def test_a_token_is_a_user_s(house):
+    answer = await house.http.post("/tokens", headers=await house.key("a", Role.ADMIN))
+    assert answer.status_code == 422
+    assert "send the key itself" in answer.json()["detail"]

@@ -192,6 +192,7 @@ class Version(Answer):
 
 
 class Versions(Answer):
-    """Every definition, newest first."""
+    """Definitions, newest first."""
 
     items: list[Version]
+    next_cursor: str | None

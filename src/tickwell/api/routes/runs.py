@@ -82,7 +82,8 @@ async def trigger(request: Request, key: str, actor: Actor = allow(Permission.OP
 
     async def act() -> Response:
         given = bodies.object_of(body, "payload", "at", "in")
-        execution = await context.operations.executions.trigger(
+        executions = context.operations.executions
+        execution = await executions.trigger(
             actor,
             key,
             payload=given.get("payload"),
@@ -90,7 +91,9 @@ async def trigger(request: Request, key: str, actor: Actor = allow(Permission.OP
             key=key_of(request),
         )
         headers = place(request, f"/executions/{execution.id}")
-        return answer(execution_document(execution), 202, headers)
+        names = await executions.names(actor, [execution])
+        document = execution_document(execution, names.get(execution.job_id))
+        return answer(document, 202, headers)
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -162,18 +165,25 @@ async def slots(
 
 
 @router.get("/jobs/{key}/versions", **described("job_versions", models.Versions))
-async def versions(request: Request, key: str, actor: Actor = allow(Permission.READ)) -> Response:
-    """Every definition that the job had, newest first."""
-    found = await context_of(request).operations.slots.versions(actor, key)
+async def versions(
+    request: Request,
+    key: str,
+    cursor: Annotated[str | None, Query(max_length=1000)] = None,
+    actor: Actor = allow(Permission.READ),
+) -> Response:
+    """The definitions that the job had, newest first: all of them, unless they are very large."""
+    scope = ("versions", actor.project, key)
+    operations = context_of(request).operations
+    page = await operations.slots.versions_page(actor, key, opened(cursor, *scope))
     items = [
         {
             "version": job.version,
             "saved_at": instant_text(job.saved_at),
             "definition": job_to_document(job),
         }
-        for job in found
+        for job in page.items
     ]
-    return answer({"items": items})
+    return answer({"items": items, "next_cursor": sealed(page.cursor, *scope)})
 
 
 @router.get("/jobs/{key}/history", **described("job_history", runs.ExecutionPage))

@@ -11,7 +11,7 @@ from tickwell.api.describe import described
 from tickwell.api.models import administration as models
 from tickwell.api.once import require_no_key
 from tickwell.api.security import allow, public
-from tickwell.errors import NotFound
+from tickwell.errors import InvalidInput, NotFound
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 
@@ -25,7 +25,12 @@ async def issue(request: Request, actor: Actor = allow(Permission.READ)) -> Resp
     await bodies.read_object(request)
     administration = administration_of(request)
     kind, _, name = actor.name.partition(":")
-    user = await administration.directory.find(name) if kind == "user" else None
+    if kind != "user":
+        raise InvalidInput(
+            "a token says which user asks, and no user does",
+            hint="An API key needs no token: send the key itself; a user logs in first",
+        )
+    user = await administration.directory.find(name)
     if user is None:
         raise NotFound("user", actor.name)
     token = await administration.issuer.issue(user)

@@ -143,9 +143,9 @@ def job_slots(key: str, since: Instant, until: Instant) -> Call[Slots]:
     )
 
 
-def job_versions(key: str) -> Call[Items[Version]]:
-    """Every definition that the job had, newest first."""
-    return get("jobs", key, "versions")
+def job_versions(key: str, *, cursor: str | None = None) -> Call[Page[Version]]:
+    """The definitions that the job had, newest first: all of them, unless they are very large."""
+    return get("jobs", key, "versions", cursor=cursor)
 
 
 def job_history(

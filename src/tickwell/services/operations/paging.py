@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from tickwell.domain.execution import Execution
 from tickwell.domain.http import Http
 from tickwell.domain.http.json_value import Json
-from tickwell.domain.job import Entry
+from tickwell.domain.job import Entry, Job
 from tickwell.ports.records import ExecutionFilter, JobFilter, Page
 
 #: How many that do not match a page passes over, before it gives back what it found.
@@ -50,10 +50,20 @@ async def read_page(
     return page
 
 
+def within(items: Sequence[T], size: Callable[[T], int]) -> list[T]:
+    """The first of those that were read already, as many as a page holds; one at least."""
+    return list(items[: max(1, _fitting([*map(size, items)], MOST_BYTES))])
+
+
 def job_size(entry: Entry) -> int:
     """The bytes of a job that can be many."""
-    target = entry.job.target
-    return _size(entry.job.payload) + (_size(target.body) if isinstance(target, Http) else 0)
+    return definition_size(entry.job)
+
+
+def definition_size(job: Job) -> int:
+    """The same of its definition."""
+    target = job.target
+    return _size(job.payload) + (_size(target.body) if isinstance(target, Http) else 0)
 
 
 def execution_size(execution: Execution) -> int:

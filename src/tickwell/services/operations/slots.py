@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickwell.domain.job import Job
+from tickwell.errors import InvalidInput
+from tickwell.ports.records import Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.completeness import Completeness, count
+from tickwell.services.operations.paging import definition_size, within
 from tickwell.services.operations.tools import Tools
 from tickwell.services.slot import Slot, SlotPage
 from tickwell.services.versions import spans
@@ -48,3 +51,20 @@ class SlotOperations:
         entry = await self.tools.jobs.get(actor.project, key)
         found = await spans(self.tools.store, entry, 0, self.tools.clock.now())
         return [span.job for span in reversed(found)]
+
+    @needs(Permission.READ)
+    async def versions_page(self, actor: Actor, key: str, cursor: str | None) -> Page[Job]:
+        """The same, as many as a page may have bytes."""
+        found = await self.versions(actor, key)
+        before = found[0].version + 1 if cursor is None else _number(cursor)
+        left = [job for job in found if job.version < before]
+        items = within(left, definition_size)
+        return Page(items=items, cursor=str(items[-1].version) if len(items) < len(left) else None)
+
+
+def _number(cursor: str) -> int:
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 20):
+        raise InvalidInput(
+            "is none that a list gave", field="cursor", hint="Leave it out to begin anew"
+        )
+    return int(cursor)
