@@ -8,10 +8,14 @@ from tickwell.api.authentication import Authentication
 from tickwell.api.context import Context
 from tickwell.api.local import local_admin, local_visit
 from tickwell.services.administration import Administration
-from tickwell.services.assembly import make_administration, make_request_limits
+from tickwell.services.assembly import (
+    make_administration,
+    make_request_limits,
+    open_administration,
+)
 from tickwell.services.bootstrap import LOCAL, Bootstrap, bootstrap, ensure_first_user
 from tickwell.services.keyring import Keyring
-from tickwell.services.keyring.proof import find_keys, require_keys
+from tickwell.services.keyring.proof import require_keys
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools
 
@@ -33,19 +37,9 @@ def give_access(
         context.authenticate, context.visit = local_admin, local_visit
 
 
-def let_in(context: Context, tools: Tools, keyring: Keyring) -> Administration:
+def let_in(context: Context, tools: Tools, keyring: Keyring) -> None:
     """Give access to those whom the store knows, by its server keys."""
-    settings = context.settings
-    administration = make_administration(
-        tools.store,
-        tools.clock,
-        tools.random,
-        jobs=tools.jobs,
-        settings=settings,
-        keyring=keyring,
-    )
-    give_access(context, tools, administration, make_request_limits(tools.clock, settings))
-    return administration
+    _admit(context, tools, make_administration(tools, context.settings, keyring))
 
 
 async def first_start(context: Context, tools: Tools) -> Bootstrap | None:
@@ -67,9 +61,15 @@ async def first_mounted(context: Context, tools: Tools, store: str) -> None:
 
 async def _administration(context: Context, tools: Tools) -> Administration:
     """With keys that the store was written with, or that are made now for a new one."""
-    now = tools.clock.now()
     found = context.administration
     if found is None:
-        found = let_in(context, tools, await find_keys(tools.store, context.settings, now))
-    await require_keys(tools.store, found.keyring, now)
+        found = await open_administration(tools, context.settings)
+        _admit(context, tools, found)
+    else:
+        await require_keys(tools.store, found.keyring, tools.clock.now())
     return found
+
+
+def _admit(context: Context, tools: Tools, administration: Administration) -> None:
+    limits = make_request_limits(tools.clock, context.settings)
+    give_access(context, tools, administration, limits)

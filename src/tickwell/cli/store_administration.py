@@ -13,9 +13,8 @@ from tickwell.services.access.permission import Role
 from tickwell.services.access.user import public
 from tickwell.services.administered import callback_document, key_document, secret_document
 from tickwell.services.administration import Administration
-from tickwell.services.assembly import make_administration
+from tickwell.services.assembly import open_administration
 from tickwell.services.callbacks.callback import Told
-from tickwell.services.keyring.proof import find_keys, require_keys
 from tickwell.services.operations.tools import Tools
 from tickwell.settings import Settings
 
@@ -32,18 +31,7 @@ class StoreAdministration:
     @classmethod
     async def over(cls, tools: Tools, settings: Settings, actor: Actor) -> Self:
         """On an opened store."""
-        now = tools.clock.now()
-        keyring = await find_keys(tools.store, settings, now)
-        await require_keys(tools.store, keyring, now)
-        service = make_administration(
-            tools.store,
-            tools.clock,
-            tools.random,
-            jobs=tools.jobs,
-            settings=settings,
-            keyring=keyring,
-        )
-        return cls(service, actor, _address(settings))
+        return cls(await open_administration(tools, settings), actor, _address(settings))
 
     async def users_list(self) -> Document:
         return {"items": [public(each) for each in await self.service.users.list(self.actor)]}

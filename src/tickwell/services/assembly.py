@@ -8,15 +8,14 @@ from tickwell.clock import Clock
 from tickwell.executors.http.fetch import Fetcher
 from tickwell.executors.http.guard import Guard
 from tickwell.executors.http.resolver import SystemResolver
-from tickwell.ids import Random
-from tickwell.ports.store import Store
 from tickwell.services.access.oidc import read_provider
 from tickwell.services.access.trusted import read_issuer
 from tickwell.services.administration import Administration
-from tickwell.services.jobs import Jobs
 from tickwell.services.keyring import Keyring
+from tickwell.services.keyring.proof import find_keys, require_keys
 from tickwell.services.limits.quota import Quota
 from tickwell.services.limits.requests import RequestLimits
+from tickwell.services.operations.tools import Tools
 from tickwell.settings import Settings
 
 
@@ -29,24 +28,24 @@ def make_request_limits(clock: Clock, settings: Settings) -> RequestLimits:
     )
 
 
-def make_administration(
-    store: Store,
-    clock: Clock,
-    random: Random,
-    *,
-    jobs: Jobs,
-    settings: Settings,
-    keyring: Keyring,
-) -> Administration:
+async def open_administration(tools: Tools, settings: Settings) -> Administration:
+    """With keys that the store was written with, or that are made now for a new one."""
+    now = tools.clock.now()
+    keyring = await find_keys(tools.store, settings, now)
+    await require_keys(tools.store, keyring, now)
+    return make_administration(tools, settings, keyring)
+
+
+def make_administration(tools: Tools, settings: Settings, keyring: Keyring) -> Administration:
     """All that is administered, over one store."""
     web = Fetcher(Guard.of(settings), SystemResolver())
     secret = os.environ.get("TICKWELL_OIDC_SECRET", "")
     return Administration.over(
-        store,
-        clock,
-        random,
+        tools.store,
+        tools.clock,
+        tools.random,
         keyring,
-        jobs,
+        tools.jobs,
         quota=Quota(
             jobs=settings.max_jobs,
             fires_per_day=settings.max_fires_per_day,
