@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -59,6 +60,12 @@ class Reporter:
         self._wrote_at = self._held_until = float("-inf")
         self._pending: deque[tuple[Claim, Outcome, int]] = deque()
         self._in_flight: list[Report] = []
+        #: What writes them.
+        self._task: asyncio.Task[object] | None = None
+
+    def is_cut_off(self) -> bool:
+        """Whether nothing more is written: an event loop that ends cancels all tasks at once."""
+        return self._task is not None and self._task.cancelling() > 0
 
     @property
     def backlog(self) -> int:
@@ -83,6 +90,7 @@ class Reporter:
 
     async def step(self) -> float:
         """Write one batch. A batch whose reply was lost is written again, as it was."""
+        self._task = asyncio.current_task()
         if not self._in_flight:
             if (rest := self._gathering()) > 0:
                 return rest

@@ -165,6 +165,8 @@ class Runner:
                 outcome = await self.executor.run(attempt.claim)
                 outcome.started_at = attempt.started_at
         except asyncio.CancelledError:
+            if attempt.stop is None and self.reporter.is_cut_off():
+                raise  # with the event loop: another in its place would end in its midst
             outcome = attempt.interrupted()
         except Exception as error:  # noqa: BLE001 - an executor that raises is a failed attempt
             outcome = Outcome(

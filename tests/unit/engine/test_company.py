@@ -23,8 +23,8 @@ async def test_workers_of_the_same_queues_are_counted_at_every_sweep():
     assert lane.company == 2
 
 
-async def test_who_began_since_the_last_sweep_gets_its_part_of_a_burst():
-    rig = Rig(slots=1, lead=0.5)
+async def test_who_began_since_the_last_sweep_gets_its_part_of_a_burst(rigs):
+    rig = rigs(slots=1, lead=0.5)
     (lane,) = rig.worker.lanes
     job = await rig.add()
     rig.executor.hold("quick")
@@ -40,8 +40,8 @@ async def test_who_began_since_the_last_sweep_gets_its_part_of_a_burst():
     assert lane.company == 2
 
 
-async def test_what_turns_out_too_slow_to_be_started_in_time_goes_back_to_others():
-    rig = Rig(slots=1, lead=0.5)
+async def test_what_turns_out_too_slow_to_be_started_in_time_goes_back_to_others(rigs):
+    rig = rigs(slots=1, lead=0.5)
     (lane,) = rig.worker.lanes
     job = await rig.add()
     rig.executor.hold("quick")

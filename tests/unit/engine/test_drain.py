@@ -1,4 +1,5 @@
 import asyncio
+import gc
 
 from tests.unit.engine.rig import LoopClock, Rig, virtually
 from tickwell.domain.event import Stopped
@@ -173,3 +174,22 @@ async def test_outcomes_are_flushed_when_the_store_comes_back_in_time():
     rig.store.away = False
     await stopping
     assert await rig.state(id) is State.SUCCEEDED
+
+
+def test_the_end_of_the_event_loop_starts_nothing_in_the_place_of_what_it_ends(caplog):
+    async def main():
+        rig = Rig(slots=1, lead=0.5)
+        rig.executor.hold("quick")
+        job = await rig.add()
+        for _ in range(5):
+            await rig.request(job)
+        await rig.engine.start()
+        await rig.settle()
+        (lane,) = rig.worker.lanes
+        assert (len(rig.executor.calls), len(lane.ready)) == (1, 4)
+        return rig.executor.calls
+
+    calls = asyncio.run(main())  # and nobody has stopped the engine
+    gc.collect()
+    assert len(calls) == 1
+    assert caplog.messages == []

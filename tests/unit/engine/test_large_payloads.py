@@ -43,8 +43,8 @@ def test_as_many_are_asked_for_as_a_claim_can_bring(lane):
     assert lane.room() == 500
 
 
-async def test_a_claim_that_the_bytes_ended_is_followed_by_another():
-    rig = Rig(slots=10, lead=0.5)
+async def test_a_claim_that_the_bytes_ended_is_followed_by_another(rigs):
+    rig = rigs(slots=10, lead=0.5)
     job = await rig.add()
     rig.executor.hold("quick")
     for _ in range(40):

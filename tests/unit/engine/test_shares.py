@@ -159,8 +159,8 @@ async def test_the_limits_of_many_projects_are_read_a_few_at_each_step():
     assert [lane.shares[name].seats for name in names].count(3) == len(names)
 
 
-async def test_a_limit_that_is_raised_lets_in_what_is_held():
-    rig = Rig(slots=10, lead=0.5, max_running=2)
+async def test_a_limit_that_is_raised_lets_in_what_is_held(rigs):
+    rig = rigs(slots=10, lead=0.5, max_running=2)
     await crowd(rig, 6)
     await step(rig)
     (lane,) = rig.worker.lanes
