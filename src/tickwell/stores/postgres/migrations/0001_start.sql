@@ -160,6 +160,8 @@ CREATE TABLE tickwell.running (
     lost integer NOT NULL,
     returned integer NOT NULL,
     holds_job boolean NOT NULL,
+    -- Claimed before its instant: a change of the job may call it off.
+    ahead boolean NOT NULL DEFAULT false,
     cancel boolean NOT NULL DEFAULT false,
     called_off boolean NOT NULL DEFAULT false,
     worker text COLLATE "C" NOT NULL,
@@ -167,9 +169,9 @@ CREATE TABLE tickwell.running (
     -- The concurrency gate in which it has a place.
     gate text COLLATE "C"
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX running_worker ON tickwell.running (worker);
-CREATE INDEX running_job ON tickwell.running (job);
-CREATE INDEX running_deadline ON tickwell.running (deadline);
+-- One for both: whose time is over is asked worker by worker, and every claim writes it.
+CREATE INDEX running_worker ON tickwell.running (worker, deadline);
+CREATE INDEX running_ahead ON tickwell.running (job) WHERE ahead;
 
 -- Places taken in a concurrency gate; its row is the lock of the gate.
 CREATE TABLE tickwell.gate (name text COLLATE "C" PRIMARY KEY, held integer NOT NULL);

@@ -152,7 +152,8 @@ UPDATE tickwell.queue SET state = 0, waits = 0 WHERE id = ANY ($1::uuid[]);
 -- What workers hold of a job ahead of its instant.
 SELECT running.id::text, execution.kind, execution.fire_time, running.attempt - 1
 FROM tickwell.running JOIN tickwell.execution ON execution.id = running.id
-WHERE running.job = $1 AND running.run_at > $2 ORDER BY running.id FOR UPDATE OF running;
+WHERE running.job = $1 AND running.ahead AND running.run_at > $2
+ORDER BY running.id FOR UPDATE OF running;
 
 -- name: call_off
 -- Ask a worker for what it holds ahead of its instant.

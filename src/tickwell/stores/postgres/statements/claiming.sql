@@ -48,11 +48,11 @@ gone AS (
 ),
 started AS (
     INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank,
-                                  expires_at, worker, claim_id, deadline, holds_job, gate)
+                                  expires_at, worker, claim_id, deadline, holds_job, ahead, gate)
     SELECT id, job, attempt + 1, charged + 1, lost, returned, run_at, rank, expires_at, $1, $2,
            greatest($3, run_at) + 60000
            + (SELECT hards FROM head)[width_bucket(job, (SELECT jobs FROM head))],
-           holds_job, CASE WHEN holds_key THEN gate END
+           holds_job, run_at > $3, CASE WHEN holds_key THEN gate END
     FROM taken
 )
 SELECT id::text, job::text, kind, attempt, charged, lost, returned, fire_time, run_at,
@@ -103,11 +103,11 @@ gone AS (
 ),
 started AS (
     INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank,
-                                  expires_at, worker, claim_id, deadline, holds_job, gate)
+                                  expires_at, worker, claim_id, deadline, holds_job, ahead, gate)
     SELECT id, job, attempt + 1, charged + 1, lost, returned, run_at, rank, expires_at, $1, $2,
            greatest($3, run_at) + 60000
            + (SELECT hards FROM head)[width_bucket(job, (SELECT jobs FROM head))],
-           holds_job, CASE WHEN holds_key THEN gate END
+           holds_job, run_at > $3, CASE WHEN holds_key THEN gate END
     FROM taken
 )
 SELECT id::text, job::text, kind, attempt, charged, lost, returned, fire_time, run_at,

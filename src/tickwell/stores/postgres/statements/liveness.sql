@@ -37,7 +37,8 @@ orphan (id) AS (
     JOIN tickwell.running ON running.worker = owner.worker
     WHERE worker.id IS NULL OR worker.lost
     UNION
-    SELECT id FROM tickwell.running WHERE deadline < $1
+    SELECT running.id FROM owner
+    JOIN tickwell.running ON running.worker = owner.worker AND running.deadline < $1
 )
 SELECT execution.id::text, running.job::text, execution.kind, running.attempt, running.charged,
        running.lost, running.returned, execution.fire_time, running.run_at, execution.payload,
