@@ -104,6 +104,8 @@ async def test_a_rate_is_kept_by_rests(world, dead):
 
 async def test_a_part_of_the_error_is_a_filter(world, dead):
     assert await dead.count("default", DeadFilter(search="Error")) == 2
+    assert await dead.count("default", DeadFilter(search="eRROR")) == 2
+    assert await dead.count("default", DeadFilter(search="oops: 3")) == 1
     assert await dead.count("default", DeadFilter(search="500", signature="ValueError: no")) == 0
 
 

@@ -5,8 +5,9 @@ import re
 import pytest
 from playwright.async_api import expect
 
+from tests.ui.house import House
 from tests.ui.site import Site, lively
-from tickwell.domain.event import Events
+from tickwell.domain.event import Events, Idle
 from tickwell.errors import LimitReached
 from tickwell.ui.live import MOST_OF_ONE, Hub
 
@@ -50,9 +51,9 @@ async def test_an_execution_ends_before_ones_eyes(window, house):
 
 
 async def test_a_hidden_tab_lets_go_of_the_stream(page):
-    async with page.expect_response("**/live"):
+    async with page.expect_response("**/live*"):
         await page.reload()
-    async with page.expect_event("requestfailed", lambda each: each.url.endswith("/live")):
+    async with page.expect_event("requestfailed", lambda each: "/live" in each.url):
         await page.evaluate(HIDE, True)
     async with (
         page.expect_request(lambda each: each.url.endswith("/live")),
@@ -67,7 +68,7 @@ async def test_a_page_says_since_when_it_is_stale_and_recovers(window, house):
     # Whatever a browser says of a server that goes away, perhaps in the midst of an answer.
     visitor.allowed += ["ERR_CONNECTION_", "ERR_INCOMPLETE_CHUNKED_ENCODING", "503", "htmx:"]
     page = await visitor.open("/executions")
-    async with page.expect_response("**/live"):
+    async with page.expect_response("**/live*"):
         await page.reload()
     house.__exit__()
     await expect(page.locator("[data-live]")).to_contain_text("Stale since")
@@ -83,6 +84,25 @@ async def test_distances_go_by_the_clock_of_the_service(window, site):
     page = await visitor.open(f"/executions/{site.ids['later']}")
     await page.evaluate("document.dispatchEvent(new Event('htmx:afterSwap'))")
     await expect(page.locator(".facts .ago").first).to_have_text(re.compile("^in [0-9]+ min$"))
+
+
+async def test_the_stream_of_a_session_that_ended_is_refused_and_leads_to_no_form(tmp_path):
+    async with House(tmp_path) as house:
+        browser = await house.login()
+        await house.administration.sessions.end(browser.http.cookies["tickwell"])
+        answer = await browser.get("/live", headers={"accept": "text/event-stream"})
+        assert (answer.status_code, answer.headers.get("location")) == (401, None)
+
+
+def test_a_stream_tells_at_once_what_happened_since_its_page_was_made():
+    events = Events()
+    hub = Hub(events)
+    made = hub.heard
+    assert not hub.join("user:ada", made).is_set()
+    events.emit(Idle(worker="w"))
+    assert hub.join("user:ada", made).is_set()
+    assert not hub.join("user:ada", hub.heard).is_set()
+    assert not hub.join("user:ada").is_set()
 
 
 def test_one_visitor_does_not_take_all_streams():

@@ -38,7 +38,7 @@ class DeadFilter:
     until: int | None = None
     #: What went wrong, as `signature` has it.
     signature: str | None = None
-    #: A part of that.
+    #: A part of that, or of the error with its ids and numbers; capitals or not.
     search: str | None = None
 
     def matches(self, execution: Execution) -> bool:
@@ -46,7 +46,10 @@ class DeadFilter:
         if self.signature is None and self.search is None:
             return True
         found = signature(execution)
-        return self.signature in {None, found} and (self.search or "") in found
+        if self.signature not in {None, found}:
+            return False
+        wanted, line = (self.search or "").casefold(), headline(execution.error or "")
+        return wanted in found.casefold() or wanted in line.casefold()
 
 
 @dataclass(slots=True, kw_only=True)

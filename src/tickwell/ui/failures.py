@@ -50,7 +50,8 @@ async def on_stranger(request: Request, error: Exception) -> Response:
     if request.method != "GET":
         text = f"{_UNCHANGED} Log in again, then repeat what you did."
         return await _page(request, 401, text, error, login=f"/login?next={quote(back(request))}")
-    if "hx-request" in request.headers:
+    is_stream = request.headers.get("accept") == "text/event-stream"
+    if is_stream or "hx-request" in request.headers:
         return await _page(request, 401, _sentence(str(error)))
     return go(request, f"/login?next={quote(wanted)}")
 

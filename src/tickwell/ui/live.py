@@ -32,28 +32,35 @@ class Hub:
     def __init__(self, events: Events) -> None:
         #: With each, whose it is.
         self.streams: dict[asyncio.Event, str] = {}
+        #: Events so far; a page remembers how many there were when it was made.
+        self.heard = 0
         events.subscribe(self._on_event)
 
     def _on_event(self, event: Event) -> None:
+        self.heard += 1
         for stream in self.streams:
             stream.set()
 
-    def join(self, visitor: str) -> asyncio.Event:
-        """A new stream; leave it by `streams.pop`."""
+    def join(self, visitor: str, heard: int | None = None) -> asyncio.Event:
+        """A new stream, which tells at once what its page missed; leave it by `streams.pop`."""
         if len(self.streams) >= MOST:
             raise LimitReached(f"{MOST} pages are open already", retry_after=30)
         if [*self.streams.values()].count(visitor) >= MOST_OF_ONE:
             raise LimitReached(f"{MOST_OF_ONE} pages of yours are open already", retry_after=30)
         stream = asyncio.Event()
+        if heard not in {None, self.heard}:
+            stream.set()
         self.streams[stream] = visitor
         return stream
 
 
 @router.get("/live")
-async def live(request: Request, visitor: Visitor = visit(Permission.READ)) -> StreamingResponse:
+async def live(
+    request: Request, heard: int | None = None, visitor: Visitor = visit(Permission.READ)
+) -> StreamingResponse:
     """Hints without content: what a page may see, it asks for itself."""
     hub: Hub = request.app.state.hub
-    stream = hub.join(visitor.actor.name)
+    stream = hub.join(visitor.actor.name, heard)
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(
         _messages(hub, stream, visitor), media_type="text/event-stream", headers=headers

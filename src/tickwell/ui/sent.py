@@ -48,7 +48,8 @@ def curl(execution: Execution, job: Job | None) -> str | None:
     # Brackets in an address are a pattern to curl unless it is told otherwise.
     words = ["curl", *(["-g"] if set(url) & set("[]{}") else ()), "-X", target.method, url]
     for name, text in headers.items():
-        words += ["-H", f"{name}: {text}"]
+        # Without a value curl would leave the header out, unless a semicolon stands there.
+        words += ["-H", f"{name}: {text}" if text else f"{name};"]
     if len(body) > LONGEST:
         return shlex.join([*words, "--data-binary", f"@{BODY_FILE}"])
     # Raw: what begins with @ is no name of a file whose content is to be sent.

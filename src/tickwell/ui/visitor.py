@@ -34,6 +34,8 @@ class Visitor:
     projects: tuple[str, ...] = ()
     #: Whether they came by a link, and have nothing to log in with the next time.
     lacks_password: bool = False
+    #: Events that the engine had told when the page was asked for: its stream tells those since.
+    heard: int = 0
 
     @cached_property
     def now(self) -> int:
@@ -80,7 +82,7 @@ def visit(permission: Permission) -> Any:
     """What lets a visitor in who holds the permission, as the default of a parameter."""
 
     async def admitted(request: Request) -> Visitor:
-        context = context_of(request)
+        context, heard = context_of(request), request.app.state.hub.heard
         actor, token = await context.visit(request)
         actor.require(permission)
         user = await _user(context, actor)
@@ -92,6 +94,7 @@ def visit(permission: Permission) -> Any:
             zone=_zone(request.cookies.get("zone", "")),
             projects=tuple(sorted(user.roles)) if user else await _all_projects(context, actor),
             lacks_password=user is not None and user.password is None and ":" not in user.name,
+            heard=heard,
         )
 
     admitted.permission = permission.value  # type: ignore[attr-defined]

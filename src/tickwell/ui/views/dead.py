@@ -18,6 +18,8 @@ from tickwell.ui.visitor import Visitor, visit
 
 #: Revived a second, unless somebody says otherwise.
 RATE = 10.0
+#: Somebody else was faster, or a search found none.
+NONE_LEFT = "No dead letter matches any more: nothing was done"
 
 router = APIRouter(include_in_schema=False)
 
@@ -76,6 +78,8 @@ async def revive(
     begun = await visitor.operations.dead_letters.revive(
         visitor.actor, where, rate=rate, payload=other
     )
+    if not begun.matched:
+        return done(request, NONE_LEFT, "/dead")
     said = f"{'Reviving' if other is KEEP else 'Repeating'} {begun.matched:,} at {rate:g} a second"
     return done(request, said, f"/dead?revival={begun.id}")
 
@@ -93,7 +97,7 @@ async def purge(
     where = _matching(signature, q, job)
     purged, more = await visitor.operations.dead_letters.purge(visitor.actor, where)
     said = f"{purged:,} purged" + ("; there are more: purge again" if more else "")
-    return done(request, said, "/dead")
+    return done(request, said if purged else NONE_LEFT, "/dead")
 
 
 def _matching(signature: str, q: str, job: str) -> DeadFilter:

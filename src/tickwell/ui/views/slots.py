@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.domain.policy import DAY
+from tickwell.domain.policy import DAY, SECOND
 from tickwell.errors import InvalidInput
 from tickwell.services.access.permission import Permission
 from tickwell.ui.answers import done
@@ -42,11 +42,12 @@ async def slots(
     only: str = "",
     visitor: Visitor = visit(Permission.READ),
 ) -> HTMLResponse:
-    """The slots of a range, the day around now if none is given."""
-    first = _instant(since, visitor.zone, "since") or visitor.now - DAY
-    last = _instant(until, visitor.zone, "until") or max(visitor.now, first) + 1
+    """The slots of a range; if none is given, of the last day in which there was the job."""
     operations, actor = visitor.operations, visitor.actor
     entry = await operations.jobs.get(actor, id)
+    born = -(-entry.job.created_at // SECOND) * SECOND
+    first = _instant(since, visitor.zone, "since") or max(visitor.now - DAY, born)
+    last = _instant(until, visitor.zone, "until") or max(visitor.now, first) + 1
     found, counted = await operations.slots.read(actor, entry.job.id, first, last)
     past = [slot for slot in found.items if slot.fire_time <= visitor.now]
     if first <= entry.job.created_at:
@@ -108,4 +109,4 @@ def _instant(text: str, zone: ZoneInfo, field: str) -> int | None:
 
 def _typed(instant: int, zone: ZoneInfo) -> str:
     """As a field for date and time takes it."""
-    return f"{datetime.fromtimestamp(instant // 1000, UTC).astimezone(zone):%Y-%m-%dT%H:%M}"
+    return f"{datetime.fromtimestamp(instant // 1000, UTC).astimezone(zone):%Y-%m-%dT%H:%M:%S}"

@@ -9,6 +9,8 @@ export function startLive() {
   let source = null;
   let since = null;
   let again = 0;
+  // The first stream tells what happened between the making of the page and its opening.
+  let made = `?heard=${document.body.dataset.heard}`;
 
   const refresh = () => {
     for (const part of document.querySelectorAll("[data-part]")) window.htmx.trigger(part, "changed");
@@ -24,7 +26,8 @@ export function startLive() {
     sign.hidden = true;
   };
   const connect = () => {
-    source = new EventSource(at("/live"));
+    source = new EventSource(at("/live" + made));
+    made = "";
     source.addEventListener("open", found);
     source.addEventListener("changed", refresh);
     source.addEventListener("error", () => {
