@@ -33,7 +33,7 @@ def sync_users(run: Run) -> None:
 
 
 @scheduler.job()
-async def greet(name: str, run: Run) -> None:
+async def greet(run: Run, name: str) -> None:
     """On demand only."""
     print(f"hello, {name}")
     seen[run.job] += 1

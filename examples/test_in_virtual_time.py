@@ -1,6 +1,6 @@
 """Tests of scheduled code, in virtual time, on the real engine. Nothing but pytest is needed.
 
-Run it with `pytest examples/test_in_virtual_time.py`, or as a script.
+Run it with `pytest test_in_virtual_time.py` or as a script; in a checkout after `./run setup`.
 
 It prints:
     3 passed
