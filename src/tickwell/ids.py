@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from hashlib import blake2b
 from threading import Lock
 from typing import Protocol
@@ -76,7 +75,7 @@ def new_ids(now: int, random: Random, count: int) -> list[str]:
 def trace_id(execution_id: str) -> str:
     """The trace that all attempts of an execution belong to: 32 hex digits."""
     plain = execution_id.replace("-", "")
-    if _is_trace(plain):
+    if len(plain) == 32 and not plain.strip(_HEX):
         return plain
     return blake2b(execution_id.encode(), digest_size=16).hexdigest()
 
@@ -86,8 +85,8 @@ def spread(seed: str, width: int) -> int:
     return int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big") % width
 
 
-_is_trace = re.compile("[0-9a-f]{32}").fullmatch
-_VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+_HEX = "0123456789abcdef"
+_VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in _HEX}
 
 
 def _layout(time: str, version: str, rest: str) -> str:

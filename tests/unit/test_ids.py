@@ -1,9 +1,12 @@
-"""Ids sort by their instant."""
+"""Ids sort by their instant; a trace is one of them."""
 
 import random
+import re
 from uuid import UUID
 
-from tickwell.ids import execution_id, first_id, new_id, new_ids
+import pytest
+
+from tickwell.ids import execution_id, first_id, new_id, new_ids, trace_id
 
 NOON = 1_781_524_800_000
 
@@ -23,3 +26,11 @@ def test_several_at_once_are_like_one_by_one():
     assert new_ids(NOON, random.Random(7), 0) == []
     for id in ids:
         assert (UUID(id).version, UUID(id).int >> 80) == (7, NOON)
+
+
+@pytest.mark.parametrize("odd", ["same", "0x" + "a" * 30, "A" * 32, "_" + "1" * 31, "a" * 33])
+def test_a_trace_is_the_id_without_dashes_or_a_digest_of_it(odd):
+    id = new_id(NOON, random.Random(1))
+    assert trace_id(id) == id.replace("-", "")
+    assert re.fullmatch("[0-9a-f]{32}", trace_id(odd))
+    assert trace_id(odd) != odd

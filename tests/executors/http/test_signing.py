@@ -79,7 +79,7 @@ async def test_another_library_verifies_what_is_sent(send, body):
 async def test_each_attempt_has_its_own_second(executor, receive, monkeypatch):
     receiver = await receive()
     target = Http(receiver.url(), sign_with=SECRET)
-    moments = iter([1_000_500, 1_000_500, 1_065_000, 1_065_000])
+    moments = iter([1_000_500, 1_065_000])
     monkeypatch.setattr(executor._clock, "now", lambda: next(moments))
     for attempt in (1, 2):
         await executor.run(a_claim(target, id="same", attempt=attempt))

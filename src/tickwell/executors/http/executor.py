@@ -16,13 +16,14 @@ from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import RETURN_BUDGET, Delivery
 from tickwell.errors import InvalidInput, StoreError
+from tickwell.executors.http.answer import Answer
 from tickwell.executors.http.breaker import Breakers
 from tickwell.executors.http.deadline import Deadlines
 from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.oauth import Refusal, Tokens
 from tickwell.executors.http.places import Places
 from tickwell.executors.http.plan import Plan
-from tickwell.executors.http.request import build
+from tickwell.executors.http.request import build, build_plain
 from tickwell.executors.http.resolver import Resolver, SystemResolver
 from tickwell.executors.http.secrets import HIDE_NOTHING, NoSecrets, Secrets, hider
 from tickwell.executors.http.values import Unsendable, Values
@@ -159,16 +160,19 @@ class HttpExecutor:
         try:
             if plan.origin not in self._checked:
                 await self._check(plan)
-            secrets = await self._fetch_secrets(plan, claim) if plan.secrets else {}
-            values = Values(claim, secrets)
-            if secrets:
-                hide = hider(secrets.values())
-            if plan.target.auth is not None:
+            if plan.plain_url is not None:
+                request = build_plain(plan, claim, plan.plain_url, self._clock.now())
+            else:
+                secrets = await self._fetch_secrets(plan, claim) if plan.secrets else {}
+                values = Values(claim, secrets)
+                if secrets:
+                    hide = hider(secrets.values())
                 auth = plan.credentials(values)
-            token = None if auth is None else await self._tokens.get(auth, client.send)
-            request = build(plan, claim, values, self._clock.now(), token)
-            if plan.target.auth is not None:
-                hide = hider([*secrets.values(), request.headers["Authorization"].split(" ")[1]])
+                token = None if auth is None else await self._tokens.get(auth, client.send)
+                request = build(plan, claim, values, self._clock.now(), token)
+                if plan.target.auth is not None:
+                    shown = request.headers["Authorization"].split(" ")[1]
+                    hide = hider([*secrets.values(), shown])
             answer = await client.send(request)
         except (Unsendable, Refused) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)), retry=False)
@@ -178,11 +182,9 @@ class HttpExecutor:
             )
         except (client.failure, Refusal) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)))
-        outcome = judge(answer, plan.target, self._clock.now(), hide)
-        if self._keep_headers and isinstance(outcome.result, dict):
-            outcome.result["headers"] = {
-                name: clean(hide(value)) for name, value in answer.headers.items()
-            }
+        outcome = judge(answer, plan.target, self._clock.now, hide)
+        if self._keep_headers:
+            _add_headers(outcome, answer, hide)
         if answer.status == 401 and auth is not None and self._tokens.forget(auth):
             outcome.retry = True  # the token may have been revoked before its time
         return outcome
@@ -225,6 +227,12 @@ class HttpExecutor:
                 context = await asyncio.to_thread(self._make_context)
                 self._client = Client(self.guard, self.resolver, context, self._make_context)
         return self._client
+
+
+def _add_headers(outcome: Outcome, answer: Answer, hide: Callable[[str], str]) -> None:
+    if isinstance(outcome.result, dict):
+        headers = {name: clean(hide(value)) for name, value in answer.headers.items()}
+        outcome.result["headers"] = headers
 
 
 def _stay_away(claim: Claim, host: str, rest: float, *, may_return: bool) -> Outcome:

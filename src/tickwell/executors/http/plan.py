@@ -49,7 +49,8 @@ class Plan:
         self.origin = f"{self.url.scheme}://{self.authority}"
         #: The URL, if it is the same for every attempt: made ahead of the instant.
         self._fixed_url = self._without_values()
-        self._fixed_headers = dict(target.headers)
+        #: The target's own headers, as they are written.
+        self.fixed_headers = dict(target.headers)
         self._headers = [
             (name, Template(value)) for name, value in target.headers.items() if "{{" in value
         ]
@@ -57,7 +58,10 @@ class Plan:
         self.header_names = {name.lower() for name in target.headers}
         self._json = target.body.value if isinstance(target.body, Json) else None
         self._text = Template(target.body) if isinstance(target.body, str) else None
+        self._kind = "application/json" if self._text is None else "text/plain; charset=utf-8"
         self._fixed_body = self._without_places()
+        #: Where nothing is to be filled in, to be shown or to be signed: the URL.
+        self.plain_url = None if self._has_more(names) else self._fixed_url
 
     @property
     def size(self) -> int:
@@ -72,6 +76,12 @@ class Plan:
         if text is None or "{{" in text:
             return None
         return _compact(self._json) if isinstance(body, Json) else text.encode()
+
+    def _has_more(self, names: set[str]) -> bool:
+        target = self.target
+        shown = target.auth is not None or target.certificate is not None
+        is_rendered = target.body is not None and self._fixed_body is None
+        return bool(names or self._headers or shown or target.sign_with or is_rendered)
 
     def full_url(self, values: Values) -> str:
         """The URL, percent-encoded: a value can never leave its segment or its parameter."""
@@ -97,24 +107,26 @@ class Plan:
 
     def headers(self, values: Values) -> dict[str, str]:
         """The target's own headers, checked again now that they are what is sent."""
-        headers = self._fixed_headers.copy()
+        headers = self.fixed_headers.copy()
         for name, each in self._headers:
             headers[name] = sendable(name, each.render(values.text))
         return headers
 
     def body(self, values: Values, payload: Any) -> tuple[bytes, str | None]:
         """The bytes to send, and their type if the target does not say it."""
-        target = self.target
-        if target.body is None:
-            if payload is None or target.method not in WITH_PAYLOAD:
-                return b"", None
-            return _compact(payload), "application/json"
-        kind = "application/json" if isinstance(target.body, Json) else "text/plain; charset=utf-8"
+        if self._text is not None and self._fixed_body is None:
+            return _encoded(self._text.render(values.text)), self._kind
+        if self.target.body is not None and self._fixed_body is None:
+            return _compact(render_json(self._json, values.value, values.text)), self._kind
+        return self.plain_body(payload)
+
+    def plain_body(self, payload: Any) -> tuple[bytes, str | None]:
+        """The same where nothing is to be filled in."""
         if self._fixed_body is not None:
-            return self._fixed_body, kind
-        if self._text is not None:
-            return _encoded(self._text.render(values.text)), kind
-        return _compact(render_json(self._json, values.value, values.text)), kind
+            return self._fixed_body, self._kind
+        if payload is None or self.target.method not in WITH_PAYLOAD:
+            return b"", None
+        return _compact(payload), "application/json"
 
     def authorization(self, values: Values) -> str | None:
         """The value of the header `Authorization`, unless a token must be fetched for it."""

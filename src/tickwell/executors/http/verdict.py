@@ -20,7 +20,9 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _LONGEST = 366 * 86_400_000
 
 
-def judge(answer: Answer, target: Http, now: int, redact: Callable[[str], str]) -> Outcome:
+def judge(
+    answer: Answer, target: Http, now: Callable[[], int], redact: Callable[[str], str]
+) -> Outcome:
     """The outcome of an attempt that was answered."""
     kept = redact(answer.text(target.keep))
     result: dict[str, Any] = {
@@ -37,7 +39,7 @@ def judge(answer: Answer, target: Http, now: int, redact: Callable[[str], str]) 
         error=_words(answer, kept, redact),
         result=result,
         retry=is_worth_another(answer.status, target),
-        delay=retry_after(answer, now),
+        delay=retry_after(answer, now()),
         pause="answered 410 Gone" if answer.status == HTTPStatus.GONE else None,
     )
 
