@@ -90,6 +90,7 @@ async def test_a_person_comes_back_as_who_they_are(office):
 LIES = {
     "other nonce": {"claims": {"nonce": "x"}},
     "other audience": {"claims": {"aud": "them"}},
+    "made for another": {"claims": {"aud": ["us", "them"], "azp": "them"}},
     "other issuer": {"claims": {"iss": "https://evil.example"}},
     "expired": {"claims": {"iat": 0, "exp": 300}},
     "not a member": {"claims": {"sub": "eve"}},

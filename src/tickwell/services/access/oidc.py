@@ -149,6 +149,8 @@ class Oidc:
         claims = verify(token, key, self.provider.client_id, self._clock.now())
         if not hmac.compare_digest(str(claims.get("nonce")).encode(), asked["nonce"].encode()):
             raise Unauthenticated(REFUSED)
+        if claims.get("azp", self.provider.client_id) != self.provider.client_id:
+            raise Unauthenticated(REFUSED)  # made for somebody else, and we may only read it
         return claims
 
     async def _user(self, claims: dict[str, Any]) -> User:

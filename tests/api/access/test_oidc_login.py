@@ -1,0 +1,34 @@
+"""Logging in through another issuer, where API and dashboard are one application."""
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from tests.services.administration.test_oidc import ISSUER, Issuer
+from tickwell import Scheduler, Settings
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission, Role
+
+ADMIN = Actor(name="user:local", project="default", permissions=frozenset(Permission))
+
+
+@pytest.mark.parametrize("path", ["", "/scheduler"])
+async def test_a_browser_goes_there_and_comes_back_logged_in(tmp_path, path):
+    settings = Settings(oidc=f"corp issuer={ISSUER} client_id=us")
+    scheduler = Scheduler(f"sqlite:///{tmp_path / 'jobs.db'}", settings=settings)
+    app = FastAPI()
+    app.mount(path, scheduler.asgi())
+    async with scheduler.lifespan():
+        administration = scheduler.asgi().state.context.administration
+        issuer = administration.oidc._web = Issuer(scheduler.clock)
+        await administration.members.set(ADMIN, "corp:ada", Role.VIEWER)
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+            sent = await http.get(f"{path}/login/oidc", params={"next": "/jobs"})
+            assert sent.status_code == 303
+            state = issuer.arrive(sent.headers["location"])
+            assert issuer.asked["redirect_uri"] == f"http://test{path}/login/oidc/back"
+            given = {"state": state, "code": "c"}
+            back = await http.get(issuer.asked["redirect_uri"], params=given)
+            assert (back.status_code, back.headers["location"]) == (303, f"{path}/jobs")
+            assert (await http.get(f"{path}/api/v1/session")).json()["name"] == "user:corp:ada"
