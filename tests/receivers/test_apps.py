@@ -1,5 +1,6 @@
 """Receivers as part of an app, ASGI and WSGI."""
 
+import asyncio
 from io import BytesIO
 from typing import Any
 
@@ -45,6 +46,8 @@ class Asgi:
         sent = []
 
         async def receive():
+            if not parts:
+                return {"type": "http.disconnect"}
             part = parts.pop(0)
             return {"type": "http.request", "body": part, "more_body": bool(parts)}
 
@@ -157,6 +160,47 @@ async def test_a_wsgi_answer_that_is_not_sent_took_no_effect():
     parts.close()
     assert await app.call() == 204
     assert len(app.took) == 2
+
+
+async def test_an_asgi_answer_that_breaks_off_took_no_effect():
+    seen, calls = MemorySeen(), []
+
+    async def app(scope, receive, send):
+        calls.append(scope["tickwell"].id)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"a", "more_body": len(calls) == 1})
+
+    asgi = Asgi(seen=seen)
+    asgi.receiver.app = app
+    assert [await asgi.call(headers=signed(b"{}", attempt=n)) for n in (1, 2, 3)] == [200] * 3
+    assert calls == ["msg_1"] * 2
+
+
+async def test_an_asgi_app_hears_of_a_disconnect_when_there_is_one():
+    gone, heard = asyncio.Event(), []
+
+    async def app(scope, receive, send):
+        await receive()
+        waiting = asyncio.create_task(receive())
+        await asyncio.sleep(0)
+        heard.append(waiting.done())
+        gone.set()
+        heard.append((await waiting)["type"])
+
+    messages = [{"type": "http.request", "body": b"{}"}]
+
+    async def receive():
+        if messages:
+            return messages.pop()
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        raise AssertionError(message)
+
+    raw = [(name.encode(), value.encode()) for name, value in signed(b"{}").items()]
+    await AsgiReceiver(app, SECRET)({"type": "http", "headers": raw}, receive, send)
+    assert heard == [False, "http.disconnect"]
 
 
 async def test_a_memory_may_be_asked_over_a_network():

@@ -60,25 +60,24 @@ class AsgiReceiver:
         if verdict is not Verdict.NEW:
             await _answer(send, verdict.value, verdict.name.lower())
             return
-        await self._take(delivery, {**scope, "tickwell": delivery}, body, send)
+        scope = {**scope, "tickwell": delivery}
+        await self._take(delivery, scope, _again(body, receive), send)
 
-    async def _take(self, delivery: Delivery, scope: Scope, body: bytes, send: Send) -> None:
-        status = 500
-        unread = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def replay() -> Message:
-            return unread.pop() if unread else {"type": "http.disconnect"}
+    async def _take(self, delivery: Delivery, scope: Scope, receive: Receive, send: Send) -> None:
+        status, said = 500, False
 
         async def watch(message: Message) -> None:
-            nonlocal status
+            nonlocal status, said
+            await send(message)
             if message["type"] == "http.response.start":
                 status = message["status"]
-            await send(message)
+            else:
+                said = not message.get("more_body", False)
 
         done = False
         try:
-            await self.app(scope, replay, watch)
-            done = 200 <= status <= 299
+            await self.app(scope, receive, watch)
+            done = said and 200 <= status <= 299
         finally:
             await _result(self._seen.end(delivery, done=done))
 
@@ -93,6 +92,16 @@ class AsgiReceiver:
                 return None
             more = message.get("more_body", False)
         return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The body that was read, then what the server says: frameworks wait for a disconnect."""
+    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return unread.pop() if unread else await receive()
+
+    return replay
 
 
 async def _result(value: Any) -> Any:
