@@ -34,8 +34,9 @@ class Answer:
             # It was not asked for, and may unpack to anything.
             return f"({len(self.body)} bytes, compressed)"[:limit]
         raw = self.body[: 4 * limit + 4]  # no character takes more bytes
-        text = raw.decode(_charset(self.headers.get("Content-Type", "")), "replace")
-        kept = text[:limit]
+        # In ASCII all charsets agree, and most answers are in it.
+        charset = "ascii" if raw.isascii() else _charset(self.headers.get("Content-Type", ""))
+        kept = raw.decode(charset, "replace")[:limit]
         # Most answers are one line, and asking costs less than looking for what to replace.
         return kept if kept.isprintable() else _UNKEPT.sub("\N{REPLACEMENT CHARACTER}", kept)
 
