@@ -159,9 +159,9 @@ class Execution:
     attempts: list[Attempt] = field(default_factory=list)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Claim:
-    """A worker's right to one attempt."""
+    """A worker's right to one attempt. By position it is made in a third of the time."""
 
     id: str
     job: Job

@@ -50,7 +50,9 @@ async def _start(
     head = request.worker, request.claim_id, request.now
     payloads = dict(await session.rows("start", ids, *head, own))
     return [
-        new_claim(row, jobs[row[1]], request, from_json(payloads.get(row[0])), row[11])
+        new_claim(
+            row, jobs[row[1]], row[10], request, from_json(payloads.get(row[0])), size=row[11]
+        )
         for row in rows
     ]
 

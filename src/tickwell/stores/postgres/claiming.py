@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tickwell.domain.execution import Claim
 from tickwell.ports.records import ClaimRequest
@@ -19,34 +19,60 @@ from tickwell.stores.sql.text import ids_among
 LOOKS = 5
 
 
+class Taken(NamedTuple):
+    """What one statement took: rows, and the jobs that they name by their places from 1 on."""
+
+    rows: list[Any]
+    jobs: list[str]
+    versions: list[int]
+    hards: list[int]
+
+    @property
+    def bytes(self) -> int:
+        """How much they bring along."""
+        return sum(len(row[9] or "") for row in self.rows)
+
+
 async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> list[Claim]:
     """Hand over what the request asks for; each statement is a step that stands by itself."""
     for _ in range(LOOKS):
-        rows = await _take(session, cache, request)
-        jobs = await definitions(session, cache, [(row[1], row[9]) for row in rows], request.now)
-        unreadable = [row[0] for row in rows if row[1] not in jobs]
+        claims, unreadable = list[Claim](), list[str]()
+        for taken in await _take(session, cache, request):
+            wanted = zip(taken.jobs, taken.versions, strict=True)
+            jobs = await definitions(session, cache, wanted, request.now)
+            known = [jobs.get(id) for id in taken.jobs]
+            for row in taken.rows:
+                place, payload = row[1] - 1, row[9]
+                job, hard = known[place], taken.hards[place]
+                if job is None:
+                    unreadable.append(row[0])
+                else:
+                    size = len(payload or "")
+                    claims.append(new_claim(row, job, hard, request, from_json(payload), size=size))
         if unreadable:
             await session.run("take_back", request.worker, request.claim_id, unreadable)
-        if len(unreadable) < len(rows) or not rows:
-            return [
-                new_claim(row, jobs[row[1]], request, from_json(row[11]), len(row[11] or ""))
-                for row in rows
-                if row[1] in jobs
-            ]
+        if claims or not unreadable:
+            return claims
     return []
 
 
-async def _take(session: Session, cache: JobCache, request: ClaimRequest) -> list[Any]:
+async def _run(session: Session, name: str, *parameters: Any) -> Taken:
+    first, *rows = await session.rows(name, *parameters)
+    jobs, versions, hards = (column or [] for column in first[11:])
+    return Taken(rows, jobs, list(map(int, versions)), list(map(int, hards)))
+
+
+async def _take(session: Session, cache: JobCache, request: ClaimRequest) -> list[Taken]:
     head = request.worker, request.claim_id, request.now
     rest = request.now + request.lead, cache.unreadable.keys(request.now)
     queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
     if request.ids is not None:
         ids = ids_among(request.ids)
         wanted = request.limit, ids, queues, abilities
-        return await session.rows("claim_ids", *head, *wanted, *rest, request.most_bytes)
+        return [await _run(session, "claim_ids", *head, *wanted, *rest, request.most_bytes)]
     if len(queues) == 1 and len(abilities) == 1:
         lane = queues, abilities, [request.limit]
-        return await session.rows("claim_lanes", *head, *lane, *rest, request.most_bytes)
+        return [await _run(session, "claim_lanes", *head, *lane, *rest, request.most_bytes)]
     return await _take_merged(session, request, queues, abilities, rest)
 
 
@@ -56,30 +82,31 @@ async def _take_merged(
     queues: list[str],
     abilities: list[str],
     rest: tuple[int, list[Any]],
-) -> list[Any]:
+) -> list[Taken]:
     """The best of several lanes, which are merged before any row is locked.
 
     A lock on more than is taken would hide rows from others, who would rest although there is work.
     """
     until, left_out = rest
-    taken: list[Any] = []
+    head = request.worker, request.claim_id, request.now
+    found: list[Taken] = []
     spent: set[tuple[str, str]] = set()
-    bytes = request.most_bytes
-    while (room := request.limit - len(taken)) and bytes > 0:
+    room, bytes = request.limit, request.most_bytes
+    while room and bytes > 0:
         lanes = await session.rows(
             "claimable", *(queues, abilities, until, request.now, room, left_out), *_columns(spent)
         )
         if not lanes:
             break
-        head = request.worker, request.claim_id, request.now
-        rows = await session.rows("claim_lanes", *head, *_columns(lanes, 3), *rest, bytes)
-        taken += rows
-        bytes -= sum(len(row[11] or "") for row in rows)
+        taken = await _run(session, "claim_lanes", *head, *_columns(lanes, 3), *rest, bytes)
+        found.append(taken)
         if sum(many for _, _, many in lanes) < room:
             break  # whatever else was there, others are taking it
-        got = Counter((row[12], row[13]) for row in rows)
-        spent |= {(queue, ability) for queue, ability, many in lanes if got[queue, ability] < many}
-    return taken
+        room -= len(taken.rows)
+        bytes -= taken.bytes
+        got = Counter(row[10] for row in taken.rows)
+        spent |= {(lane[0], lane[1]) for place, lane in enumerate(lanes, 1) if got[place] < lane[2]}
+    return found
 
 
 def _columns(rows: Collection[Sequence[Any]], width: int = 2) -> list[list[Any]]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import asyncpg
 
 from tickwell.errors import StoreRefused, StoreUnavailable
+from tickwell.stores.postgres.connection import Connection
 from tickwell.stores.postgres.errors import DRIVER, is_pooler, is_undone, translate
 from tickwell.stores.postgres.session import Session, statements
 from tickwell.stores.postgres.url import Location
@@ -72,9 +73,10 @@ class Database:
         except TimeoutError:
             pool.terminate()
 
-    async def connect(self) -> asyncpg.Connection:
+    async def connect(self) -> Connection:
         """A connection beside the pool."""
-        return await asyncpg.connect(**self._options())
+        connection: Connection = await asyncpg.connect(**self._options())
+        return connection
 
     async def write(self, work: Work[T]) -> T:
         """Do this in a transaction; it may be done again, so it keeps nothing between runs."""
@@ -171,7 +173,6 @@ class Database:
             # The driver logs a traceback each time that it cannot keep up a number of its own.
             min_size=0,
             max_size=self.location.pool,
-            init=_learn,
             reset=_nothing,
         )
         try:
@@ -185,6 +186,7 @@ class Database:
         location = self.location
         options: dict[str, Any] = {
             "dsn": location.dsn,
+            "connection_class": Connection,
             "timeout": location.connect_timeout,
             "command_timeout": location.statement_timeout + GRACE,
         }
@@ -208,14 +210,6 @@ def terminate(connection: asyncpg.Connection) -> None:
     """End it, unless it was cut: then the pool has taken it back, and what was raised counts."""
     with suppress(asyncpg.InterfaceError):
         connection.terminate()
-
-
-async def _learn(connection: asyncpg.Connection) -> None:
-    """Have the driver look up the types of all arrays at once, instead of one after another."""
-    await connection.execute(
-        "SELECT $1::uuid[], $2::smallint[], $3::integer[], $4::bigint[], $5::boolean[]",
-        *([], [], [], [], []),
-    )
 
 
 async def _nothing(_: asyncpg.Connection) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import asyncpg
-
+from tickwell.stores.postgres.connection import Connection, has_arrays
 from tickwell.stores.sql.statements import Statements, load
 from tickwell.stores.sql.text import quick_json
 
@@ -73,43 +72,59 @@ _WRITERS: dict[str, Callable[[list[Any]], str]] = {
 }
 
 
+def _sent(statement: str, parameters: tuple[Any, ...]) -> Sequence[Any]:
+    """As they are sent: a list as text where the statement takes it so."""
+    literals = _literals(statement)
+    if not literals:
+        return parameters
+    sent = list(parameters)
+    for place, literal in literals:
+        if isinstance(sent[place], list):
+            sent[place] = literal(sent[place])
+    return sent
+
+
 class Session:
     """What the operations see of a connection."""
 
     __slots__ = ("connection", "sql")
 
-    def __init__(self, connection: asyncpg.Connection, sql: Statements) -> None:
+    def __init__(self, connection: Connection, sql: Statements) -> None:
         self.connection = connection
         self.sql = sql
 
     async def rows(self, name: str, *parameters: Any) -> list[Any]:
         """All rows; one that writes nothing back answers with none."""
-        found: list[Any] = await self.connection.fetch(self.sql[name], *parameters)
+        found: list[Any] = await self.connection.fetch(*await self._call(name, parameters))
         return found
 
     async def row(self, name: str, *parameters: Any) -> Any:
         """The first row, or None."""
-        return await self.connection.fetchrow(self.sql[name], *parameters)
+        return await self.connection.fetchrow(*await self._call(name, parameters))
 
     async def value(self, name: str, *parameters: Any) -> Any:
         """The first column of the first row, or None."""
-        return await self.connection.fetchval(self.sql[name], *parameters)
+        return await self.connection.fetchval(*await self._call(name, parameters))
 
     async def run(self, name: str, *parameters: Any) -> int:
         """Run one statement; how many rows were changed."""
-        status: str = await self.connection.execute(self.sql[name], *parameters)
+        status: str = await self.connection.execute(*await self._call(name, parameters))
         return int(status.rpartition(" ")[2])
 
     async def many(self, name: str, rows: Sequence[Sequence[Any]], *before: Any) -> list[Any]:
         """Run a statement over rows of parameters at once, given to it column by column."""
         if not rows:
             return []
-        parameters: list[Any] = [*before, *map(list, zip(*rows, strict=True))]
-        for place, literal in _literals(self.sql[name]):
-            parameters[place] = literal(parameters[place])
-        return await self.rows(name, *parameters)
+        return await self.rows(name, *before, *map(list, zip(*rows, strict=True)))
 
     async def query(self, text: str, *parameters: Any) -> list[Any]:
         """All rows of a statement that was put together for one purpose."""
         found: list[Any] = await self.connection.fetch(text, *parameters)
         return found
+
+    async def _call(self, name: str, parameters: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The statement and its parameters as they are sent."""
+        text = self.sql[name]
+        if has_arrays(text):
+            await self.connection.learn()
+        return text, *_sent(text, parameters)

@@ -26,27 +26,29 @@ def up_to(most: int, found: Iterable[T], size_of: Callable[[T], int]) -> list[T]
     return taken
 
 
-def new_claim(row: Any, job: Job, request: ClaimRequest, own_payload: Any, size: int) -> Claim:
+def new_claim(
+    row: Any, job: Job, hard: int, request: ClaimRequest, own_payload: Any, *, size: int
+) -> Claim:
     """What was handed over just now, given as it was queued.
 
-    Columns: id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard.
+    Columns: id, job, kind, attempt, charged, lost, returned, fire_time, run_at.
     """
-    run_at = row[8]
+    id, _, kind, attempt, charged, lost, returned, fire_time, run_at, *_ = row
     return Claim(
-        id=row[0],
-        job=job,
-        kind=KINDS[row[2]],
-        attempt=row[3] + 1,
-        charged=row[4] + 1,
-        lost=row[5],
-        returned=row[6],
-        fire_time=row[7],
-        run_at=run_at,
-        payload=_payload(job) if own_payload is None else own_payload,
-        deadline=max(request.now, run_at) + row[10] + MINUTE,
-        worker=request.worker,
-        claim_id=request.claim_id,
-        size=size,
+        id,
+        job,
+        KINDS[kind],
+        attempt + 1,
+        charged + 1,
+        lost,
+        returned,
+        fire_time,
+        run_at,
+        _payload(job) if own_payload is None else own_payload,
+        max(request.now, run_at) + hard + MINUTE,
+        request.worker,
+        request.claim_id,
+        size,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from json.scanner import make_scanner
 from typing import Any, TypeVar
 
 from tickwell.domain.execution import Kind, OutcomeKind, RangeSkip, Reason, State
@@ -82,14 +83,17 @@ def to_json(value: Any) -> str | None:
 
 
 #: `json.loads` looks for blanks before and after, which takes longer than a short text does.
-_read = json.JSONDecoder().raw_decode
+_read = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
 
 
 def from_json(text: str | None) -> Any:
     """The value of JSON text."""
     if text is None:
         return None
-    value, end = _read(text) if text[:1] not in " \t\r\n" else (None, -1)
+    try:
+        value, end = _read(text, 0)
+    except StopIteration:  # blanks before it, or no JSON
+        return json.loads(text)
     return value if end == len(text) else json.loads(text)
 
 

@@ -51,7 +51,10 @@ def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Hande
 def claims(handed: Handed, request: ClaimRequest) -> list[Claim]:
     """What was handed over, as the worker knows it; made when the lock is free again."""
     found, jobs = handed
-    return [new_claim(row, jobs[row[1]], request, payload, row[14]) for row, payload in found]
+    return [
+        new_claim(row, jobs[row[1]], row[10], request, payload, size=row[14])
+        for row, payload in found
+    ]
 
 
 def claims_of(

@@ -8,16 +8,17 @@
 WITH picked AS MATERIALIZED (
     -- After the lock: what another claimer has locked is passed over without its payload. Not by a
     -- join: planned while the table is small, it would read the whole of it for ever after.
-    SELECT best.*, lane.queue, lane.ability, CASE WHEN best.own_payload THEN (
+    SELECT best.*, lane.place AS lane, CASE WHEN best.own_payload THEN (
         SELECT payload FROM tickwell.execution WHERE execution.id = best.id) END AS payload
-    FROM unnest($4::text[], $5::text[], $6::int[]) AS lane (queue, ability, many)
+    FROM unnest($4::text[], $5::text[], $6::text::integer[]) WITH ORDINALITY
+         AS lane (queue, ability, many, place)
     CROSS JOIN LATERAL (
         SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
                queue.returned, queue.fire_time, queue.run_at, queue.rank, queue.expires_at,
                queue.holds_job, queue.holds_key, queue.gate, queue.own_payload
         FROM tickwell.queue
         WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
-          AND queue.run_at <= $7 AND queue.job <> ALL ($8::uuid[])
+          AND queue.run_at <= $7 AND queue.job <> ALL ((SELECT $8::text::uuid[])::uuid[])
           AND (queue.expires_at IS NULL OR queue.expires_at > $3)
           AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
         ORDER BY queue.rank, queue.id LIMIT lane.many FOR UPDATE SKIP LOCKED
@@ -33,7 +34,7 @@ beyond AS MATERIALIZED (
     ) AS summed
     WHERE (SELECT sum(octet_length(payload)) FROM picked) >= $9 AND bytes_before >= $9
 ),
-taken AS (
+taken AS NOT MATERIALIZED (
     SELECT * FROM picked WHERE (id = ANY ((SELECT ids FROM beyond)::uuid[])) IS NOT TRUE
 ),
 head AS MATERIALIZED (
@@ -55,11 +56,16 @@ started AS (
            holds_job, run_at > $3, CASE WHEN holds_key THEN gate END
     FROM taken
 )
-SELECT id::text, job::text, kind, attempt, charged, lost, returned, fire_time, run_at,
-       (SELECT versions FROM head)[width_bucket(job, (SELECT jobs FROM head))],
-       (SELECT hards FROM head)[width_bucket(job, (SELECT jobs FROM head))],
-       payload, queue, ability
-FROM taken ORDER BY rank, id;
+-- The jobs come first, in one row; each other row has the place of its own among them.
+SELECT NULL AS id, NULL AS job, NULL AS kind, NULL AS attempt, NULL AS charged, NULL AS lost,
+       NULL AS returned, NULL AS fire_time, NULL AS run_at, NULL AS payload, NULL AS lane,
+       jobs::text[] AS jobs, versions::text[] AS versions, hards::text[] AS hards
+FROM head
+UNION ALL (
+    SELECT id::text, width_bucket(job, (SELECT jobs FROM head)), kind, attempt, charged, lost,
+           returned, fire_time, run_at, payload, lane, NULL, NULL, NULL
+    FROM taken ORDER BY rank, taken.id
+);
 
 -- name: claim_ids
 -- The same of given executions, whatever lane they are in.
@@ -69,11 +75,11 @@ WITH picked AS MATERIALIZED (
            queue.holds_job, queue.holds_key, queue.gate, execution.payload
     FROM tickwell.queue
     LEFT JOIN tickwell.execution ON queue.own_payload AND execution.id = queue.id
-    WHERE queue.id = ANY ($5::uuid[])
+    WHERE queue.id = ANY ($5::text::uuid[])
       -- "IS TRUE" keeps the planner on the key, off the indexes of what is queued.
       AND (queue.state = 2 AND queue.queue = ANY ($6::text[])
            AND queue.ability = ANY ($7::text[])) IS TRUE
-      AND queue.run_at <= $8 AND queue.job <> ALL ($9::uuid[])
+      AND queue.run_at <= $8 AND queue.job <> ALL ((SELECT $9::text::uuid[])::uuid[])
       AND (queue.expires_at IS NULL OR queue.expires_at > $3)
       AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
     ORDER BY queue.rank, queue.id LIMIT $4 FOR UPDATE OF queue SKIP LOCKED
@@ -88,7 +94,7 @@ beyond AS MATERIALIZED (
     ) AS summed
     WHERE (SELECT sum(octet_length(payload)) FROM picked) >= $10 AND bytes_before >= $10
 ),
-taken AS (
+taken AS NOT MATERIALIZED (
     SELECT * FROM picked WHERE (id = ANY ((SELECT ids FROM beyond)::uuid[])) IS NOT TRUE
 ),
 head AS MATERIALIZED (
@@ -110,11 +116,16 @@ started AS (
            holds_job, run_at > $3, CASE WHEN holds_key THEN gate END
     FROM taken
 )
-SELECT id::text, job::text, kind, attempt, charged, lost, returned, fire_time, run_at,
-       (SELECT versions FROM head)[width_bucket(job, (SELECT jobs FROM head))],
-       (SELECT hards FROM head)[width_bucket(job, (SELECT jobs FROM head))],
-       payload
-FROM taken ORDER BY rank, id;
+-- The jobs come first, in one row; each other row has the place of its own among them.
+SELECT NULL AS id, NULL AS job, NULL AS kind, NULL AS attempt, NULL AS charged, NULL AS lost,
+       NULL AS returned, NULL AS fire_time, NULL AS run_at, NULL AS payload, NULL AS lane,
+       jobs::text[] AS jobs, versions::text[] AS versions, hards::text[] AS hards
+FROM head
+UNION ALL (
+    SELECT id::text, width_bucket(job, (SELECT jobs FROM head)), kind, attempt, charged, lost,
+           returned, fire_time, run_at, payload, 1, NULL, NULL, NULL
+    FROM taken ORDER BY rank, taken.id
+);
 
 -- name: claimable
 -- How many each lane has of the best of these queues and abilities: lanes are found by one seek
@@ -134,7 +145,7 @@ best (queue, ability) AS (
         SELECT queue.id, queue.rank FROM tickwell.queue
         WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
           AND queue.run_at <= $3 AND (queue.expires_at IS NULL OR queue.expires_at > $4)
-          AND queue.job <> ALL ($6::uuid[])
+          AND queue.job <> ALL ((SELECT $6::text::uuid[])::uuid[])
         ORDER BY queue.rank, queue.id LIMIT $5
     ) AS one
     WHERE lane.ability = ANY ($2::text[])

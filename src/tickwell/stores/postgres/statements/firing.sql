@@ -5,7 +5,7 @@
 -- and so is what this process cannot read.
 SELECT job::text, version, state, next_fire_time, after, runs, failures, nudged, paused_through,
        pause, holder::text
-FROM tickwell.cursor WHERE next_fire_time <= $1 AND job <> ALL ($2::uuid[])
+FROM tickwell.cursor WHERE next_fire_time <= $1 AND job <> ALL ((SELECT $2::text::uuid[])::uuid[])
 ORDER BY next_fire_time, job LIMIT $3
 FOR NO KEY UPDATE SKIP LOCKED;
 
@@ -26,17 +26,19 @@ SELECT project FROM head WHERE oldest <= $1 LIMIT $2;
 -- The same jobs as `due`, of one project.
 SELECT job::text, version, state, next_fire_time, after, runs, failures, nudged, paused_through,
        pause, holder::text
-FROM tickwell.cursor WHERE next_fire_time <= $1 AND job <> ALL ($2::uuid[]) AND project = $4
+FROM tickwell.cursor
+WHERE next_fire_time <= $1 AND job <> ALL ((SELECT $2::text::uuid[])::uuid[]) AND project = $4
 ORDER BY next_fire_time, job LIMIT $3
 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: is_due
 -- Whether there is anything to be planned.
-SELECT 1 FROM tickwell.cursor WHERE next_fire_time <= $1 AND job <> ALL ($2::uuid[]) LIMIT 1;
+SELECT 1 FROM tickwell.cursor
+WHERE next_fire_time <= $1 AND job <> ALL ((SELECT $2::text::uuid[])::uuid[]) LIMIT 1;
 
 -- name: documents
 -- The definitions of several jobs.
-SELECT job.id::text, job.version, job.document FROM unnest($1::uuid[]) AS wanted (id)
+SELECT job.id::text, job.version, job.document FROM unnest($1::text::uuid[]) AS wanted (id)
 JOIN tickwell.job ON job.id = wanted.id;
 
 -- name: move_cursor

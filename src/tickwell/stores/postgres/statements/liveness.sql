@@ -47,7 +47,7 @@ FROM orphan
 JOIN tickwell.running ON running.id = orphan.id
 JOIN tickwell.execution ON execution.id = running.id
 JOIN tickwell.cursor ON cursor.job = running.job
-WHERE running.job <> ALL ($2::uuid[])
+WHERE running.job <> ALL ((SELECT $2::text::uuid[])::uuid[])
 ORDER BY execution.id LIMIT $3;
 
 -- name: list_workers
@@ -59,12 +59,13 @@ SELECT document, beat, seen_at, lost FROM tickwell.worker ORDER BY id;
 -- The first cursor to be looked at; the first waiting execution, but for what is held; the first
 -- pending one to pass its time to live; and the first queued one of these queues to come due.
 SELECT (SELECT next_fire_time FROM tickwell.cursor
-        WHERE next_fire_time IS NOT NULL AND job <> ALL ($4::uuid[])
+        WHERE next_fire_time IS NOT NULL AND job <> ALL ((SELECT $4::text::uuid[])::uuid[])
         ORDER BY next_fire_time, job LIMIT 1),
        (SELECT look_at FROM tickwell.queue
-        WHERE state = 0 AND look_at < $1 AND job <> ALL ($5::uuid[]) ORDER BY look_at, id LIMIT 1),
+        WHERE state = 0 AND look_at < $1 AND job <> ALL ((SELECT $5::text::uuid[])::uuid[])
+        ORDER BY look_at, id LIMIT 1),
        (SELECT expires_at FROM tickwell.queue
-        WHERE expires_at IS NOT NULL AND job <> ALL ($5::uuid[])
+        WHERE expires_at IS NOT NULL AND job <> ALL ((SELECT $5::text::uuid[])::uuid[])
         ORDER BY expires_at, id LIMIT 1),
        (SELECT min((SELECT min(queue.run_at) FROM tickwell.queue
                     WHERE queue.state = 2 AND queue.queue = wanted.name AND queue.run_at > $2))

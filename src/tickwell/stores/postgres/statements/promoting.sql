@@ -3,7 +3,8 @@
 -- name: expired
 -- Pending executions past their time to live, earliest first.
 SELECT id::text, job::text FROM tickwell.queue
-WHERE expires_at <= $1 AND job <> ALL ($2::uuid[]) ORDER BY expires_at, id LIMIT $3;
+WHERE expires_at <= $1 AND job <> ALL ((SELECT $2::text::uuid[])::uuid[])
+ORDER BY expires_at, id LIMIT $3;
 
 -- name: promote
 -- Of the waiting executions to be looked at, earliest first: those that need no gate any more are
@@ -12,7 +13,8 @@ WITH looked_at AS MATERIALIZED (
     SELECT id, job, run_at <= $1 AND (overlap = 4 OR holds_job)
                    AND (gate IS NULL OR holds_key) AS is_free
     FROM tickwell.queue
-    WHERE state = 0 AND look_at <= $1 AND look_at < $2 AND job <> ALL ($3::uuid[])
+    WHERE state = 0 AND look_at <= $1 AND look_at < $2
+      AND job <> ALL ((SELECT $3::text::uuid[])::uuid[])
     ORDER BY look_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
 ),
 queued AS (
