@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Report
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.codec import OUTCOME_CODE, STATE_CODE, to_json
@@ -25,35 +26,41 @@ async def quickly(session: Session, reports: Sequence[Report]) -> list[Report]:
         # Of two definitions of a job one is not in force: its ends come later, one by one.
         if jobs[report.claim.job.id] == report.claim.job.version:
             alike[_way(report)].append(report)
-    known = _array(jobs), _array(jobs.values())
+    known = _array(jobs), _array(map(str, jobs.values()))
     ended: list[Report] = []
     for way, some in alike.items():
-        ids = _array(report.claim.id for report in some)
-        attempts = _array(report.claim.attempt for report in some)
-        places = await session.value("finish_quickly", ids, attempts, *known, *_own(some), *way)
-        ended += [some[place - 1] for place in places or ()]
+        ids = _array([report.claim.id for report in some])
+        attempts = [report.claim.attempt for report in some]
+        given = ids, attempts, *known, *_own(some), *_codes(*way)
+        count, places = await session.row("finish_quickly", *given)
+        ended += some if count == len(some) else [some[int(at) - 1] for at in places or ()]
     return ended
 
 
 def _way(report: Report) -> tuple[Any, ...]:
     """What executions that ended alike have in common."""
-    codes = STATE_CODE[report.state], OUTCOME_CODE[report.outcome], clean(report.reason)
-    return *codes, report.charged, report.lost, report.returned
+    counts = report.charged, report.lost, report.returned
+    return report.state, report.outcome, report.reason, *counts
+
+
+def _codes(state: State, outcome: OutcomeKind, reason: str | None, *counts: int) -> tuple[Any, ...]:
+    """As columns hold it."""
+    return STATE_CODE[state], OUTCOME_CODE[outcome], clean(reason), *counts
 
 
 def _own(reports: Sequence[Report]) -> tuple[Any, ...]:
     """What each has of its own: started_at, ended_at, error, result."""
     return (
-        _array("NULL" if one.started_at is None else one.started_at for one in reports),
-        _array(one.ended_at for one in reports),
-        _texts(clean(one.error) for one in reports),
+        [one.started_at for one in reports],
+        [one.ended_at for one in reports],
+        _texts(one.error and clean(one.error) for one in reports),
         _texts(to_json(one.result) for one in reports),
     )
 
 
-def _array(values: Iterable[int | str]) -> str:
+def _array(ids: Iterable[str]) -> str:
     """As the server reads it; the driver would look at each element, at three times the cost."""
-    return "{" + ",".join(map(str, values)) + "}"
+    return "{" + ",".join(ids) + "}"
 
 
 def _texts(values: Iterable[str | None]) -> list[str | None]:
