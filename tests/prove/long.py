@@ -1,5 +1,6 @@
 """Tests that take too long for `./run test`: they end when they are done."""
 
+import re
 import subprocess
 import sys
 import time
@@ -36,6 +37,8 @@ def prove_at_length(name: str, seed: int) -> Verdict:
         text=True,
         check=False,
     )
+    passed = re.search(r"(\d+) passed", done.stdout)
+    verdict.figures["tests passed"] = int(passed[1]) if passed else 0
     if done.returncode != 0:
         verdict.violations += done.stdout.splitlines()[-20:]
     verdict.seconds = time.monotonic() - began

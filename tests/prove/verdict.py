@@ -41,11 +41,12 @@ class Verdict:
 
     def in_words(self) -> str:
         words = "proved" if self.ok else f"REFUTED, {len(self.violations)} violations"
-        lines = [
-            f"{self.name}: {words} in {self.seconds:.0f} s (seed {self.seed})",
-            f"  {self.faults} faults, {self.fires} fire times, {self.calls} calls",
-            f"  executions {_counts(self.states)}; attempts {_counts(self.outcomes)}",
-        ]
+        lines = [f"{self.name}: {words} in {self.seconds:.0f} s (seed {self.seed})"]
+        if self.fires:
+            lines += [
+                f"  {self.faults} faults, {self.fires} fire times, {self.calls} calls",
+                f"  executions {_counts(self.states)}; attempts {_counts(self.outcomes)}",
+            ]
         if self.figures:
             lines.append("  " + ", ".join(f"{k} {v:g}" for k, v in self.figures.items()))
         return "\n".join(lines + [f"  {each}" for each in self.violations[:20]])
