@@ -241,11 +241,11 @@ class Scheduler(Named, Running):
 
     @cached_property
     def _app(self) -> FastAPI:
-        from tickwell.api.access import first_mounted
         from tickwell.wiring import make_api
 
         tools = self.tools()
         app = make_api(tools, health=self.health, settings=self.settings, events=self.events)
+        from tickwell.api.access import first_mounted
 
         async def welcome() -> None:
             if tools.store is self._store:  # a test lets the scheduler live elsewhere meanwhile

@@ -185,6 +185,9 @@ def make_api(
 
     Where there are no server keys yet, nobody is let in before the first start has made them.
     """
+    from tickwell.api.server import require_framework
+
+    require_framework()
     from tickwell.api.access import let_in
     from tickwell.api.app import create_app
     from tickwell.api.context import Context

@@ -100,3 +100,9 @@ async def test_keys_are_made_at_the_start_and_never_beside_a_store_that_has_othe
         await scheduler.start()
     await scheduler.stop()
     assert not key.exists()
+
+
+def test_where_the_extra_is_missing_it_is_named(monkeypatch):
+    monkeypatch.setattr("tickwell.api.server.find_spec", lambda _: None)
+    with pytest.raises(InvalidSetting, match=r"need the server extra\. pip install 'tickwell\[ser"):
+        Scheduler("memory://").asgi()

@@ -27,6 +27,16 @@ def require_server() -> None:
         )
 
 
+def require_framework() -> None:
+    """Raise `InvalidSetting` when what API and dashboard are made with is not installed."""
+    if find_spec("fastapi") is None:
+        raise InvalidSetting(
+            "API and dashboard need the server extra",
+            field="asgi",
+            hint="pip install 'tickwell[server]'",
+        )
+
+
 def require_certificate(settings: Settings) -> None:
     """Raise `InvalidSetting` for a certificate or key that cannot be used; none is fine."""
     if not settings.tls_cert:
