@@ -12,7 +12,7 @@ from tickwell.api.context import Context
 from tickwell.api.forwarded import Forwarded
 from tickwell.api.security import permission_of
 from tickwell.domain.health import Health
-from tickwell.errors import StoreUnavailable, Unauthenticated
+from tickwell.errors import NotRunning, StoreUnavailable, Unauthenticated
 from tickwell.services.access.permission import Permission, Role, permissions_of
 
 WORDS = {permission.value for permission in Permission} | {"public"}
@@ -33,11 +33,11 @@ async def test_every_route_declares_one_permission(world):
 async def test_an_application_without_access_is_shut(world):
     given = Context.over(world.tools, health=lambda: world.health)
     world.app.state.context = given
-    assert (await world.http.get("/jobs")).status_code == 401
-    assert (await world.http.post("/jobs", json={"name": "x"})).status_code == 401
-    assert (await world.http.get("/openapi.json")).status_code == 401
+    assert (await world.http.get("/jobs")).status_code == 503
+    assert (await world.http.post("/jobs", json={"name": "x"})).status_code == 503
+    assert (await world.http.get("/openapi.json")).status_code == 503
     assert (await world.http.get("http://test/health")).status_code == 200
-    with pytest.raises(Unauthenticated):
+    with pytest.raises(NotRunning):
         await given.visit(Request({"type": "http"}))
     await given.close()
 

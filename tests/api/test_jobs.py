@@ -83,14 +83,14 @@ async def test_definitions_that_are_very_large_come_page_by_page(world, http, mo
         change = {"priority": version, "payload": "x" * (100 if version < 3 else 300)}
         headers = {"if-match": f'"{version}"'}
         await http.patch("/jobs/report", json=change, headers=headers)
-    found, cursor = [], None
+    found = []
+    asked: dict[str, str] = {}
     while True:
-        asked = {} if cursor is None else {"cursor": cursor}
         page = (await http.get("/jobs/report/versions", params=asked)).json()
         found.append([each["version"] for each in page["items"]])
-        cursor = page["next_cursor"]
-        if cursor is None:
+        if page["next_cursor"] is None:
             break
+        asked = {"cursor": page["next_cursor"]}
     assert found == [[4], [3, 2], [1]]
     forged = sealed("x", "versions", "default", "report")
     refused = await http.get("/jobs/report/versions", params={"cursor": forged})

@@ -1,6 +1,7 @@
 """The text of many entries is that of each alone."""
 
 import json
+from typing import Any
 
 from tickwell.domain.document import document_of
 from tickwell.domain.document.texts import texts_of
@@ -11,7 +12,7 @@ from tickwell.domain.trigger import Every
 
 def test_entries_are_written_as_if_alone():
     first = Job(id="0", name="a", trigger=Every("1m"), target=Http("https://example.com"))
-    changes = [
+    changes: list[dict[str, Any]] = [
         {},
         {"payload": {"a": 1}},
         {"payload": 0},
