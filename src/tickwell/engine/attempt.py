@@ -25,15 +25,16 @@ class Attempt:
 
     __slots__ = (
         "claim",
+        "earliest",
         "entered",
         "expired",
         "lane",
+        "latest",
         "seated",
         "share",
         "started",
         "started_at",
         "stop",
-        "taken_at",
         "task",
         "tick",
         "told",
@@ -42,7 +43,9 @@ class Attempt:
 
     def __init__(self, claim: Claim, lane: Lane, share: Share, now: int) -> None:
         self.claim = claim
-        self.taken_at = now
+        #: It starts between them: due, and with its whole hard timeout before it counts as lost.
+        self.earliest = claim.run_at - EARLIER
+        self.latest = min(max(now, claim.run_at) + START_WITHIN, claim.deadline)
         self.lane = lane
         self.share = share
         self.task: asyncio.Task[None] | None = None
@@ -67,12 +70,6 @@ class Attempt:
     def is_waiting(self) -> bool:
         """Whether a slot would still start it: not given back, nor asked to stop meanwhile."""
         return not self.told and (self.turn is None or not self.turn.done())
-
-    def may_start(self, now: int) -> bool:
-        """Whether it is due, and has all of its hard timeout before it is taken for lost."""
-        run_at, deadline = self.claim.run_at, self.claim.deadline
-        latest = min(max(self.taken_at, run_at) + START_WITHIN, deadline)
-        return run_at - EARLIER < now < latest
 
     def ask_to_stop(self, why: OutcomeKind) -> None:
         """Cancel the task; the first reason given stands."""

@@ -57,7 +57,9 @@ class Reporter:
         self.wake: Callable[[], None] = lambda: None
         #: How many attempts are in hand.
         self.in_hand: Callable[[], int] = lambda: 0
-        self._wrote_at = self._held_until = float("-inf")
+        self._wrote_at = float("-inf")
+        #: Until when the starts of a crowded instant come first, monotonic.
+        self.held_until = float("-inf")
         self._pending: deque[tuple[Claim, Outcome, int]] = deque()
         self._in_flight: list[Report] = []
         #: What writes them.
@@ -77,16 +79,16 @@ class Reporter:
         yield from (claim for claim, _, _ in self._pending)
         yield from (report.claim for report in self._in_flight)
 
-    def report(self, claim: Claim, outcome: Outcome) -> None:
-        """Take an outcome; the decision is made with the batch, off the attempt's path."""
-        self._pending.append((claim, outcome, self.clock.now()))
+    def report(self, claim: Claim, outcome: Outcome, at: int) -> None:
+        """Take an outcome of then; the decision is made with the batch, off the attempt's path."""
+        self._pending.append((claim, outcome, at))
         if len(self._pending) in {1, self.settings.batch}:
             self.wake()
 
     def hold(self, starting: int) -> None:
         """So many start at this instant: what ends first is written when most are under way."""
         if starting >= MANY:
-            self._held_until = self.clock.monotonic() + HELD
+            self.held_until = self.clock.monotonic() + HELD
 
     async def step(self) -> float:
         """Write one batch. A batch whose reply was lost is written again, as it was."""
@@ -115,8 +117,8 @@ class Reporter:
         pending, now = len(self._pending), self.clock.monotonic()
         if not pending or in_hand < MANY:
             return 0.0
-        if now < self._held_until and pending < HELD_BATCHES * batch and self._waited() < HELD:
-            return min(self._held_until - now, APART)  # by then few may be left
+        if now < self.held_until and pending < HELD_BATCHES * batch and self._waited() < HELD:
+            return min(self.held_until - now, APART)  # by then few may be left
         if pending >= batch:
             return 0.0
         apart = APART if in_hand < batch else FAR_APART

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome
 from tickwell.engine.attempt import Attempt
 from tickwell.engine.deadlines import Deadlines
+from tickwell.engine.ends import Ends
+from tickwell.engine.instants import Instants
 from tickwell.engine.lane import AHEAD, Lane
-from tickwell.engine.reporter import Reporter
+from tickwell.engine.reporter import HELD_BATCHES, Reporter
 from tickwell.engine.share import Share
 from tickwell.ports.executor import Executor, Sort
 from tickwell.settings import Settings
@@ -32,8 +33,8 @@ class Runner:
         self.deadlines = Deadlines(clock, self._abandon)
         self.in_hand: dict[str, Attempt] = {}
         reporter.in_hand = self.in_hand.__len__
-        #: Attempts held for an instant, in the order of their claims.
-        self._instants: dict[int, list[Attempt]] = {}
+        self._instants = Instants(clock, self._come)
+        self._ends = Ends(self._settle, HELD_BATCHES * settings.batch)
         self._trusted_until = float("-inf")
 
     def trust_until(self, instant: float) -> None:
@@ -59,6 +60,7 @@ class Runner:
 
     def started(self) -> list[Attempt]:
         """Attempts under way."""
+        self._ends.tell_all()
         return [one for one in self.in_hand.values() if one.started is not None]
 
     def not_started(self) -> list[Attempt]:
@@ -72,7 +74,7 @@ class Runner:
         for claim in claims:
             share = lane.share_of(claim.job.project)
             if not lane.has_room_for(share):
-                self.reporter.report(claim, self._put_off(claim, share))
+                self.reporter.report(claim, self._put_off(claim, share), now)
                 continue
             attempt = Attempt(claim, lane, share, now)
             self.in_hand[claim.id] = attempt
@@ -83,7 +85,7 @@ class Runner:
                 self._hold(attempt)
             else:
                 lane.ready.append(attempt)
-        self._fill(lane)
+        self._fill(lane, self.clock.monotonic())
 
     def _hold(self, attempt: Attempt) -> None:
         """Make the task now; at the instant it is only woken, when there is a slot for it.
@@ -92,78 +94,53 @@ class Runner:
         """
         self.executor.prepare(attempt.claim.job)
         attempt.turn = asyncio.get_running_loop().create_future()
-        attempt.task = asyncio.create_task(self._prepared(attempt, attempt.turn))
-        together = self._instants.setdefault(attempt.claim.run_at, [])
-        together.append(attempt)
-        if len(together) == 1:
-            self._await_instant(attempt.claim.run_at)
+        attempt.task = asyncio.create_task(self._attempt(attempt))
+        self._instants.add(attempt)
 
-    def _await_instant(self, run_at: int) -> None:
-        """Not a task: at the instant that would stand behind whatever is ready once more."""
-        # A timer may end a little early (uvloop: 0.3 ms): the clock decides, never the timer.
-        # And the store's clock may be set meanwhile, so it is looked at each second.
-        if (left := run_at - self.clock.now()) > 0:
-            self.clock.call_later(min(left / 1000, 1.0), partial(self._await_instant, run_at))
-            return
-        come = [attempt for attempt in self._instants.pop(run_at) if attempt.is_waiting()]
-        self.reporter.hold(len(come))
-        for attempt in come:
-            attempt.lane.ready.append(attempt)
-        for lane in dict.fromkeys(attempt.lane for attempt in come):
-            self._fill(lane)
+    def _come(self, lane: Lane, attempts: list[Attempt]) -> None:
+        self.reporter.hold(len(attempts))
+        lane.ready.extend(attempts)
+        self._fill(lane, self.clock.monotonic())
 
-    async def _prepared(self, attempt: Attempt, turn: asyncio.Future[None]) -> None:
-        """Wait for the instant and for a slot; what is held takes none."""
-        attempt.entered = True
-        try:
-            if attempt.stop is None:
-                await turn
-        except asyncio.CancelledError:
-            if attempt.seated:
-                self._leave(attempt)
-        else:
-            if attempt.seated:
-                await self._attempt(attempt)
-                return
-        self._tell(attempt, attempt.interrupted())
-
-    def _fill(self, lane: Lane) -> None:
-        loop = asyncio.get_running_loop()
+    def _fill(self, lane: Lane, now: float) -> None:
         while lane.ready and lane.busy < lane.slots:
             attempt = lane.ready.popleft()
             if not attempt.is_waiting():
                 continue
-            if attempt.share.is_full():
-                attempt.share.held.append(attempt)
+            share = attempt.share
+            if share.is_full():
+                share.held.append(attempt)
                 continue
-            self._seat(attempt)
+            attempt.seated = True
+            lane.busy += 1
+            share.seated += 1
+            lane.moved_at = share.moved_at = now
             if attempt.turn is not None:
                 attempt.turn.set_result(None)
             else:
                 # Not by `asyncio.create_task`: two calls more, for every attempt.
-                attempt.task = loop.create_task(self._attempt(attempt))
-
-    def _seat(self, attempt: Attempt) -> None:
-        attempt.seated = True
-        attempt.lane.busy += 1
-        attempt.share.seated += 1
-        attempt.lane.moved_at = attempt.share.moved_at = self.clock.monotonic()
+                attempt.task = asyncio.get_running_loop().create_task(self._attempt(attempt))
 
     async def _attempt(self, attempt: Attempt) -> None:
-        """Run one attempt and report what happened; failure is an outcome, not an exception."""
+        """Run one attempt and report what happened; failure is an outcome, not an exception.
+
+        What is held waits for its instant and for a slot first, and takes none until then.
+        """
         attempt.entered = True
-        started, now = self.clock.monotonic(), self.clock.now()
         try:
+            if attempt.turn is not None and attempt.stop is None:
+                await attempt.turn
+            started, now = self.clock.monotonic(), self.clock.now()
             if attempt.stop is not None:
                 outcome = attempt.interrupted()
-            elif started >= self._trusted_until or not attempt.may_start(now):
+            elif started >= self._trusted_until or not attempt.earliest < now < attempt.latest:
                 # Its lease may be over, or would be before it ends: another runs it.
                 outcome = Outcome(kind=OutcomeKind.RELEASED)
             else:
                 attempt.started, attempt.started_at = started, now
                 self.deadlines.watch(attempt, started)
                 outcome = await self.executor.run(attempt.claim)
-                outcome.started_at = attempt.started_at
+                outcome.started_at = now
         except asyncio.CancelledError:
             if attempt.stop is None and self.reporter.is_cut_off():
                 raise  # with the event loop: another in its place would end in its midst
@@ -174,10 +151,18 @@ class Runner:
                 started_at=attempt.started_at,
                 error=_in_words(error),
             )
-        if self.settings.rest:
+        if self.settings.rest and attempt.started is not None:
             await self._rest(attempt, outcome)
-        self._leave(attempt)
-        self._tell(attempt, outcome)
+        if attempt.seated:
+            self._leave(attempt)
+        if self._is_crowded(attempt.lane):
+            self._ends.put_off(attempt, outcome, self.clock.now())
+        else:
+            self._tell(attempt, outcome)
+
+    def _is_crowded(self, lane: Lane) -> bool:
+        """Whether starts come first: many wait for a slot since their instant, a moment ago."""
+        return lane.moved_at < self.reporter.held_until and bool(lane.ready or self._ends)
 
     async def _rest(self, attempt: Attempt, outcome: Outcome) -> None:
         """Keep the slot for a while after the attempt has ended: what it calls is spared."""
@@ -186,23 +171,29 @@ class Runner:
             await self.clock.wait(asyncio.Event(), self.settings.rest)
 
     def _leave(self, attempt: Attempt) -> None:
-        lane, share = attempt.lane, attempt.share
+        lane, share, now = attempt.lane, attempt.share, self.clock.monotonic()
         attempt.seated = False
         lane.busy -= 1
         share.seated -= 1
         lane.abandoned -= attempt.told
-        lane.moved_at = share.moved_at = self.clock.monotonic()
+        lane.moved_at = share.moved_at = now
         if attempt.started is not None:
-            lane.observe(lane.moved_at - attempt.started)
-            share.observe(lane.moved_at - attempt.started)
+            lane.observe(now - attempt.started)
+            share.observe(now - attempt.started)
         if share.held and (first := share.next_held()) is not None:
             lane.ready.appendleft(first)
         if lane.ready:
-            self._fill(lane)
+            self._fill(lane, now)
         if attempt.told:
             self.reporter.wake_worker()  # no report will tell it that a slot is free
 
     def _tell(self, attempt: Attempt, outcome: Outcome) -> None:
+        if self._ends:
+            self._ends.tell_all()  # it may be among them
+        self._settle(attempt, outcome, self.clock.now())
+
+    def _settle(self, attempt: Attempt, outcome: Outcome, at: int) -> None:
+        """It is in hand no longer: from now on its end is with the reporter."""
         if attempt.told:
             return
         attempt.told = True
@@ -214,7 +205,7 @@ class Runner:
         if self.in_hand.get(attempt.claim.id) is attempt:
             del self.in_hand[attempt.claim.id]
         if outcome.kind is not OutcomeKind.LOST:
-            self.reporter.report(attempt.told_of(), outcome)
+            self.reporter.report(attempt.told_of(), outcome, at)
 
     def finish_early(self, attempt: Attempt, outcome: Outcome) -> None:
         """Tell an outcome without waiting for the task, which is cancelled if it is there."""
@@ -227,8 +218,9 @@ class Runner:
 
     def refuse(self, claims: Sequence[Claim]) -> None:
         """Give claims back that came too late to be taken."""
+        now = self.clock.now()
         for claim in claims:
-            self.reporter.report(claim, Outcome(kind=OutcomeKind.RELEASED))
+            self.reporter.report(claim, Outcome(kind=OutcomeKind.RELEASED), now)
 
     def _put_off(self, claim: Claim, share: Share) -> Outcome:
         error = f"put off: its project has the {share.seats:,} slots here that it may take"
@@ -281,7 +273,7 @@ class Runner:
             if (first := share.next_held()) is None:
                 break
             lane.ready.append(first)
-        self._fill(lane)
+        self._fill(lane, now)
         most = 2 * share.startable(lane.slots, lane.lead)
         if now - share.moved_at > max(self.settings.lead, 0.1):
             share.mean = max(share.mean, (now - share.moved_at) * 1000)

@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import signal
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from typing import Any
 
 from tickwell.domain.execution import Claim, OutcomeKind
@@ -66,41 +66,46 @@ class CallExecutor:
         CURRENT.set(output)
         outcome = None
         try:
-            outcome = await self._call(handler, arguments, claim, output)
-        finally:
-            end_copies(self._pid)
-            lines = output.close()
-            if lines is not None:
-                failed = outcome is None or outcome.kind is not OutcomeKind.SUCCEEDED
-                self.notes.keep_output(claim, lines, failed=failed)
-        return outcome
-
-    async def _call(
-        self, handler: Handler, arguments: dict[str, Any], claim: Claim, output: Output
-    ) -> Outcome:
-        try:
             if handler.isolation == "process":
-                return await self.children.run(handler, claim, output)
-            if handler.is_async:
-                if handler.run_parameter:
-                    task = asyncio.current_task()
-                    arguments[handler.run_parameter] = Run(claim, self.notes, task=task)
-                result = await handler.function(**arguments)
-            elif claim.id in self._threads:
+                outcome = await self.children.run(handler, claim, output)
+            elif not handler.is_async and claim.id in self._threads:
                 delay = claim.job.timeout.hard
-                return Outcome(kind=OutcomeKind.SNOOZED, error=_STILL_RUNS, delay=delay)
+                outcome = Outcome(kind=OutcomeKind.SNOOZED, error=_STILL_RUNS, delay=delay)
             else:
-                result = await self._in_thread(handler, arguments, claim, output)
-            if result is not None and inspect.isawaitable(result):
-                result = await result  # an async function behind a plain decorator
+                result = await self._call(handler, arguments, claim, output)
+                if result is not None and inspect.isawaitable(result):
+                    result = await result  # an async function behind a plain decorator
+                outcome = succeeded(result)
         except asyncio.CancelledError:
             raise
         # Whatever a handler raises is a failed attempt; its exit is not the process's.
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and _is_interruptible():
                 raise
-            return raised(error)
-        return succeeded(result)
+            outcome = raised(error)
+        finally:
+            if os.getpid() != self._pid:
+                end_copies(self._pid)
+            self._close(claim, output, outcome)
+        return outcome
+
+    def _close(self, claim: Claim, output: Output, outcome: Outcome | None) -> None:
+        lines = output.close()
+        if lines is not None:
+            failed = outcome is None or outcome.kind is not OutcomeKind.SUCCEEDED
+            self.notes.keep_output(claim, lines, failed=failed)
+
+    def _call(
+        self, handler: Handler, arguments: dict[str, Any], claim: Claim, output: Output
+    ) -> Awaitable[Any]:
+        """What to wait for; no coroutine of ours around a handler's, which every attempt paid."""
+        if not handler.is_async:
+            return self._in_thread(handler, arguments, claim, output)
+        if handler.run_parameter:
+            task = asyncio.current_task()
+            arguments[handler.run_parameter] = Run(claim, self.notes, task=task)
+        awaitable: Awaitable[Any] = handler.function(**arguments)
+        return awaitable
 
     def _begin(self) -> None:
         self._begun = True
