@@ -5,13 +5,16 @@ import json
 import random
 import sys
 from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import replace
 from typing import Any
 
 from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.execution import Kind, NewExecution
+from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.planning import first_cursor, new_execution
+from tickwell.domain.share import FIRST_PROJECT
 from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.engine.engine import Engine
@@ -72,15 +75,24 @@ async def add_jobs(store: Store, jobs: Iterable[Job], now: int) -> None:
         await store.add_jobs(entries[begin : begin + BATCH], now)
 
 
-async def enqueue(store: Store, count: int, what: str | Target = "noop") -> None:
-    """Requested runs of a few jobs, 200 bytes of payload each, one a millisecond until now."""
-    now, seeded = wall_millis(), random.Random(0)
-    jobs = [make_job(n, what, OnDemand(), now) for n in range(-(-count // BATCH))]
+async def enqueue(
+    store: Store, count: int, what: str | Target = "noop", project: str = FIRST_PROJECT
+) -> None:
+    """Requested runs of a few jobs, 200 bytes of payload each, one a millisecond until now.
+
+    Those of another project than the first stand behind the others' as if asked for over the API.
+    """
+    now, seeded, fairness = wall_millis(), random.Random(0), Fairness()
+    made = (make_job(n, what, OnDemand(), now) for n in range(-(-count // BATCH)))
+    jobs = [replace(job, project=project) for job in made]
     await add_jobs(store, jobs, now)
     asked_at = range(now - count, now)
     for begin in range(0, count, BATCH):
         batch = enumerate(asked_at[begin : begin + BATCH])
         runs = [_run(jobs[n % len(jobs)], at, seeded) for n, at in batch]
+        if project != FIRST_PROJECT:
+            for one in runs:
+                one.rank += fairness.delay(project, now)
         await store.add_executions(runs, now, horizon=0)
 
 
