@@ -43,6 +43,18 @@ async def test_a_sleeper_that_sleeps_again_is_woken_again_in_one_advance():
     await task
 
 
+async def test_a_callback_comes_at_its_instant_and_may_ask_for_the_next():
+    clock, called = ManualClock(), []
+
+    def call():
+        called.append(clock.now() - START)
+        clock.call_later(0.1, call)
+
+    clock.call_later(0.2, call)
+    await clock.advance(0.45)
+    assert (called, clock.parked) == ([200, 300, 400], 1)
+
+
 async def test_an_event_wakes_before_the_time():
     clock, wake = ManualClock(), asyncio.Event()
     task = asyncio.create_task(clock.wait(wake, 60))
