@@ -58,6 +58,28 @@ async def test_a_job_without_history_has_no_figures_and_a_command_that_works(hou
     assert ("median duration" in page.text, "95th percentile" in page.text) == (True, True)
 
 
+async def test_empty_pages_carry_the_command_that_fills_them(house):
+    browser = await house.login()
+    for path in ("/", "/timeline", "/calendar", "/jobs"):
+        assert "tickwell jobs add ping --every 5m" in (await browser.see(path)).text, path
+
+
+async def test_the_slots_of_a_new_job_begin_with_it(house):
+    """Not a day before: nobody missed what was due when there was no job."""
+    id = await house.add("young", trigger={"every": "1h"})
+    page = await (await house.login()).see(f"/jobs/{id}/slots")
+    assert "Backfill 2" not in page.text  # 23 or 24 hours
+
+
+async def test_a_job_that_fires_no_more_says_which_way_it_is(house):
+    browser = await house.login()
+    id = await house.add("asked")
+    assert "It runs when somebody triggers it." in (await browser.see(f"/jobs/{id}")).text
+    pause = change.pause("user:ada", "because")
+    await house.store.change_jobs("default", [id], pause, house.clock.now())
+    assert "It is paused until somebody resumes it." in (await browser.see(f"/jobs/{id}")).text
+
+
 async def test_a_dead_letter_says_why_it_is_not_tried_again(house):
     id = await house.add("frail", retry={"max_attempts": 3})
     dead = await house.run(id, OutcomeKind.FAILED, error="HTTP 410: gone", retry=False)
@@ -69,10 +91,12 @@ async def test_whoever_came_by_a_link_is_urged_to_set_a_password(house):
     urge = "You have no password yet"
     browser = await house.login()
     assert urge in (await browser.see("/")).text
-    await browser.see("/settings")
+    assert "Current password" not in (await browser.see("/settings")).text
     answer = await browser.post("/settings/password", new=PASSWORD)
     assert answer.status_code == 303, answer.text
-    assert urge not in (await (await house.login()).see("/")).text
+    browser = await house.login()
+    assert urge not in (await browser.see("/")).text
+    assert "Current password" in (await browser.see("/settings")).text
 
 
 async def test_a_pause_names_the_key_that_asked_for_it(house):
