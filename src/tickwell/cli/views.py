@@ -70,7 +70,7 @@ def _job_lines(screen: Screen, job: Document, now: int) -> Iterator[tuple[str, s
     yield "created", _when(screen, job["created_at"], now)
     cursor = job["cursor"]
     failures = f", {cursor['failures']} deaths in a row" if cursor["failures"] else ""
-    yield "runs", f"{cursor['runs']}{failures}"
+    yield "fires so far", f"{cursor['runs']}{failures}"
 
 
 def _declared(job: Document) -> str:
