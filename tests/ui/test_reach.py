@@ -110,6 +110,8 @@ async def test_every_change_over_the_api_is_reached_by_a_form(house):
     found = await crawl(browser)
     await browser.post("/jobs/bulk", action="pause", matching="q=report")
     found |= {"after a change of many": await browser.see("/jobs")}
+    day = "since=2026-01-01T00:00&until=2026-01-02T00:00"
+    found |= {"a day that is over": await browser.see(f"/jobs/report/slots?{day}")}
     found |= {"stranger": await house.browser().see("/login")}
     actions = {action for page in found.values() for action in page.forms}
     reached = {form for form in _forms() if any(_leads_to(each, form) for each in actions)}
