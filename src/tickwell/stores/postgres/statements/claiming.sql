@@ -131,13 +131,15 @@ UNION ALL (
 -- How many each lane has of the best of these queues and abilities: lanes are found by one seek
 -- each, however much they hold. Lanes that are spent are left out.
 WITH RECURSIVE lane (queue, ability) AS (
-    SELECT wanted.queue, (SELECT min(queue.ability) FROM tickwell.queue
-                          WHERE queue.state = 2 AND queue.queue = wanted.queue)
+    SELECT wanted.queue, (SELECT queue.ability FROM tickwell.queue
+                          WHERE queue.state = 2 AND queue.queue = wanted.queue
+                          ORDER BY queue.ability LIMIT 1)
     FROM unnest($1::text[]) AS wanted (queue)
     UNION ALL
-    SELECT lane.queue, (SELECT min(queue.ability) FROM tickwell.queue
+    SELECT lane.queue, (SELECT queue.ability FROM tickwell.queue
                         WHERE queue.state = 2 AND queue.queue = lane.queue
-                          AND queue.ability > lane.ability)
+                          AND queue.ability > lane.ability
+                        ORDER BY queue.ability LIMIT 1)
     FROM lane WHERE lane.ability IS NOT NULL
 ),
 best (queue, ability) AS (

@@ -28,7 +28,8 @@ SELECT lost FROM tickwell.worker WHERE id = $1;
 WITH RECURSIVE owner (worker) AS (
     SELECT (SELECT worker FROM tickwell.running ORDER BY worker LIMIT 1)
     UNION ALL
-    SELECT (SELECT min(running.worker) FROM tickwell.running WHERE running.worker > owner.worker)
+    SELECT (SELECT running.worker FROM tickwell.running WHERE running.worker > owner.worker
+            ORDER BY running.worker LIMIT 1)
     FROM owner WHERE owner.worker IS NOT NULL
 ),
 orphan (id) AS (
@@ -67,17 +68,19 @@ SELECT (SELECT next_fire_time FROM tickwell.cursor
        (SELECT expires_at FROM tickwell.queue
         WHERE expires_at IS NOT NULL AND job <> ALL ((SELECT $5::text::uuid[])::uuid[])
         ORDER BY expires_at, id LIMIT 1),
-       (SELECT min((SELECT min(queue.run_at) FROM tickwell.queue
-                    WHERE queue.state = 2 AND queue.queue = wanted.name AND queue.run_at > $2))
+       (SELECT min((SELECT queue.run_at FROM tickwell.queue
+                    WHERE queue.state + 0 = 2 AND queue.queue = wanted.name AND queue.run_at > $2
+                    ORDER BY queue.queue, queue.run_at LIMIT 1))
         FROM unnest($3::text[]) AS wanted (name));
 
 -- name: queues
 -- The queues that hold something.
 WITH RECURSIVE lane (name) AS (
-    SELECT (SELECT queue FROM tickwell.queue WHERE state = 2 ORDER BY queue, run_at LIMIT 1)
+    SELECT (SELECT queue FROM tickwell.queue WHERE state + 0 = 2 ORDER BY queue, run_at LIMIT 1)
     UNION ALL
-    SELECT (SELECT min(queue.queue) FROM tickwell.queue
-            WHERE queue.state = 2 AND queue.queue > lane.name)
+    SELECT (SELECT queue.queue FROM tickwell.queue
+            WHERE queue.state + 0 = 2 AND queue.queue > lane.name
+            ORDER BY queue.queue, queue.run_at LIMIT 1)
     FROM lane WHERE lane.name IS NOT NULL
 )
 SELECT name FROM lane WHERE name IS NOT NULL;
