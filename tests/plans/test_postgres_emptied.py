@@ -1,5 +1,5 @@
-"""Plans that were made while nothing was pending or running, or nothing was there, or of tables that
-were never analysed, when there is much.
+"""Plans made while nothing was pending or running, while nothing was there, or of tables that were
+never analysed, when there is much.
 
 A connection keeps the plan of a statement, and what the server knows of tables that fill and empty
 may be that they are empty. Nothing is analysed afterwards here, as within the first minute.
@@ -58,7 +58,8 @@ INSERT INTO emptied.worker VALUES ('w0', 1, 1, true, ''), ('w1', 1, 1, false, ''
 CROWD = f"""
 INSERT INTO emptied.queue (id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at,
                            overlap)
-SELECT {RUN.format("n", "04")}, {JOB.format("n + 90000")}, 2, 'default', 'call:work', 0, n, n, n, n, 4
+SELECT {RUN.format("n", "04")}, {JOB.format("n + 90000")}, 2, 'default', 'call:work', 0, n, n, n, n,
+       4
 FROM generate_series(1, 40000) AS n;
 """
 GONE = ("queue", "running", "record", "worker")
