@@ -4,6 +4,7 @@ import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import OutcomeKind, State
+from tickwell.engine.attempt import Attempt
 from tickwell.engine.reporter import MANY
 from tickwell.testing.executors import succeeds
 
@@ -61,7 +62,7 @@ async def test_who_looks_at_what_is_under_way_hears_of_all_that_ended(crowd):
 
 
 async def test_an_end_stands_whatever_is_asked_while_it_waits(crowd):
-    ended = []
+    ended: list[Attempt] = []
 
     def disturb(rig, claim):
         for attempt in ended:
