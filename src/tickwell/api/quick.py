@@ -27,11 +27,12 @@ def plainly(body: bytes) -> Any:
         return None
     try:
         document = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        written = _dump(document)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):  # it reads deeper than it writes
         return None
     bare = body.translate(None, _SPACES)
     # What is written back as it came has no key twice.
-    if _dump(document).translate(None, _SPACES) == bare and _is_small(document, bare):
+    if written.translate(None, _SPACES) == bare and _is_small(document, bare):
         return document
     return document if _count_keys(document) == bare.count(b'":') else None
 
