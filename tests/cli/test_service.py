@@ -158,6 +158,14 @@ def test_an_option_of_all_commands_stands_after_the_command(tickwell, monkeypatc
     assert "stands after the command: tickwell jobs list --" in ended.err
 
 
+def test_a_shell_that_completes_is_not_told_where_an_option_stands(tickwell, monkeypatch):
+    monkeypatch.setenv("_TICKWELL_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "tickwell jobs --json ")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    ended = tickwell()
+    assert ("list" in ended.out.split(), ended.err) == (True, "")
+
+
 def test_what_is_not_found_comes_with_the_list_to_look_in(tickwell, either):
     tickwell("jobs", "add", "report", "--every", "5m", "--call", "x")
     assert tickwell("jobs", "show", "reprot").err == (

@@ -31,7 +31,8 @@ class Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Say of an option that belongs to a command where it stands."""
-        if args and (flag := args[0].partition("=")[0]) in _OF_ALL:
+        flag = args[0].partition("=")[0] if args else ""
+        if flag in _OF_ALL and not ctx.resilient_parsing:  # a shell only asks what may follow
             ctx.fail(f"{flag} stands after the command: tickwell jobs list {flag} …")
         rest: list[str] = super().parse_args(ctx, args)
         return rest
