@@ -4,8 +4,10 @@ import html
 import json
 
 from tests.ui.house import OWNER
+from tickwell.clock import to_datetime
 from tickwell.domain import change
 from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.trigger.moment import to_text
 from tickwell.ui.draft import Draft
 from tickwell.ui.formatting import ago
 from tickwell.ui.typed import from_fields
@@ -69,6 +71,13 @@ async def test_the_slots_of_a_new_job_begin_with_it(house):
     id = await house.add("young", trigger={"every": "1h"})
     page = await (await house.login()).see(f"/jobs/{id}/slots")
     assert "Backfill 2" not in page.text  # 23 or 24 hours
+
+
+async def test_the_slots_of_a_job_for_a_moment_that_was_just_over_have_that_moment(house):
+    at = to_text(to_datetime(house.clock.now() - MINUTE))
+    id = await house.add("late", trigger={"once": at}, misfire={"grace": "1h"})
+    page = await (await house.login()).see(f"/jobs/{id}/slots")
+    assert ("1due by now" in page.text, "No fire time" in page.text) == (True, False)
 
 
 async def test_a_job_that_fires_no_more_says_which_way_it_is(house):

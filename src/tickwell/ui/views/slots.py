@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
+from tickwell.domain.job import Job
+from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import DAY, SECOND
 from tickwell.errors import InvalidInput
 from tickwell.services.access.permission import Permission
@@ -45,8 +47,8 @@ async def slots(
     """The slots of a range; if none is given, of the last day in which there was the job."""
     operations, actor = visitor.operations, visitor.actor
     entry = await operations.jobs.get(actor, id)
-    born = -(-entry.job.created_at // SECOND) * SECOND
-    first = _instant(since, visitor.zone, "since") or max(visitor.now - DAY, born)
+    begin = max(visitor.now - DAY, _begin(entry.job))
+    first = _instant(since, visitor.zone, "since") or begin
     last = _instant(until, visitor.zone, "until") or max(visitor.now, first) + 1
     found, counted = await operations.slots.read(actor, entry.job.id, first, last)
     past = [slot for slot in found.items if slot.fire_time <= visitor.now]
@@ -91,6 +93,13 @@ async def backfill(
     if found.next is not None:
         said += f"; the range has more, from {when(found.next, visitor.zone)}"
     return done(request, said)
+
+
+def _begin(job: Job) -> int:
+    """The first whole second of a job: the one after it was made, if it does not fire before."""
+    begin = (job.created_at // SECOND + 1) * SECOND
+    fires = first_cursor(job, job.created_at).next_fire_time
+    return begin if fires is None else min(begin, fires // SECOND * SECOND)
 
 
 def _instant(text: str, zone: ZoneInfo, field: str) -> int | None:
