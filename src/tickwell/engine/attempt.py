@@ -69,7 +69,9 @@ class Attempt:
 
     def is_waiting(self) -> bool:
         """Whether a slot would still start it: not given back, nor asked to stop meanwhile."""
-        return not self.told and (self.turn is None or not self.turn.done())
+        # A task that was asked before it began ends without its turn, and may be told of later.
+        asked = self.told or self.stop is not None
+        return not asked and (self.turn is None or not self.turn.done())
 
     def ask_to_stop(self, why: OutcomeKind) -> None:
         """Cancel the task; the first reason given stands."""

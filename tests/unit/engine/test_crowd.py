@@ -1,5 +1,7 @@
 """Many at one instant: on the dot, starts before ends, and no end is lost or changed by waiting."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.engine.rig import Rig
@@ -74,3 +76,23 @@ async def test_an_end_stands_whatever_is_asked_while_it_waits(crowd):
     await crowd.reporter.step()
     told = [report.outcome for reports, _ in crowd.store.named("finish") for report in reports]
     assert told == [OutcomeKind.SUCCEEDED] * CROWD
+
+
+async def test_who_was_asked_to_stop_before_it_began_takes_no_slot_while_its_end_waits(crowd):
+    (lane,) = crowd.worker.lanes
+    late: list[Attempt] = []
+
+    def disturb(rig, claim):
+        if not late:
+            rig.runner.take([replace(claim, id="late", run_at=claim.run_at + 1)], lane)
+            late.append(rig.runner.in_hand["late"])
+            rig.runner.cancel("late", claim.attempt)
+        elif late[0].entered and not late[0].told:
+            waited.append(late[0])
+            lane.ready.append(late[0])  # its instant has come
+
+    waited: list[Attempt] = []
+    noting(crowd, disturb)
+    await crowd.clock.advance(2)
+    assert waited
+    assert (lane.busy, lane.in_hand, late[0].seated) == (0, 0, False)
