@@ -65,6 +65,16 @@ async def test_a_narrowed_key(house):
     assert await status(house, shown, "GET", "/keys") == 403
 
 
+async def test_a_key_that_may_only_operate_runs_a_job_that_it_may_not_read(house):
+    admin = await house.key("a", Role.ADMIN)
+    job = {"name": "report", "trigger": {"on_demand": True}, "target": {"call": {"handler": "x"}}}
+    assert await status(house, admin, "POST", "/jobs", json=job) == 201
+    shown = await house.key("a", Role.ADMIN, permissions=frozenset({Permission.OPERATE}))
+    answer = await house.http.post("/jobs/report/trigger", headers=shown)
+    assert (answer.status_code, answer.json()["job_name"]) == (202, None)
+    assert await status(house, shown, "GET", "/jobs/report") == 403
+
+
 async def test_a_session_by_link_and_a_token_of_our_own(house):
     session = await house.login("root")
     me = (await house.http.get("/session", headers=session)).json()

@@ -91,7 +91,9 @@ async def trigger(request: Request, key: str, actor: Actor = allow(Permission.OP
             key=key_of(request),
         )
         headers = place(request, f"/executions/{execution.id}")
-        names = await executions.names(actor, [execution])
+        # Who may run a job may be somebody who may not read it.
+        may_read = Permission.READ in actor.permissions
+        names = await executions.names(actor, [execution]) if may_read else {}
         document = execution_document(execution, names.get(execution.job_id))
         return answer(document, 202, headers)
 
