@@ -65,13 +65,17 @@ async def test_a_narrowed_key(house):
     assert await status(house, shown, "GET", "/keys") == 403
 
 
-async def test_a_key_that_may_only_operate_runs_a_job_that_it_may_not_read(house):
+async def test_a_key_that_may_only_operate_runs_and_cancels_what_it_may_not_read(house):
     admin = await house.key("a", Role.ADMIN)
     job = {"name": "report", "trigger": {"on_demand": True}, "target": {"call": {"handler": "x"}}}
     assert await status(house, admin, "POST", "/jobs", json=job) == 201
     shown = await house.key("a", Role.ADMIN, permissions=frozenset({Permission.OPERATE}))
     answer = await house.http.post("/jobs/report/trigger", headers=shown)
     assert (answer.status_code, answer.json()["job_name"]) == (202, None)
+    run = f"/executions/{answer.json()['id']}"
+    cancelled = await house.http.post(f"{run}/cancel", headers=shown)
+    assert (cancelled.status_code, cancelled.json()["state"]) == (200, "cancelled")
+    assert await status(house, shown, "GET", run) == 403
     assert await status(house, shown, "GET", "/jobs/report") == 403
 
 
