@@ -16,7 +16,7 @@ import asyncpg
 from tickwell.errors import TickwellError
 from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.postgres.database import Database
-from tickwell.stores.postgres.errors import DRIVER
+from tickwell.stores.postgres.errors import DRIVER, said
 
 #: How often loops are woken when nothing can be heard, and how long until listening is tried again.
 POLL = 1.0
@@ -93,7 +93,7 @@ class Ear:
             try:
                 await self._connect()
             except DRIVER as error:
-                why = str(error) or "no answer in time"
+                why = said(error) or "no answer in time"
             else:
                 return True
         self._deaf_until = loop.time() + (AGAIN if not self.database.is_pooled else float("inf"))
