@@ -7,6 +7,7 @@ from tests.ui.house import OWNER
 from tickwell.clock import to_datetime
 from tickwell.domain import change
 from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.planning import plan
 from tickwell.domain.trigger.moment import to_text
 from tickwell.ui.draft import Draft
 from tickwell.ui.formatting import ago
@@ -87,6 +88,15 @@ async def test_a_job_that_fires_no_more_says_which_way_it_is(house):
     pause = change.pause("user:ada", "because")
     await house.store.change_jobs("default", [id], pause, house.clock.now())
     assert "It is paused until somebody resumes it." in (await browser.see(f"/jobs/{id}")).text
+
+
+async def test_a_job_that_counts_from_the_end_of_a_run_under_way_fires_again(house):
+    id = await house.add("chain", trigger={"every": "1h", "after": "finish"})
+    later = house.clock.now() + 2 * HOUR
+    await house.store.fire_due(later, 0, 1, lambda job, cursor: plan(job, cursor, later, 0))
+    page = await (await house.login()).see(f"/jobs/{id}")
+    assert "Its next fire time is not known yet" in page.text
+    assert "It fires no more by itself" not in page.text
 
 
 async def test_a_dead_letter_says_why_it_is_not_tried_again(house):

@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.domain.trigger import Trigger
+from tickwell.domain.job import Entry, JobState
+from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.domain.trigger.duration import parse_duration
 from tickwell.services.access.permission import Permission
 from tickwell.services.declarations import is_edited
@@ -45,6 +46,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         history=history,
         strip=history_strip(history.executions, LATEST),
         fires=fires,
+        rests=_rests(entry),
         zone=_zone(entry.job.trigger),
         document=definition(entry.job),
         warnings=entry.job.trigger.warnings(visitor.now),
@@ -100,3 +102,21 @@ def _zone(trigger: Trigger) -> ZoneInfo | None:
     """The zone that the trigger reckons in, if it has one."""
     name = getattr(trigger, "tz", None)
     return ZoneInfo(name) if isinstance(name, str) else None
+
+
+def _rests(entry: Entry) -> tuple[str, str]:
+    """What to say of a job of which no fire time is known, and why."""
+    trigger, state, pause = entry.job.trigger, entry.cursor.state, entry.cursor.pause
+    ends = state is JobState.PAUSED and pause is not None and pause.until is not None
+    if trigger.follows_finish and (state is JobState.ACTIVE or ends):
+        return "Its next fire time is not known yet", "It counts from the end of the run before."
+    return "It fires no more by itself", {
+        JobState.ACTIVE: "It runs when somebody triggers it."
+        if isinstance(trigger, OnDemand)
+        else "Its last fire time is here.",
+        JobState.PAUSED: "It is paused until somebody resumes it."
+        if not ends
+        else "It is paused, and its trigger has no fire time after that.",
+        JobState.FINISHED: "It is finished: its trigger has no fire time left.",
+        JobState.DELETED: "It is deleted.",
+    }[state]
