@@ -69,9 +69,8 @@ class Attempt:
 
     def is_waiting(self) -> bool:
         """Whether a slot would still start it: not given back, nor asked to stop meanwhile."""
-        # A task that was asked before it began ends without its turn, and may be told of later.
-        asked = self.told or self.stop is not None
-        return not asked and (self.turn is None or not self.turn.done())
+        # Not by whether it was told: who is asked before its task begins may be told of later.
+        return self.stop is None and (self.turn is None or not self.turn.done())
 
     def ask_to_stop(self, why: OutcomeKind) -> None:
         """Cancel the task; the first reason given stands."""
