@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Iterable, Sequence
+from contextvars import copy_context
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
@@ -36,6 +36,8 @@ class Runner:
         self._instants = Instants(clock, self._come)
         self._ends = Ends(self._settle, HELD_BATCHES * settings.batch)
         self._trusted_until = float("-inf")
+        #: In which attempts begin: not in that of the attempt whose end makes room for them.
+        self._context = copy_context()
 
     def trust_until(self, instant: float) -> None:
         """The lease holds until this monotonic instant, counted from before the beat was sent."""
@@ -70,6 +72,7 @@ class Runner:
     def take(self, claims: Sequence[Claim], lane: Lane) -> None:
         """Start what is due; hold what is not; put off what is more than its project's share."""
         now = self.clock.now()
+        self._context = copy_context()
         lane.observe_sizes(claims)
         for claim in claims:
             share = lane.share_of(claim.job.project)
@@ -119,7 +122,9 @@ class Runner:
                 attempt.turn.set_result(None)
             else:
                 # Not by `asyncio.create_task`: two calls more, for every attempt.
-                attempt.task = asyncio.get_running_loop().create_task(self._attempt(attempt))
+                attempt.task = asyncio.get_running_loop().create_task(
+                    self._attempt(attempt), context=self._context.copy()
+                )
 
     async def _attempt(self, attempt: Attempt) -> None:
         """Run one attempt and report what happened; failure is an outcome, not an exception.
@@ -142,8 +147,6 @@ class Runner:
                 outcome = await self.executor.run(attempt.claim)
                 outcome.started_at = now
         except asyncio.CancelledError:
-            if attempt.stop is None and self.reporter.is_cut_off():
-                raise  # with the event loop: another in its place would end in its midst
             outcome = attempt.interrupted()
         except Exception as error:  # noqa: BLE001 - an executor that raises is a failed attempt
             outcome = Outcome(
@@ -151,24 +154,27 @@ class Runner:
                 started_at=attempt.started_at,
                 error=_in_words(error),
             )
+        lane, task = attempt.lane, attempt.task
+        if task is not None and task.cancelling() and self.reporter.is_cut_off():
+            return  # with the event loop: another in its place would end in its midst
         if self.settings.rest and attempt.started is not None:
             await self._rest(attempt, outcome)
         if attempt.seated:
             self._leave(attempt)
-        if self._is_crowded(attempt.lane):
+        # Starts come first where many wait for a slot since their instant, a moment ago.
+        if lane.moved_at < self.reporter.held_until and (lane.ready or self._ends):
             self._ends.put_off(attempt, outcome, self.clock.now())
         else:
             self._tell(attempt, outcome)
 
-    def _is_crowded(self, lane: Lane) -> bool:
-        """Whether starts come first: many wait for a slot since their instant, a moment ago."""
-        return lane.moved_at < self.reporter.held_until and bool(lane.ready or self._ends)
-
     async def _rest(self, attempt: Attempt, outcome: Outcome) -> None:
         """Keep the slot for a while after the attempt has ended: what it calls is spared."""
         self._tell(attempt, outcome)
-        with contextlib.suppress(asyncio.CancelledError):  # given back while it rests: go on
+        try:
             await self.clock.wait(asyncio.Event(), self.settings.rest)
+        except asyncio.CancelledError:
+            if self.reporter.is_cut_off():
+                raise  # else it was given back while it rests: go on
 
     def _leave(self, attempt: Attempt) -> None:
         lane, share, now = attempt.lane, attempt.share, self.clock.monotonic()
@@ -178,8 +184,9 @@ class Runner:
         lane.abandoned -= attempt.told
         lane.moved_at = share.moved_at = now
         if attempt.started is not None:
-            lane.observe(now - attempt.started)
-            share.observe(now - attempt.started)
+            seconds = now - attempt.started
+            lane.observe(seconds)
+            share.observe(seconds)
         if share.held and (first := share.next_held()) is not None:
             lane.ready.appendleft(first)
         if lane.ready:

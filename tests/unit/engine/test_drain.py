@@ -1,5 +1,8 @@
 import asyncio
+import contextlib
 import gc
+
+import pytest
 
 from tests.unit.engine.rig import LoopClock, Rig, virtually
 from tickwell.domain.event import Stopped
@@ -176,10 +179,24 @@ async def test_outcomes_are_flushed_when_the_store_comes_back_in_time():
     assert await rig.state(id) is State.SUCCEEDED
 
 
-def test_the_end_of_the_event_loop_starts_nothing_in_the_place_of_what_it_ends(caplog):
+async def holds(_claim):
+    await asyncio.Event().wait()
+
+
+async def swallows(_claim):
+    """As a thread does, which cannot be stopped."""
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.Event().wait()
+    return succeeds()
+
+
+@pytest.mark.parametrize(
+    ("act", "rest"), [(holds, 0), (swallows, 0), (succeeds(), 5)], ids=["runs", "swallows", "rests"]
+)
+def test_the_end_of_the_event_loop_starts_nothing_in_the_place_of_what_it_ends(act, rest, caplog):
     async def main():
-        rig = Rig(slots=1, lead=0.5)
-        rig.executor.hold("quick")
+        rig = Rig(slots=1, lead=0.5, rest=rest)
+        rig.executor.script("quick", act)
         job = await rig.add()
         for _ in range(5):
             await rig.request(job)

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import threading
+from contextvars import ContextVar
 
 import pytest
 
@@ -14,6 +15,7 @@ from tickwell.domain.target import Call
 from tickwell.executors.call import CallExecutor
 from tickwell.executors.handlers import Handlers
 from tickwell.executors.run import Run
+from tickwell.testing.executors import succeeds
 
 
 @pytest.fixture
@@ -177,3 +179,23 @@ async def test_a_result_that_is_no_json_is_kept_as_text(handle):
 
     one = await ended(await handle(odd))
     assert one.result == "{1, 2}"
+
+
+async def test_no_attempt_sees_what_another_has_set_in_its_context():
+    shop: ContextVar[str | None] = ContextVar("shop", default=None)
+    seen = []
+
+    async def act(claim):
+        seen.append(shop.get())
+        shop.set(claim.id)
+        return succeeds()
+
+    rig = Rig(slots=1, lead=0.5)
+    rig.executor.script("quick", act)
+    job = await rig.add()
+    for _ in range(3):
+        await rig.request(job)
+    await rig.beat()
+    await rig.worker.step()
+    await rig.settle()
+    assert seen == [None] * 3
