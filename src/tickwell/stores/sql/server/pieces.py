@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -13,9 +13,27 @@ T = TypeVar("T")
 PIECE = 25
 
 
-async def in_pieces(rows: Sequence[T]) -> AsyncIterator[Sequence[T]]:
+def in_pieces(rows: Sequence[T]) -> AsyncIterator[Sequence[T]]:
     """Parts of them, in order."""
-    for begin in range(0, len(rows), PIECE):
+    return _Pieces(rows)
+
+
+class _Pieces(Generic[T]):
+    """No generator: left in its midst by an error, that is closed by a task after everybody's."""
+
+    __slots__ = ("_begin", "_rows")
+
+    def __init__(self, rows: Sequence[T]) -> None:
+        self._rows = rows
+        self._begin = 0
+
+    def __aiter__(self) -> _Pieces[T]:
+        return self
+
+    async def __anext__(self) -> Sequence[T]:
+        begin, self._begin = self._begin, self._begin + PIECE
+        if begin >= len(self._rows):
+            raise StopAsyncIteration
         if begin:
             await asyncio.sleep(0)  # noqa: TID251 - no time passes
-        yield rows[begin : begin + PIECE]
+        return self._rows[begin : begin + PIECE]
