@@ -126,10 +126,14 @@ def _tries(name: str, row: Row, calls: list[Call]) -> Iterator[tuple[str, str]]:
     stored = {each.number: each.outcome for each in row.tries}
     if any(count > 1 for count in outcomes.values()):
         yield "doubled", f"two outcomes of one attempt of {name}"
-    for number in range(1, row.attempt):
-        if stored.get(number) not in REASONS:
-            yield "unexplained", f"attempt {number + 1} of {name} after {stored.get(number)}"
     called = {call.attempt for call in calls}
+    for number in range(1, row.attempt):
+        if stored.get(number) in REASONS:
+            continue
+        # Of attempts that were given back untried, one after the other, the newest is kept.
+        after = next((outcome for other, outcome in sorted(stored.items()) if other > number), None)
+        if number in stored or number in called or after != "released":
+            yield "unexplained", f"attempt {number + 1} of {name} after {stored.get(number)}"
     if row.state == "succeeded":
         if row.attempt not in called:
             yield "lost", f"{name} succeeded, and nobody called attempt {row.attempt}"

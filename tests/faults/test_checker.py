@@ -183,3 +183,13 @@ def test_a_call_within_the_error_of_the_clock_is_not_early():
     assert check(history) == []
     history.calls = [Call("id", 1, at=96, slack=3)]
     assert [violation.kind for violation in check(history)] == ["early"]
+
+
+def test_of_attempts_put_off_in_a_row_the_newest_is_enough():
+    history = History(fires={"job": [100]})
+    tries = Try(3, "released"), Try(4, "succeeded")
+    history.rows = [Row("id", "job", 100, "succeeded", 4, tries)]
+    history.calls = [Call("id", 4, at=100)]
+    assert check(history) == []
+    history.calls.append(Call("id", 2, at=100))  # that one was no attempt put off
+    assert [violation.kind for violation in check(history)] == ["unexplained"]

@@ -68,7 +68,7 @@ class Jobs:
         ]
         await self.admit([entry.job for entry in entries])
         if paused_by is not None:
-            entries = [_paused(entry, paused_by, now) for entry in entries]
+            entries = [_paused(entry, paused_by) for entry in entries]
         if len(entries) == 1:
             added = [await self._gathered.add(self.store, entries[0], now)]
         else:
@@ -224,8 +224,9 @@ def _bound(job: Job) -> Job:
     return bound
 
 
-def _paused(entry: Entry, by: str, now: int) -> Entry:
-    paused = change.pause(by, "added as paused")(entry, now)
+def _paused(entry: Entry, by: str) -> Entry:
+    """From its beginning on."""
+    paused = change.pause(by, "added as paused")(entry, entry.job.created_at)
     return entry if paused is None else Entry(entry.job, paused.cursor)
 
 
