@@ -1,6 +1,7 @@
 """One, two and four worker processes draining one store: throughput, and who did how much."""
 
 import time
+from contextlib import ExitStack
 from statistics import median
 from typing import Any
 
@@ -23,18 +24,22 @@ def measure(options: Options) -> list[Figure]:
         sizes = 1, *CREWS
         rounds = [{size: _drain(store, size) for size in sizes} for _ in range(options.repeat)]
         figures += [_figure(store, rounds, size) for size in CREWS]
+        apart = [_drain(store, 2, stores=2)["rate"] for _ in range(options.repeat)]
+        figures.append(_company(store, [each[2]["rate"] for each in rounds], apart))
     return figures
 
 
-def _drain(store: Kind, size: int) -> dict[str, Any]:
-    with store.full(COUNT) as where:
+def _drain(store: Kind, size: int, stores: int = 1) -> dict[str, Any]:
+    with ExitStack() as stack:
+        places = [stack.enter_context(store.full(COUNT)) for _ in range(stores)]
         instant = time.time() + READY
-        crew = [start_module("bench.ours.drain", where, 0, instant) for _ in range(size)]
+        orders = [(places[n % stores], 0, instant) for n in range(size)]
+        crew = [start_module("bench.ours.drain", *each) for each in orders]
         answers = [answer_of(each) for each in crew]
     begin = min(each["begin"] for each in answers)
     end = max(each["end"] for each in answers if each["written"])
     return {
-        "rate": COUNT / (end - begin),
+        "rate": COUNT * stores / (end - begin),
         "written": [each["written"] for each in answers],
         "handled": sum(each["handled"] for each in answers),
         "given_back": sum(each["given_back"] for each in answers),
@@ -58,4 +63,17 @@ def _figure(store: Kind, rounds: list[dict[int, dict[str, Any]]], size: int) -> 
         bar=store.bars.get("two") if size == 2 else None,
         faults=[fault for each in crew for fault in _faults(each)],
         details={"alone": alone, "crew": crew},
+    )
+
+
+def _company(store: Kind, together: list[float], apart: list[float]) -> Figure:
+    """What the machine allows two, whatever they do: two that have nothing to share."""
+    return Figure(
+        name=f"processes: 2 on one place of {store.name}",
+        ours=f"{median(together):,.0f}/s",
+        against=f"2 on two places {median(apart):,.0f}/s",
+        ratios=[a / b for a, b in zip(together, apart, strict=True)],
+        bar=None,
+        faults=[],
+        details={"together": together, "apart": apart},
     )
