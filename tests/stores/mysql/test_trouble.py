@@ -9,6 +9,7 @@ from asyncmy.errors import OperationalError
 
 from tests.servers.mariadb import server
 from tests.servers.mariadb_tables import kill_connections, run, somebody_waits
+from tests.stores.cut import until_connected
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import StoreError, StoreRefused, StoreUnavailable
@@ -88,18 +89,7 @@ async def test_a_lock_that_is_not_given_back_is_not_waited_for(scene, place, mon
 async def test_connections_that_were_cut_are_made_anew(scene, store):
     await scene.job()
     assert await kill_connections() >= 1
-    async with asyncio.timeout(100):
-        while await is_cut(store):  # noqa: ASYNC110 - only a call finds out
-            await asyncio.sleep(0.01)
-
-
-async def is_cut(store):
-    """Whether a call still meets a connection that is no more."""
-    try:
-        assert len(await store.list_workers()) == 0
-    except StoreUnavailable:
-        return True
-    return False
+    await until_connected(store)
 
 
 async def test_a_cancelled_call_leaves_no_transaction_behind(scene, store):

@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from tests.servers.schemas import somebody_waits
+from tests.stores.cut import until_connected
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import StoreUnavailable
@@ -72,18 +73,7 @@ async def test_connections_that_were_cut_are_made_anew(scene, store, owner):
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE application_name = 'tickwell' AND pid <> pg_backend_pid()"
     )
-    async with asyncio.timeout(100):
-        while await is_cut(store):  # noqa: ASYNC110 - only a call finds out
-            await asyncio.sleep(0.01)
-
-
-async def is_cut(store):
-    """Whether a call still meets a connection that is no more."""
-    try:
-        assert len(await store.list_workers()) == 0
-    except StoreUnavailable:
-        return True
-    return False
+    await until_connected(store)
 
 
 async def cut(session, owner):
