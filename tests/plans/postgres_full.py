@@ -168,12 +168,12 @@ def nodes(plan):
 
 
 def examined(plan):
-    """The most rows that a scan of one of our tables looked at, those that it dropped included."""
+    """The most rows that a scan looked at, those that it dropped included."""
     return max(
         (
             (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
             for node in nodes(plan)
-            if "Relation Name" in node and "Scan" in node["Node Type"]
+            if "Scan" in node["Node Type"]
         ),
         default=0,
     )

@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 from tickwell.errors import InvalidSetting
 
 PORTS = range(1, 65536)
-_UNESCAPED = (
+UNESCAPED = (
     "the URL cannot be taken apart: what is special in a user, a password or an option is "
     "written %40 for @, %2F for /, %3F for ?, %23 for #, %5B for [, %5D for ]"
 )
@@ -21,9 +21,9 @@ def split(
     try:
         parts = urlsplit(url)
     except ValueError:  # a bracket, which begins an address of IPv6
-        raise invalid(_UNESCAPED) from None
+        raise invalid(UNESCAPED) from None
     if "@" in f"{parts.path}{parts.query}{parts.fragment}":
-        raise invalid(_UNESCAPED)
+        raise invalid(UNESCAPED)
     hosts = parts.netloc.rpartition("@")[2]
     for host in hosts.split(",") if several else [hosts]:
         port = host.rpartition("]")[2].partition(":")[2]

@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import ClassVar
 
+from tickwell.stores.pause import rest
+
 #: Seconds: what is written together is told once, and then not again for a while.
 GATHER = 0.005
 APART = 0.05
@@ -51,10 +53,3 @@ class Bell(ABC):
         self._rung = False
         with suppress(*self.trouble):
             await self.send()
-
-
-async def rest(seconds: float) -> None:
-    """A pause that nobody can end."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await asyncio.Event().wait()

@@ -1,12 +1,16 @@
-"""New jobs take one statement, and texts come back as they were given."""
+"""New jobs and slots are written together, and texts come back as they were given."""
+
+from collections import Counter
 
 import pytest
 
+from tickwell.domain.execution import State
+from tickwell.domain.gate import Overlap
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import JobExists
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.postgres.session import Session
-from tickwell.testing.contract.builders import a_job
+from tickwell.testing.contract.builders import a_backfill, a_job, minute
 
 TEXTS = [
     "",
@@ -59,6 +63,28 @@ async def test_texts_come_back_as_they_were_given(scene, store):
 async def test_new_jobs_take_one_statement(scene, asked):
     await scene.add(a_job(), a_job(dedupe_key="k"))
     assert asked == ["add_jobs"]
+
+
+async def test_a_backfill_takes_as_many_statements_for_many_as_for_two(scene, asked):
+    job = await scene.job(overlap=Overlap.QUEUE_ALL)
+    for slots in (range(2), range(2, 100)):
+        asked.clear()
+        await scene.run(*[a_backfill(job, minute(-n), overlap=job.overlap) for n in slots])
+        assert asked == ["lock_jobs", "insert_new", "count_made"]
+
+
+async def test_slots_that_were_skipped_are_armed_together(scene, asked):
+    job = await scene.job()
+    first, *skipped = [a_backfill(job, minute(-n), overlap=Overlap.SKIP) for n in range(100)]
+    await scene.run(first, *skipped)
+    asked.clear()
+    slots = [*skipped, a_backfill(job, minute(-100))]
+    for slot in slots:
+        slot.overlap = Overlap.QUEUE_ALL
+    await scene.run(*slots)
+    again = ["lock_jobs", "existing", "insert_new", "arm_again", "count_made", "count_ended"]
+    assert asked == ["lock_jobs", "insert_new", *again]
+    assert Counter(await scene.states(job)) == {State.QUEUED: 1, State.BLOCKED: 100}
 
 
 async def test_what_is_taken_is_found_as_before(scene, store):

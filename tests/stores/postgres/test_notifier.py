@@ -102,3 +102,27 @@ async def test_a_lost_connection_is_no_reason_to_stay_deaf(store, monkeypatch, c
     waiting = await listening(store)
     await store.close()
     assert not await waiting
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+async def test_a_connection_that_nobody_listens_on_is_closed(store, monkeypatch, is_refused):
+    """A replica takes no listeners; and who closes meanwhile wants to hear no more."""
+    connection = await store.database.connect()
+    asked, given = asyncio.Event(), asyncio.Event()
+
+    async def connect():
+        asked.set()
+        await given.wait()
+        return connection
+
+    monkeypatch.setattr(store.database, "connect", connect)
+    waiting = asyncio.create_task(store.changed(0.01))
+    await asked.wait()
+    if is_refused:
+        with pytest.raises(asyncpg.DivisionByZeroError):
+            await connection.execute("BEGIN; SELECT 1 / 0")
+    else:
+        await store.close()
+    given.set()
+    assert await waiting == is_refused
+    assert connection.is_closed()

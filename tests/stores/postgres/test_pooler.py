@@ -6,7 +6,9 @@ import pytest
 from tests.servers.schemas import empty, url
 from tickwell.domain.execution import State
 from tickwell.domain.trigger import OnDemand
+from tickwell.errors import StoreRefused, StoreUnavailable
 from tickwell.stores.postgres import PostgresStore
+from tickwell.stores.postgres.errors import translate
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
 
@@ -74,3 +76,20 @@ async def test_a_pooler_is_recognised_by_what_it_refuses(monkeypatch):
     assert store.database.is_pooled
     assert await store.ping() > 0
     await store.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "words"),
+    [
+        ("password authentication failed", StoreRefused, "does not accept the password"),
+        ("SASL authentication failed", StoreRefused, "does not accept the password"),
+        ("no such database: jobs", StoreRefused, "has no such database"),
+        ('database "jobs" does not exist', StoreRefused, "has no such database"),
+        ("no more connections allowed (max_client_conn)", StoreUnavailable, "max_client_conn"),
+        ("query_wait_timeout", StoreUnavailable, "does not answer (query_wait_timeout)"),
+    ],
+)
+def test_what_a_pooler_says_under_one_code_is_told_apart(said, kind, words):
+    error = translate(asyncpg.ProtocolViolationError(said), "postgresql://h/d")
+    assert type(error) is kind
+    assert words in str(error)

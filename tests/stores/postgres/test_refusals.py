@@ -22,6 +22,13 @@ async def refusal(url, error=StoreRefused):
     return words
 
 
+async def works(url):
+    store = PostgresStore.from_url(url)
+    await store.open()
+    assert await store.ping() > 0
+    await store.close()
+
+
 @pytest.fixture
 async def guest(owner):
     """Somebody with no rights but to come in."""
@@ -81,16 +88,12 @@ async def test_a_user_who_may_not_create_tables(guest, owner, schema):
 )
 async def test_who_may_make_no_schema_needs_none_where_one_is_given(guest, owner, schema, remedy):
     await owner.execute(remedy)
-    store = PostgresStore.from_url(f"{guest}?schema={schema}")
-    await store.open()
-    await store.close()
+    await works(f"{guest}?schema={schema}")
 
 
 async def test_the_remedies_that_are_named_help(guest, owner, schema):
     """A user who lacks everything is led to work, grant by grant."""
-    mine = PostgresStore.from_url(f"{server().url}?schema={schema}")
-    await mine.open()
-    await mine.close()
+    await works(f"{server().url}?schema={schema}")
     url = f"{guest}?schema={schema}"
     words = await refusal(url)
     await owner.execute('GRANT USAGE ON SCHEMA "odd" TO "guest"')
@@ -98,10 +101,60 @@ async def test_the_remedies_that_are_named_help(guest, owner, schema):
     assert "guest has no" in words
     assert "on the table attempt" in words
     await owner.execute(words[words.index("GRANT") :])
-    theirs = PostgresStore.from_url(url)
-    await theirs.open()
-    assert await theirs.ping() > 0
-    await theirs.close()
+    await works(url)
+
+
+async def test_a_user_who_may_not_come_into_the_database(guest, owner):
+    await owner.execute("DROP DATABASE IF EXISTS closed")
+    await owner.execute("CREATE DATABASE closed")
+    await owner.execute("REVOKE CONNECT ON DATABASE closed FROM PUBLIC")
+    url = guest.rpartition("/")[0] + "/closed"
+    try:
+        words = await refusal(url)
+        assert 'GRANT CONNECT ON DATABASE "closed" TO "guest"' in words
+        await owner.execute(words[words.index("GRANT") :])
+        assert "may not create the schema tickwell" in await refusal(url)
+    finally:
+        await owner.execute("DROP DATABASE closed WITH (FORCE)")
+
+
+async def test_a_name_is_quoted_in_the_remedy(owner, schema):
+    await works(f"{server().url}?schema={schema}")
+    await owner.execute("""CREATE ROLE "odd""one" LOGIN PASSWORD 'odd'""")
+    url = server().url.replace("tickwell:secret@", "odd%22one:odd@") + f"?schema={schema}"
+    try:
+        words = await refusal(url)
+        await owner.execute(words[words.index("GRANT") :])
+        await works(url)
+    finally:
+        await owner.execute('DROP OWNED BY "odd""one"; DROP ROLE "odd""one"')
+
+
+async def test_a_right_that_is_taken_away_later(guest, owner, schema):
+    await works(f"{server().url}?schema={schema}")
+    await owner.execute("GRANT USAGE ON SCHEMA odd TO guest")
+    await owner.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA odd TO guest")
+    store = PostgresStore.from_url(f"{guest}?schema={schema}")
+    await store.open()
+    await owner.execute("REVOKE SELECT ON odd.worker FROM guest")
+    with pytest.raises(StoreRefused, match="tickwell doctor names the GRANT that helps"):
+        await store.list_workers()
+    await store.close()
+
+
+async def test_who_may_not_change_the_tables_is_told_who_does(
+    guest, owner, schema, monkeypatch, tmp_path
+):
+    await works(f"{server().url}?schema={schema}")
+    await owner.execute("GRANT USAGE ON SCHEMA odd TO guest")
+    await owner.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA odd TO guest")
+    step = tmp_path / "9999_newer.sql"
+    step.write_text("-- serves: 1\nALTER TABLE tickwell.cursor ADD COLUMN newer integer;\n")
+    monkeypatch.setattr(migrate, "STEPS", [*migrate.STEPS, step])
+    words = await refusal(f"{guest}?schema={schema}")
+    assert "let its owner run: tickwell store migrate" in words
+    await works(f"{server().url}?schema={schema}")
+    await works(f"{guest}?schema={schema}")
 
 
 async def test_somebody_elses_tables(owner, schema):
@@ -111,8 +164,9 @@ async def test_somebody_elses_tables(owner, schema):
     assert await tables(owner, schema) == {"job"}
 
 
-async def test_somebody_elses_meta_table(owner, schema):
-    await owner.execute("CREATE SCHEMA odd; CREATE TABLE odd.meta (name text, value text)")
+@pytest.mark.parametrize("kind", ["text", "integer"])
+async def test_somebody_elses_meta_table(owner, schema, kind):
+    await owner.execute(f"CREATE SCHEMA odd; CREATE TABLE odd.meta (name {kind}, value {kind})")
     assert "not Tickwell's" in await refusal(f"{server().url}?schema={schema}")
     assert await tables(owner, schema) == {"meta"}
 
@@ -125,16 +179,25 @@ async def test_somebody_elses_index(owner, schema):
     assert await tables(owner, schema) == {"other"}
 
 
+async def test_somebody_elses_type(owner, schema):
+    await owner.execute("CREATE SCHEMA odd; CREATE TYPE odd.execution AS ENUM ('one')")
+    words = await refusal(f"{server().url}?schema={schema}")
+    assert "has something of a name of ours" in words
+    assert await tables(owner, schema) == set()
+
+
 async def test_a_read_only_server(owner, schema):
     await owner.execute("CREATE ROLE reader LOGIN PASSWORD 'reader' SUPERUSER")
     try:
         await owner.execute("ALTER ROLE reader SET default_transaction_read_only = on")
         url = server().url.replace("tickwell:secret@", "reader:reader@")
         words = await refusal(f"{url}?schema={schema}")
+        assert "is read-only for reader" in words
+        assert await tables(owner, schema) == set()
+        await owner.execute(words[words.index("ALTER") :])
+        await works(f"{url}?schema={schema}")
     finally:
-        await owner.execute("DROP ROLE reader")
-    assert "is read-only, as a replica is; name the primary server" in words
-    assert await tables(owner, schema) == set()
+        await owner.execute("REASSIGN OWNED BY reader TO tickwell; DROP ROLE reader")
 
 
 def test_a_replica():
@@ -142,6 +205,9 @@ def test_a_replica():
     replica.become_replica()
     words = asyncio.run(refusal(f"{replica.url}?schema=odd"))
     assert "is read-only, as a replica is; name the primary server" in words
+    two = replica.url.replace(f":{replica.port}", f":{replica.port},127.0.0.1:1")
+    words = asyncio.run(refusal(two, StoreUnavailable))
+    assert "does not answer" in words
 
 
 async def test_a_server_too_old(monkeypatch, owner, schema):

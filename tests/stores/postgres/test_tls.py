@@ -1,7 +1,9 @@
 """TLS as the URL asks for it: used, checked, and what is wrong with it named."""
 
+import asyncio
 import os
 import shutil
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -68,10 +70,77 @@ async def test_a_server_without_tls():
     assert "has no TLS, which sslmode in the URL asks for" in words
 
 
+async def test_a_certificate_of_our_own(secured, authority, tmp_path):
+    chain, key, other = tmp_path / "chain.pem", tmp_path / "key.pem", tmp_path / "other.pem"
+    issued = authority.issue_cert("client")
+    issued.cert_chain_pems[0].write_to_path(chain)
+    issued.private_key_pem.write_to_path(key)
+    authority.issue_cert("client").private_key_pem.write_to_path(other)
+    words = await refusal(f"{secured}?sslmode=require&sslcert={chain}&sslkey={other}")
+    assert "(KEY_VALUES_MISMATCH); check sslrootcert, sslcert, sslkey and sslpassword" in words
+    store = PostgresStore.from_url(f"{secured}?sslmode=require&sslcert={chain}&sslkey={key}")
+    await store.open()
+    await store.close()
+
+
+async def test_an_authority_that_is_not_named(secured, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    words = await refusal(f"{secured}?sslmode=verify-full")
+    assert "does not exist or cannot be accessed; correct the URL" in words
+
+
+@asynccontextmanager
+async def ending(farewell):
+    """The URL of a server that is asked for TLS and ends the connection, all of it closed after."""
+    gone = asyncio.Event()
+
+    async def end(reader, writer):
+        with suppress(OSError, asyncio.IncompleteReadError):
+            await reader.readexactly(8)
+            await farewell(reader, writer)
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        gone.set()
+
+    async with await asyncio.start_server(end, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        yield f"postgresql://ann@127.0.0.1:{port}/d?sslmode=require"
+        await gone.wait()
+
+
+async def test_a_server_that_ends_tls_as_it_begins():
+    """It may have too much to do, and no file is wrong."""
+
+    async def say_goodbye(reader, writer):
+        writer.write(b"S")
+        await reader.read(1)
+        writer.write(bytes.fromhex("15030300020100"))  # close_notify
+        await reader.read()
+
+    async with ending(say_goodbye) as url:
+        words = await refusal(url, StoreUnavailable)
+    assert "cannot be talked to over TLS (TLS/SSL connection has been closed" in words
+
+
+async def test_a_server_that_hangs_up_on_a_certificate_of_our_own(authority, tmp_path):
+    chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
+    issued = authority.issue_cert("client")
+    issued.cert_chain_pems[0].write_to_path(chain)
+    issued.private_key_pem.write_to_path(key)
+
+    async def say_nothing(reader, writer):
+        pass
+
+    async with ending(say_nothing) as url:
+        words = await refusal(f"{url}&sslcert={chain}&sslkey={key}", StoreUnavailable)
+    assert "check that the server trusts the certificate that sslcert names" in words
+
+
 async def test_files_that_are_missing_or_no_certificates(secured, tmp_path):
     gone, empty = tmp_path / "gone.pem", tmp_path / "empty.pem"
     words = await refusal(f"{secured}?sslmode=verify-ca&sslrootcert={gone}")
     assert f"{gone} cannot be read; correct sslrootcert in the URL" in words
     empty.touch()
-    words = await refusal(f"{secured}?sslmode=verify-ca&sslrootcert={empty}", StoreUnavailable)
-    assert "check the server's certificate and the ssl options of the URL" in words
+    words = await refusal(f"{secured}?sslmode=verify-ca&sslrootcert={empty}")
+    assert "check sslrootcert, sslcert, sslkey and sslpassword" in words

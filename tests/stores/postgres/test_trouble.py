@@ -10,7 +10,7 @@ from tests.servers.schemas import somebody_waits
 from tests.stores.cut import until_connected
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.trigger import OnDemand
-from tickwell.errors import StoreUnavailable
+from tickwell.errors import StoreRefused, StoreUnavailable
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.postgres.errors import DRIVER
 from tickwell.testing.contract.builders import T0, a_request
@@ -67,6 +67,22 @@ async def test_a_lock_that_is_not_given_back_is_not_waited_for(scene, place, own
     await store.close()
 
 
+async def test_a_statement_that_somebody_cancels_is_not_said_to_be_slow_alone(store, owner):
+    async def wait(session):
+        pid = session.connection.get_server_pid()
+        waiting = asyncio.create_task(session.connection.execute("SELECT pg_sleep(600)"))
+        active = (
+            "SELECT state = 'active' AND query LIKE '%600%' FROM pg_stat_activity WHERE pid = $1"
+        )
+        while not await owner.fetchval(active, pid):
+            pass
+        await owner.execute("SELECT pg_cancel_backend($1)", pid)
+        await waiting
+
+    with pytest.raises(StoreUnavailable, match="statement timeout, or somebody cancelled it"):
+        await store.database.single(wait)
+
+
 async def test_connections_that_were_cut_are_made_anew(scene, store, owner):
     await scene.job()
     await owner.execute(
@@ -103,6 +119,20 @@ async def test_who_is_cancelled_after_the_connection_was_cut_is_cancelled(store,
     with pytest.raises(asyncio.CancelledError):
         await store.database.write(work)
     assert await store.ping() > 0
+
+
+async def test_a_connection_to_a_replica_is_not_kept(scene, place):
+    """During a failover the primary's name may lead to one for a moment."""
+    store = PostgresStore.from_url(place + "&pool=1")
+    await store.open()
+    await store.database.single(
+        lambda session: session.connection.execute("SET default_transaction_read_only = on")
+    )
+    job = await scene.job(trigger=OnDemand())
+    with pytest.raises(StoreRefused, match="is read-only, as a replica is"):
+        await store.add_executions([a_request(job, T0)], T0, 0)
+    assert len(await store.add_executions([a_request(job, T0)], T0, 0)) == 1
+    await store.close()
 
 
 async def test_no_connection_is_kept_up_by_the_driver(store):

@@ -20,6 +20,11 @@ def test_a_statement_is_what_stands_under_its_name():
     assert list(parse(text)) == [("one", "SELECT 1"), ("two", "SELECT\n2")]
 
 
+def test_a_part_stands_where_it_is_taken():
+    text = "-- part: rest\nFROM table;\n\n-- name: one\nSELECT 1\n-- take: rest\n\n-- name: two\nX"
+    assert list(parse(text)) == [("one", "SELECT 1\nFROM table"), ("two", "X")]
+
+
 def test_a_missing_statement_is_named():
     with pytest.raises(KeyError, match="no statement is named 'nonsense'"):
         load("tickwell.stores.sqlite")["nonsense"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from tickwell.clock import wall_millis
@@ -17,6 +16,7 @@ from tickwell.stores.memory.history import MemoryHistory
 from tickwell.stores.memory.queue import MemoryQueue
 from tickwell.stores.memory.records import MemoryRecords
 from tickwell.stores.memory.tables import Tables
+from tickwell.stores.pause import rest
 from tickwell.stores.unreadable import UnreadableJobs
 
 
@@ -43,11 +43,7 @@ class MemoryStore(MemoryQueue, MemoryCatalog, MemoryHistory, MemoryRecords):
 
     async def changed(self, seconds: float) -> bool:
         """No other process can write here: rest, and say so."""
-        try:
-            async with asyncio.timeout(seconds):
-                await asyncio.Event().wait()
-        except TimeoutError:
-            return False
+        await rest(seconds)
         return False
 
     async def prune(self, now: int, limit: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
@@ -29,13 +28,6 @@ class MongoBase:
 def monotonic() -> float:
     """Seconds that only ever grow; for durations."""
     return asyncio.get_running_loop().time()
-
-
-async def rest(seconds: float) -> None:
-    """A pause that nobody can end."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await asyncio.Event().wait()
 
 
 def new_op() -> str:

@@ -13,13 +13,14 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from tickwell.domain.job import Entry
 from tickwell.errors import StoreUnavailable
-from tickwell.stores.mongo.base import new_op, rest
+from tickwell.stores.mongo.base import new_op
 from tickwell.stores.mongo.codec import ADDING, DELETED, clean
 from tickwell.stores.mongo.entries import cursor_document, definition_document
 from tickwell.stores.mongo.errors import edge, is_duplicate
 from tickwell.stores.mongo.rows import Document
 from tickwell.stores.mongo.sweeping import MongoSweeping
 from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.pause import rest
 
 TURNS = 100
 #: Names or ids in one query.

@@ -12,6 +12,7 @@ import logging
 from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import DRIVER
+from tickwell.stores.pause import comes
 
 #: How often the document is looked at when nothing is heard, and how long until listening is tried
 #: again.
@@ -60,9 +61,9 @@ class Ear:
         if self._closed.is_set():
             return False
         if not self._listens():
-            await _wait(self._closed, min(seconds, POLL))
+            await comes(self._closed, min(seconds, POLL))
             return not self._closed.is_set() and await self._was_rung()
-        heard = await _wait(self._heard, seconds)
+        heard = await comes(self._heard, seconds)
         self._heard.clear()
         return heard and not self._closed.is_set()
 
@@ -115,12 +116,3 @@ class Ear:
         finally:
             self.hears = False
             self._heard.set()  # something may have been missed
-
-
-async def _wait(event: asyncio.Event, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return False
-    return True

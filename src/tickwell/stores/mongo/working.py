@@ -11,12 +11,12 @@ from tickwell.domain.execution import NewExecution, RangeSkip
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
 from tickwell.errors import StoreCorrupt, StoreUnavailable
-from tickwell.stores.mongo.base import rest
 from tickwell.stores.mongo.codec import ADDING, FIRST_ENDED
 from tickwell.stores.mongo.committing import MongoCommitting
 from tickwell.stores.mongo.outbox import skip_of
 from tickwell.stores.mongo.rows import Document
 from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.pause import rest
 
 #: How often a job may move under an operation before that is given up.
 TURNS = 200

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from random import Random
 from typing import TypeVar
 
@@ -18,6 +17,7 @@ from tickwell.stores.mysql.flavour import Flavour
 from tickwell.stores.mysql.pool import Pool
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.mysql.url import Location
+from tickwell.stores.pause import rest
 
 T = TypeVar("T")
 Work = Callable[[Session], Awaitable[T]]
@@ -102,14 +102,9 @@ class Database:
             except DRIVER as error:
                 if not left or not is_undone(error):
                     raise translate(error, self.location.name) from error
-            await self._rest(pause * self._random.uniform(0.5, 1.5))
+            await rest(pause * self._random.uniform(0.5, 1.5))
             pause *= 2
         raise AssertionError  # the last try answers or raises
-
-    async def _rest(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await asyncio.Event().wait()
 
     async def _on_connection(self, begin: str, work: Work[T]) -> T:
         pool = self._pool

@@ -6,14 +6,13 @@ import json
 from collections.abc import Collection
 from dataclasses import replace
 
-from tickwell.domain.execution import ENDED, LIVE, State
+from tickwell.domain.execution import ENDED, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.stores.sql.codec import JOB_STATE_CODE, KIND_CODE, RUNNING, STATE_CODE, SUCCEEDED
+from tickwell.stores.sql.codec import JOB_STATE_CODE, STATE_CODE
+from tickwell.stores.sql.server import narrowing
 from tickwell.stores.sql.statements import Statements
 from tickwell.stores.sql.terms import Query, Terms
-from tickwell.stores.sql.text import clean, is_id
-
-_FIRST = "00000000-0000-0000-0000-000000000000"
+from tickwell.stores.sql.text import clean
 
 
 def _numbered(place: int) -> str:
@@ -57,10 +56,7 @@ def jobs_query(
 
 def _walk_jobs(terms: Terms, where: JobFilter, cursor: str | None) -> str:
     """What an index can tell, and which."""
-    if where.app is not None:
-        terms.add("job.app = ?", clean(where.app))
-    if where.project is not None:
-        terms.add("job.project = ?", clean(where.project))
+    narrowing.walk_jobs(terms, where)
     if cursor is not None:
         _go_on(terms, where, cursor)
     if where.app is not None:
@@ -78,9 +74,7 @@ def _stop_at(terms: Terms, edge: str) -> None:
 
 
 def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
-    *place, id = [*cursor.split("\0"), "", ""][: 3 if where.fires_before is None else 2]
-    if not is_id(id):
-        id = _FIRST
+    *place, id = narrowing.place_of(where, cursor)
     if where.fires_before is not None:
         time = int(place[0])
         asked = "head.next_fire_time >= ? AND (head.next_fire_time > ? OR head.job > ?)"
@@ -100,10 +94,10 @@ def executions_edge(
 ) -> Query:
     """The last execution of those that may be looked at; none where fewer are left."""
     terms = Terms(_numbered)
-    if where.states is not None and where.states <= LIVE:
-        _span(terms, "id", cursor)
+    if narrowing.is_live(where):
+        narrowing.span(terms, "id", cursor)
         return sql["pending_edge"].format(where=terms, reach=reach - 1), terms.values
-    _walk_executions(terms, where, cursor)
+    narrowing.walk_executions(terms, where, cursor)
     index = _index(replace(where, states=None))
     text = sql["executions_edge"].format(index=index, where=terms, reach=reach - 1)
     return text, terms.values
@@ -118,44 +112,10 @@ def executions_query(
 ) -> Query:
     """Executions, newest id first; down to an edge, if there is one."""
     terms = Terms(_numbered)
-    if where.states is not None:
-        _add_states(terms, where.states)
-        if where.states <= LIVE:
-            _span(terms, "live.id", cursor, edge)
-    _walk_executions(terms, where, cursor, edge)
-    for term, value in (
-        ("execution.kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
-        ("execution.queue = ?", clean(where.queue)),
-        ("execution.fire_time >= ?", where.since),
-        ("execution.fire_time < ?", where.until),
-        ("execution.run_at < ?", where.due_before),
-    ):
-        if value is not None:
-            terms.add(term, value)
-    source = _source(sql, where)
+    source = _source(sql, terms, where)
+    narrowing.executions(terms, where, cursor, edge)
     text = sql["list_executions"].format(source=source, where=terms, limit=limit)
     return text, terms.values
-
-
-def _walk_executions(
-    terms: Terms, where: ExecutionFilter, cursor: str | None, edge: str | None = None
-) -> None:
-    """What an index can tell."""
-    if where.project is not None:
-        terms.add("execution.project = ?", clean(where.project))
-    if where.job_id is not None:
-        if is_id(where.job_id):
-            terms.add("execution.job = ?", where.job_id)
-        else:
-            terms.add("FALSE")
-    _span(terms, "execution.id", cursor, edge)
-
-
-def _span(terms: Terms, column: str, cursor: str | None, edge: str | None = None) -> None:
-    if cursor is not None and is_id(cursor):
-        terms.add(f"{column} < ?", cursor)
-    if edge is not None:
-        terms.add(f"{column} >= ?", edge)
 
 
 def one_query(sql: Statements) -> str:
@@ -165,18 +125,14 @@ def one_query(sql: Statements) -> str:
     return sql["list_executions"].format(source=source, where=where, limit=1)
 
 
-def _source(sql: Statements, where: ExecutionFilter) -> str:
-    """Live executions are few: they are gathered from the narrow tables first."""
-    if where.states is None or not where.states <= LIVE:
-        return sql["history"].format(index=_index(where))
-    parts = []
-    pending = sorted(STATE_CODE[state] for state in where.states if state is not State.RUNNING)
-    if pending:
-        codes = ", ".join(map(str, pending))
-        parts.append(sql["pending_ids"].format(codes=codes))
-    if State.RUNNING in where.states:
-        parts.append(sql["running_ids"])
-    return sql["live"].format(live=" UNION ALL ".join(parts or [sql["no_ids"]]))
+def _source(sql: Statements, terms: Terms, where: ExecutionFilter) -> str:
+    """Where executions in these states are found."""
+    if where.states is not None:
+        if narrowing.is_live(where):
+            return narrowing.live_source(sql, where.states)
+        codes = _codes([STATE_CODE[state] for state in where.states])
+        terms.add(f"{narrowing.state_column(where.states)} IN {codes}")
+    return sql["history"].format(index=_index(where))
 
 
 def _index(where: ExecutionFilter) -> str:
@@ -189,13 +145,3 @@ def _index(where: ExecutionFilter) -> str:
     if where.project is not None:
         return "FORCE INDEX (execution_project)"
     return "FORCE INDEX (PRIMARY)"
-
-
-def _add_states(terms: Terms, states: Collection[State]) -> None:
-    codes = [STATE_CODE[state] for state in states]
-    if set(states) <= ENDED:
-        # The index of what did not go well has no column that a success changes.
-        rare = "execution.rare" if SUCCEEDED not in codes else "execution.state"
-        terms.add(f"{rare} IN {_codes(codes)}")
-    elif not set(states) <= LIVE:
-        terms.add(f"COALESCE(execution.state, queue.state, {RUNNING}) IN {_codes(codes)}")

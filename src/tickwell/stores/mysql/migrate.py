@@ -32,35 +32,43 @@ STEPS = sorted(
     key=lambda file: file.name,
 )
 _SERVES = re.compile(r"-- serves: (\d+)\n")
+#: Seconds that a step, or another process's steps, may take: a day.
+PATIENCE = 86_400.0
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
 
-async def migrate(
+async def is_current(
     session: Session, location: Location, flavour: Flavour, *, makes: bool = True
-) -> None:
-    """Bring the tables up to date; of several at once, one does it."""
+) -> bool:
+    """Whether the tables are as this code knows them; raises `StoreRefused` for what cannot be."""
     found = await check(session, location, flavour)
     if not found and not makes:
         raise StoreRefused.nothing_in(location.name)
     if found:
         await check_rights(session, location)
-    if found and await _version(session, location) == len(STEPS):
-        return
+    return bool(found) and await _version(session, location) >= len(STEPS)
+
+
+async def migrate(session: Session, location: Location, flavour: Flavour) -> None:
+    """Bring the tables up to date; of several at once, one does it while the others wait.
+
+    They wait until its connection ends, which lets go of the lock.
+    """
     lock = _lock(location)
-    wait = round(location.statement_timeout)
-    [(got,)] = await session.query(f"SELECT GET_LOCK('{lock}', {wait})")
+    [(got,)] = await session.query(f"SELECT GET_LOCK('{lock}', {round(PATIENCE)})")
     if not got:
         raise StoreUnavailable(
             f"{location.name} is being set up by another process; try again, and end that one"
         )
     try:
+        # For the tables themselves no step waits longer than anybody: all others would wait
+        # behind it.
+        await session.send(f"SET lock_wait_timeout = {max(1, round(location.lock_timeout))}")
         await _apply(session, location, flavour)
     except MySQLError as error:
         if code_of(error) != NO_RIGHT:
             raise
         raise await refusal(session, location, error, MAKING_RIGHTS) from error
-    finally:
-        await session.query(f"SELECT RELEASE_LOCK('{lock}')")
 
 
 async def _apply(session: Session, location: Location, flavour: Flavour) -> None:

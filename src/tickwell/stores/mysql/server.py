@@ -9,21 +9,8 @@ from tickwell.stores.mysql.errors import RIGHTS, code_of, said
 from tickwell.stores.mysql.flavour import Flavour
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.mysql.url import Location
+from tickwell.stores.sql.server.tables import TABLES
 
-TABLES = (
-    "attempt",
-    "cursor",
-    "execution",
-    "gate",
-    "job",
-    "meta",
-    "queue",
-    "record",
-    "running",
-    "skip",
-    "tally",
-    "worker",
-)
 NO_RIGHT, NO_COLUMN = 1142, 1054
 #: A column of each table that may be set to itself.
 _COLUMN = {"attempt": "number", "cursor": "runs", "gate": "held", "tally": "count"}

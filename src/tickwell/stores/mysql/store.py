@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from tickwell.domain.promises import MYSQL
 from tickwell.ports.records import Flaw
 from tickwell.stores.mysql.database import Database
 from tickwell.stores.mysql.indexes import flaws
-from tickwell.stores.mysql.migrate import migrate
+from tickwell.stores.mysql.migrate import PATIENCE, is_current, migrate
 from tickwell.stores.mysql.queue import MysqlQueue
 from tickwell.stores.mysql.records import MysqlRecords
 from tickwell.stores.mysql.upkeep import MysqlUpkeep
 from tickwell.stores.mysql.url import Location, parse
+from tickwell.stores.pause import comes
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.server.catalog import ServerCatalog
 from tickwell.stores.sql.server.history import ServerHistory
@@ -45,14 +47,24 @@ class MysqlStore(MysqlQueue, MysqlRecords, MysqlUpkeep, ServerCatalog, ServerHis
         self.database = Database(self.location)
         await self.database.open()
         try:
-            await self.database.single(
-                lambda session: migrate(
+            if not await self.database.single(
+                lambda session: is_current(
                     session, self.location, self.database.flavour, makes=self.makes
                 )
-            )
+            ):
+                await self._migrate()
         except BaseException:
             await self.database.close()
             raise
+
+    async def _migrate(self) -> None:
+        """A large table takes longer to change than a statement may, and others wait as long."""
+        patient = Database(replace(self.location, statement_timeout=PATIENCE))
+        await patient.open()
+        try:
+            await patient.single(lambda session: migrate(session, self.location, patient.flavour))
+        finally:
+            await patient.close()
 
     async def close(self) -> None:
         self._closed.set()
@@ -68,10 +80,4 @@ class MysqlStore(MysqlQueue, MysqlRecords, MysqlUpkeep, ServerCatalog, ServerHis
 
     async def changed(self, seconds: float) -> bool:
         """Nothing is heard of other processes here: wake everybody regularly."""
-        if not self._closed.is_set():
-            try:
-                async with asyncio.timeout(min(seconds, POLL)):
-                    await self._closed.wait()
-            except TimeoutError:
-                return True
-        return False
+        return not await comes(self._closed, min(seconds, POLL))

@@ -63,17 +63,15 @@ async def _run(session: Session, name: str, *parameters: Any) -> Taken:
 
 
 async def _take(session: Session, cache: JobCache, request: ClaimRequest) -> list[Taken]:
-    head = request.worker, request.claim_id, request.now
-    rest = request.now + request.lead, cache.unreadable.keys(request.now)
     queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
+    left_out = cache.unreadable.keys(request.now)
+    head = *_head(request, request.most_bytes), left_out
     if request.ids is not None:
-        ids = ids_among(request.ids)
-        wanted = request.limit, ids, queues, abilities
-        return [await _run(session, "claim_ids", *head, *wanted, *rest, request.most_bytes)]
+        wanted = queues, abilities, request.limit, ids_among(request.ids)
+        return [await _run(session, "claim_ids", *head, *wanted)]
     if len(queues) == 1 and len(abilities) == 1:
-        lane = queues, abilities, [request.limit]
-        return [await _run(session, "claim_lanes", *head, *lane, *rest, request.most_bytes)]
-    return await _take_merged(session, request, queues, abilities, rest)
+        return [await _run(session, "claim_lanes", *head, queues, abilities, [request.limit])]
+    return await _take_merged(session, request, queues, abilities, left_out)
 
 
 async def _take_merged(
@@ -81,14 +79,13 @@ async def _take_merged(
     request: ClaimRequest,
     queues: list[str],
     abilities: list[str],
-    rest: tuple[int, list[Any]],
+    left_out: list[Any],
 ) -> list[Taken]:
     """The best of several lanes, which are merged before any row is locked.
 
     A lock on more than is taken would hide rows from others, who would rest although there is work.
     """
-    until, left_out = rest
-    head = request.worker, request.claim_id, request.now
+    until = request.now + request.lead
     found: list[Taken] = []
     spent: set[tuple[str, str]] = set()
     room, bytes = request.limit, request.most_bytes
@@ -98,7 +95,8 @@ async def _take_merged(
         )
         if not lanes:
             break
-        taken = await _run(session, "claim_lanes", *head, *_columns(lanes, 3), *rest, bytes)
+        head = *_head(request, bytes), left_out
+        taken = await _run(session, "claim_lanes", *head, *_columns(lanes, 3))
         found.append(taken)
         if sum(many for _, _, many in lanes) < room:
             break  # whatever else was there, others are taking it
@@ -107,6 +105,12 @@ async def _take_merged(
         got = Counter(row[10] for row in taken.rows)
         spent |= {(lane[0], lane[1]) for place, lane in enumerate(lanes, 1) if got[place] < lane[2]}
     return found
+
+
+def _head(request: ClaimRequest, bytes: int) -> tuple[str, str, int, int, int]:
+    """What every claim begins with: for whom, up to how many bytes, and what is due by when."""
+    until = request.now + request.lead
+    return request.worker, request.claim_id, request.now, bytes, until
 
 
 def _columns(rows: Collection[Sequence[Any]], width: int = 2) -> list[list[Any]]:

@@ -12,8 +12,18 @@ from typing import Any, TypeVar
 import asyncpg
 
 from tickwell.errors import StoreRefused, StoreUnavailable
+from tickwell.stores.pause import rest
 from tickwell.stores.postgres.connection import Connection
-from tickwell.stores.postgres.errors import DRIVER, is_pooler, is_undone, translate
+from tickwell.stores.postgres.errors import (
+    DRIVER,
+    is_hung_up,
+    is_pooler,
+    is_undone,
+    said,
+    translate,
+)
+from tickwell.stores.postgres.hosts import Hosts
+from tickwell.stores.postgres.server import quoted
 from tickwell.stores.postgres.session import Session, statements
 from tickwell.stores.postgres.url import Location
 
@@ -39,6 +49,7 @@ class Database:
         self.sql = statements(location.schema)
         #: Connections are shared between transactions: nothing of ours stays on them.
         self.is_pooled = location.pooler == "transaction"
+        self._hosts = Hosts(location.dsns)
         self._pool: asyncpg.Pool | None = None
         self._random = Random()
 
@@ -48,6 +59,10 @@ class Database:
         try:
             self._pool = await self._make_pool()
         except DRIVER as error:
+            if isinstance(error, asyncpg.InsufficientPrivilegeError):
+                raise self._locked_out(error) from error
+            if is_hung_up(error) and "sslcert" in self.location.files:
+                raise self._mistrusted(error) from error
             asked = self.is_pooled or self.location.pooler is not None
             if asked or not is_pooler(error):
                 raise translate(error, self.location.name) from error
@@ -62,6 +77,23 @@ class Database:
                     f"{self.location.name}: {path} cannot be read; correct {option} in the URL"
                 )
 
+    def _locked_out(self, error: BaseException) -> StoreRefused:
+        """The server does not name the user, and speaks whatever language it is set to."""
+        location = self.location
+        user = quoted(location.user) if location.user else "this user"
+        database = quoted(location.database) if location.database else "this database"
+        return StoreRefused(
+            f"{location.name} refuses: {said(error)}; as its owner: GRANT CONNECT ON DATABASE"
+            f" {database} TO {user}"
+        )
+
+    def _mistrusted(self, error: BaseException) -> StoreUnavailable:
+        """Since TLS 1.3 a certificate of ours is looked at when we are through with ours."""
+        return StoreUnavailable(
+            f"{self.location.name} ended the connection as it began ({said(error)}); TLS may have"
+            " been refused: check that the server trusts the certificate that sslcert names"
+        )
+
     async def close(self) -> None:
         """Let calls under way end, then let go of all connections."""
         pool, self._pool = self._pool, None
@@ -75,8 +107,7 @@ class Database:
 
     async def connect(self) -> Connection:
         """A connection beside the pool."""
-        connection: Connection = await asyncpg.connect(**self._options())
-        return connection
+        return await self._hosts.connect(connection_class=Connection, **self._options())
 
     async def write(self, work: Work[T]) -> T:
         """Do this in a transaction; it may be done again, so it keeps nothing between runs."""
@@ -102,17 +133,12 @@ class Database:
                     raise translate(error, self.location.name) from error
             except DRIVER as error:
                 raise translate(error, self.location.name) from error
-            await self._rest(pause * self._random.uniform(0.5, 1.5))
+            await rest(pause * self._random.uniform(0.5, 1.5))
             pause *= 2
         try:
             return await self._on_connection(work)
         except DRIVER as error:
             raise translate(error, self.location.name) from error
-
-    async def _rest(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await asyncio.Event().wait()
 
     async def _on_connection(self, work: Work[T]) -> T:
         if self._pool is None:
@@ -121,6 +147,10 @@ class Database:
         async with self._pool.acquire(timeout=self.location.statement_timeout) as connection:
             try:
                 return await work(Session(connection, self.sql))
+            except asyncpg.ReadOnlySQLTransactionError:
+                # It was made while a replica answered in the primary's place; a new one may not be.
+                terminate(connection)
+                raise
             except (asyncpg.InternalClientError, TimeoutError, asyncio.CancelledError):
                 # Nobody knows what the next answer on it would belong to, or whether there is one:
                 # the pool would wait for it.
@@ -170,6 +200,8 @@ class Database:
     async def _make_pool(self) -> asyncpg.Pool:
         pool = await asyncpg.create_pool(
             **self._options(),
+            connect=self._hosts.connect,
+            connection_class=Connection,
             # The driver logs a traceback each time that it cannot keep up a number of its own.
             min_size=0,
             max_size=self.location.pool,
@@ -185,8 +217,6 @@ class Database:
     def _options(self) -> dict[str, Any]:
         location = self.location
         options: dict[str, Any] = {
-            "dsn": location.dsn,
-            "connection_class": Connection,
             "timeout": location.connect_timeout,
             "command_timeout": location.statement_timeout + GRACE,
         }

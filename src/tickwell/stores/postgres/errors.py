@@ -39,9 +39,12 @@ _REFUSED = {
     "54000": "takes no value of this size; make the payload or the result smaller",
 }
 _UNAVAILABLE = {
-    "53300": "has no connection left; raise its max_connections, or lower ?pool=",
+    "53300": "has no connection left; raise its max_connections, a pooler's max_client_conn or the"
+    " limit of this user, or lower ?pool=",
     "55P03": "kept a row locked for too long; try again, and end what holds it",
-    "57014": "took longer than the statement timeout; try again, or raise ?statement_timeout=",
+    # Which of them it was, only the server's words say, in whatever language it speaks.
+    "57014": "gave a statement up: it took longer than the statement timeout, or somebody cancelled"
+    " it; try again, or raise ?statement_timeout=",
     "57P01": "is shutting down; try again",
     "57P02": "crashed; try again",
     "57P03": "is starting up; try again",
@@ -49,6 +52,14 @@ _UNAVAILABLE = {
 _KNOWN: dict[str, tuple[type[StoreError], str]] = {
     **{code: (StoreRefused, words) for code, words in _REFUSED.items()},
     **{code: (StoreUnavailable, words) for code, words in _UNAVAILABLE.items()},
+}
+#: PgBouncer has one code for everything: what a server would have said, by its words.
+_POOLED = {
+    "authentication failed": "28P01",
+    "no such user": "28P01",
+    "no such database": "3D000",
+    "does not exist": "3D000",
+    "no more connections": "53300",
 }
 #: How the driver says that a connection was cut before it was asked for anything more.
 _CUT = re.compile("released back to the pool|connection is closed|cannot switch to state")
@@ -61,8 +72,8 @@ def code_of(error: BaseException) -> str:
 
 
 def said(error: BaseException) -> str:
-    """The server's first sentence, without details and hints."""
-    return str(getattr(error, "message", None) or error)
+    """The first sentence of the server or the driver, without details and hints."""
+    return str(getattr(error, "message", None) or error).partition("\n")[0]
 
 
 def is_undone(error: BaseException) -> bool:
@@ -87,9 +98,18 @@ def is_pooler(error: BaseException) -> bool:
     return "unsupported startup parameter" in str(error)
 
 
+def is_hung_up(error: BaseException) -> bool:
+    """Whether the connection was ended, and nothing said about why."""
+    if isinstance(error, ConnectionRefusedError):
+        return False
+    return isinstance(error, asyncpg.ConnectionDoesNotExistError | ConnectionError)
+
+
 def translate(error: BaseException, where: str) -> StoreError:
     """The same in our tree of errors; the caller keeps the cause."""
     code = code_of(error)
+    if code == "08P01":
+        code = next((meant for words, meant in _POOLED.items() if words in said(error)), code)
     known = _KNOWN.get(code)
     if known is not None:
         return known[0](f"{where} {known[1]}")
@@ -107,6 +127,14 @@ def translate(error: BaseException, where: str) -> StoreError:
 
 def _refusal(error: BaseException, code: str) -> str | None:
     """What would be wrong at every further try, in the server's or the driver's words."""
+    if code == "42501":
+        return f"refuses: {said(error)}; tickwell doctor names the GRANT that helps"
+    if code in {"42P07", "42710"}:
+        return f"has something of a name of ours ({said(error)}); name another schema with ?schema="
+    return _wrong_url(error)
+
+
+def _wrong_url(error: BaseException) -> str | None:
     if isinstance(error, asyncpg.ClientConfigurationError):
         return f"cannot be reached as the URL says: {said(error)}; correct the URL"
     if isinstance(error, SSLCertVerificationError):
@@ -114,12 +142,16 @@ def _refusal(error: BaseException, code: str) -> str | None:
             f"shows a certificate that is not accepted ({error.verify_message}); check the host"
             " and sslrootcert in the URL"
         )
+    # The kinds below it are of a connection, which some server ended.
+    if type(error) is SSLError and (error.library != "SSL" or not error.reason):
+        return (
+            f"cannot be reached with the files that the URL names ({error.reason or 'unreadable'});"
+            " check sslrootcert, sslcert, sslkey and sslpassword"
+        )
     if "rejected SSL upgrade" in str(error):
         return "has no TLS, which sslmode in the URL asks for; switch it on there, or leave it out"
-    if code == "42501":
-        return f"refuses: {said(error)}; grant this user the right to it"
-    if code == "42P07":
-        return f"has something of a name of ours ({said(error)}); name another schema with ?schema="
+    if is_pooler(error):
+        return "is a pooler that takes no settings of ours; leave pooler=none out of the URL"
     return None
 
 
@@ -130,13 +162,15 @@ def _away(error: BaseException, where: str) -> StoreUnavailable:
         return StoreUnavailable(f"{where} ended the connection; try again")
     if isinstance(error, asyncpg.TargetServerAttributeNotMatched):
         return StoreUnavailable(
-            f"{where} is not as target_session_attrs in the URL asks; name a server that is"
+            f"{where} is not as target_session_attrs in the URL asks, or of several none is a"
+            " primary; name a server that is"
         )
     if isinstance(error, SSLError):
         return StoreUnavailable(
-            f"{where} cannot be talked to over TLS ({error.reason}); check the server's certificate"
-            " and the ssl options of the URL"
+            f"{where} cannot be talked to over TLS ({error.reason or said(error)}); check the"
+            " server's certificate and the ssl options of the URL"
         )
+    why = said(error) or type(error).__name__
     return StoreUnavailable(
-        f"{where} does not answer ({said(error)}); check that it runs and can be reached"
+        f"{where} does not answer ({why}); check that it runs and can be reached"
     )

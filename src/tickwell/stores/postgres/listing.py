@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from tickwell.domain.execution import ENDED, LIVE, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.stores.sql.codec import JOB_STATE_CODE, KIND_CODE, RUNNING, STATE_CODE, SUCCEEDED
+from tickwell.stores.sql.codec import JOB_STATE_CODE, STATE_CODE
+from tickwell.stores.sql.server import narrowing
 from tickwell.stores.sql.statements import Statements
 from tickwell.stores.sql.terms import Query, Terms
-from tickwell.stores.sql.text import clean, is_id
+from tickwell.stores.sql.text import clean
 
 
 def _numbered(place: int) -> str:
@@ -49,23 +49,19 @@ def jobs_query(
 
 def _walk_jobs(terms: Terms, where: JobFilter, cursor: str | None) -> None:
     """What an index can tell."""
-    if where.app is not None:
-        terms.add("job.app = ?", clean(where.app))
-    if where.project is not None:
-        terms.add("job.project = ?", clean(where.project))
+    narrowing.walk_jobs(terms, where)
     if cursor is not None:
         _go_on(terms, where, cursor)
 
 
 def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
-    *place, id = [*cursor.split("\0"), "", ""][: 3 if where.fires_before is None else 2]
-    if not is_id(id):
-        id = "00000000-0000-0000-0000-000000000000"
+    place = narrowing.place_of(where, cursor)
     if where.fires_before is None:
-        _bound(terms, where, ">", [*place, id])
+        _bound(terms, where, ">", place)
     else:
+        time, id = place
         asked = "(cursor.next_fire_time, cursor.job) > (?::bigint, ?::uuid)"
-        terms.add(asked, int(place[0]), id)
+        terms.add(asked, int(time), id)
 
 
 def _bound(terms: Terms, where: JobFilter, sign: str, place: Sequence[str]) -> None:
@@ -83,11 +79,11 @@ def executions_edge(
 ) -> Query:
     """The last execution of those that may be looked at; none where fewer are left."""
     terms, name = Terms(_numbered), "executions_edge"
-    if where.states is not None and where.states <= LIVE:
+    if narrowing.is_live(where):
         name = "pending_edge"
-        _span(terms, "id", cursor)
+        narrowing.span(terms, "id", cursor)
     else:
-        _walk_executions(terms, where, cursor)
+        narrowing.walk_executions(terms, where, cursor)
     return sql[name].format(where=terms, reach=reach - 1), terms.values
 
 
@@ -100,42 +96,10 @@ def executions_query(
 ) -> Query:
     """Executions, newest id first; down to an edge, if there is one."""
     terms = Terms(_numbered)
-    if where.states is not None:
-        _add_states(terms, where.states)
-    source = _source(sql, where, terms, cursor, edge)
-    _walk_executions(terms, where, cursor, edge)
-    for term, value in (
-        ("execution.kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
-        ("execution.queue = ?", clean(where.queue)),
-        ("execution.fire_time >= ?", where.since),
-        ("execution.fire_time < ?", where.until),
-        ("execution.run_at < ?", where.due_before),
-    ):
-        if value is not None:
-            terms.add(term, value)
+    source = _source(sql, terms, where)
+    narrowing.executions(terms, where, cursor, edge)
     text = sql["list_executions"].format(source=source, where=terms, limit=limit)
     return text, terms.values
-
-
-def _walk_executions(
-    terms: Terms, where: ExecutionFilter, cursor: str | None, edge: str | None = None
-) -> None:
-    """What an index can tell."""
-    if where.project is not None:
-        terms.add("execution.project = ?", clean(where.project))
-    if where.job_id is not None:
-        if is_id(where.job_id):
-            terms.add("execution.job = ?::uuid", where.job_id)
-        else:
-            terms.add("FALSE")
-    _span(terms, "execution.id", cursor, edge)
-
-
-def _span(terms: Terms, column: str, cursor: str | None, edge: str | None = None) -> None:
-    if cursor is not None and is_id(cursor):
-        terms.add(f"{column} < ?::uuid", cursor)
-    if edge is not None:
-        terms.add(f"{column} >= ?::uuid", edge)
 
 
 def one_query(sql: Statements) -> str:
@@ -144,31 +108,15 @@ def one_query(sql: Statements) -> str:
     return sql["list_executions"].format(source=sql["history"], where=where, limit=1)
 
 
-def _source(
-    sql: Statements, where: ExecutionFilter, terms: Terms, cursor: str | None, edge: str | None
-) -> str:
-    """Live executions are few: they are gathered from the narrow tables first."""
-    if where.states is None or not where.states <= LIVE:
-        return sql["history"]
-    _span(terms, "live.id", cursor, edge)
-    parts = []
-    pending = sorted(STATE_CODE[state] for state in where.states if state is not State.RUNNING)
-    if pending:
-        codes = ", ".join(map(str, pending))
-        parts.append(sql["pending_ids"].format(codes=codes))
-    if State.RUNNING in where.states:
-        parts.append(sql["running_ids"])
-    return sql["live"].format(live=" UNION ALL ".join(parts or [sql["no_ids"]]))
-
-
-def _add_states(terms: Terms, states: Collection[State]) -> None:
-    codes = [STATE_CODE[state] for state in states]
-    if set(states) <= ENDED:
-        # The index of what did not go well has no column that a success changes.
-        rare = "execution.rare" if SUCCEEDED not in codes else "execution.state"
+def _source(sql: Statements, terms: Terms, where: ExecutionFilter) -> str:
+    """Where executions in these states are found."""
+    if where.states is not None:
+        if narrowing.is_live(where):
+            return narrowing.live_source(sql, where.states)
+        column = narrowing.state_column(where.states)
+        codes = [STATE_CODE[state] for state in where.states]
         if len(codes) == 1:
-            terms.add(f"{rare} = ?::smallint", codes[0])
+            terms.add(f"{column} = ?::smallint", codes[0])
         else:
-            terms.add(f"{rare} = ANY (?::smallint[])", codes)
-    elif not set(states) <= LIVE:
-        terms.add(f"coalesce(execution.state, queue.state, {RUNNING}) = ANY (?::smallint[])", codes)
+            terms.add(f"{column} = ANY (?::smallint[])", codes)
+    return sql["history"]

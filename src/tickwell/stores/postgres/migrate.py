@@ -7,7 +7,10 @@ from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+import asyncpg
+
 from tickwell.errors import SchemaTooNew, StoreRefused
+from tickwell.stores.postgres.errors import said
 from tickwell.stores.postgres.server import check, check_rights
 from tickwell.stores.postgres.session import Session, in_schema
 from tickwell.stores.postgres.url import Location
@@ -42,11 +45,7 @@ async def migrate(session: Session, location: Location, *, makes: bool = True) -
         done = await _version(session, location) if found else 0
         if not found:
             await _make_schema(session, location)
-        for step in STEPS[done:]:
-            text = in_schema(step.read_text("utf-8"), location.schema)
-            await session.connection.execute(text, timeout=PATIENCE)
-        if done < len(STEPS):
-            await _note(session, location)
+        await _apply(session, location, done)
 
 
 async def _wait_for_turn(session: Session, location: Location) -> None:
@@ -58,6 +57,20 @@ async def _wait_for_turn(session: Session, location: Location) -> None:
     await execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
     await execute("SELECT pg_advisory_xact_lock($1)", _lock(location), timeout=PATIENCE)
     await execute(f"SET LOCAL lock_timeout = {int(location.lock_timeout * 1000)}")
+
+
+async def _apply(session: Session, location: Location, done: int) -> None:
+    try:
+        for step in STEPS[done:]:
+            text = in_schema(step.read_text("utf-8"), location.schema)
+            await session.connection.execute(text, timeout=PATIENCE)
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise StoreRefused(
+            f"{location.name} is of an older version, and this user may not change it"
+            f" ({said(error)}); let its owner run: tickwell store migrate"
+        ) from error
+    if done < len(STEPS):
+        await _note(session, location)
 
 
 async def _make_schema(session: Session, location: Location) -> None:

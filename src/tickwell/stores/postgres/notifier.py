@@ -15,6 +15,7 @@ import asyncpg
 
 from tickwell.errors import TickwellError
 from tickwell.stores.bell import Bell as AnyBell
+from tickwell.stores.pause import comes
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.errors import DRIVER, said
 
@@ -65,9 +66,9 @@ class Ear:
         if self._closed.is_set():
             return False
         if not await self._listen():
-            await self._wait(self._closed, min(seconds, POLL))
+            await comes(self._closed, min(seconds, POLL))
             return not self._closed.is_set()
-        heard = await self._wait(self._heard, seconds)
+        heard = await comes(self._heard, seconds)
         self._heard.clear()
         if not heard:
             await self._check()
@@ -117,18 +118,16 @@ class Ear:
 
     async def _connect(self) -> None:
         connection = await self.database.connect()
-        await connection.add_listener(self.bell.channel, self._hear)
+        try:
+            await connection.add_listener(self.bell.channel, self._hear)
+        except BaseException:  # a replica refuses it
+            connection.terminate()
+            raise
         connection.add_termination_listener(lambda _: self._heard.set())
         self._connection = connection
+        if self._closed.is_set():
+            await self.close()
 
     def _hear(self, _connection: Any, _pid: int, _channel: str, sender: object) -> None:
         if sender != self.bell.sender:
             self._heard.set()
-
-    async def _wait(self, event: asyncio.Event, seconds: float) -> bool:
-        try:
-            async with asyncio.timeout(seconds):
-                await event.wait()
-        except TimeoutError:
-            return False
-        return True

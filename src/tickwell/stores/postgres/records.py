@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tickwell.ports.records import Record
 from tickwell.stores.postgres.base import PostgresBase
-from tickwell.stores.sql.documents import LAST, record_of
+from tickwell.stores.sql.server.records import ServerRecords
 from tickwell.stores.sql.text import clean, document_to_text
 
 
-class PostgresRecords(PostgresBase):
+class PostgresRecords(PostgresBase, ServerRecords):
     """`ports.store.RecordStore`."""
 
     async def put_record(
@@ -20,23 +20,3 @@ class PostgresRecords(PostgresBase):
             lambda session: session.row("put_record", *head, *rest)
         )
         return written is not None
-
-    async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
-        head = clean(kind), clean(project), clean(key)
-        row = await self.database.single(lambda session: session.row("record", *head, now))
-        return None if row is None else record_of(row)
-
-    async def list_records(
-        self, kind: str, project: str, prefix: str, now: int, limit: int = 1000
-    ) -> list[Record]:
-        begin = clean(prefix) or ""
-        span = clean(kind), clean(project), begin, begin + LAST
-        rows = await self.database.single(
-            lambda session: session.rows("list_records", *span, now, limit)
-        )
-        return [record_of(row) for row in rows]
-
-    async def delete_record(self, kind: str, project: str, key: str) -> bool:
-        head = clean(kind), clean(project), clean(key)
-        deleted = await self.database.single(lambda session: session.run("delete_record", *head))
-        return deleted > 0

@@ -6,31 +6,19 @@ import asyncpg
 
 from tickwell.errors import StoreRefused
 from tickwell.stores.postgres.url import Location
+from tickwell.stores.sql.server.tables import TABLES
 
 #: The oldest server that has what the statements use: materialised CTEs that are asked for.
 OLDEST = 120_000
-TABLES = (
-    "attempt",
-    "cursor",
-    "execution",
-    "gate",
-    "job",
-    "meta",
-    "queue",
-    "record",
-    "running",
-    "skip",
-    "tally",
-    "worker",
-)
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
 _FACTS = """
 SELECT current_setting('server_version_num')::int AS version,
        current_setting('server_version') AS version_name,
        current_setting('server_encoding') AS encoding,
-       pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,
-       current_user AS role, current_database() AS database,
+       pg_is_in_recovery() AS is_replica,
+       current_setting('default_transaction_read_only')::bool AS read_only,
+       current_user AS role,
        has_database_privilege(current_database(), 'CREATE') AS may_create,
        (SELECT oid FROM pg_namespace WHERE nspname = $1) AS schema
 """
@@ -55,13 +43,18 @@ async def check(connection: asyncpg.Connection, location: Location) -> bool | No
         raise StoreRefused(
             f"{where} is encoded in {facts['encoding']}; create a database with ENCODING 'UTF8'"
         )
-    if facts["read_only"]:
+    if facts["is_replica"]:
         raise StoreRefused(f"{where} is read-only, as a replica is; name the primary server")
+    if facts["read_only"]:
+        raise StoreRefused(
+            f"{where} is read-only for {role}, as it is set; as its owner: ALTER ROLE"
+            f" {quoted(role)} SET default_transaction_read_only = off"
+        )
     if facts["schema"] is None:
         if not facts["may_create"]:
             raise StoreRefused(
                 f"{where}: {role} may not create the schema {location.schema}; as the database's"
-                f' owner: CREATE SCHEMA "{location.schema}" AUTHORIZATION "{role}"'
+                f' owner: CREATE SCHEMA "{location.schema}" AUTHORIZATION {quoted(role)}'
             )
         return None
     return await _check_schema(connection, location, facts)
@@ -80,8 +73,8 @@ async def _check_schema(
     if not rights["usage"]:
         raise StoreRefused(
             f"{where}: {role} may not use the schema {schema}; as its owner: GRANT USAGE ON SCHEMA"
-            f' "{schema}" TO "{role}"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN'
-            f' SCHEMA "{schema}" TO "{role}"'
+            f' "{schema}" TO {quoted(role)}; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN'
+            f' SCHEMA "{schema}" TO {quoted(role)}'
         )
     if found and not await _is_ours(connection, location, found):
         raise StoreRefused(
@@ -91,7 +84,7 @@ async def _check_schema(
     if not found and not rights["creation"]:
         raise StoreRefused(
             f"{where}: {role} may not create tables in the schema {schema}; as its owner: GRANT"
-            f' CREATE ON SCHEMA "{schema}" TO "{role}"'
+            f' CREATE ON SCHEMA "{schema}" TO {quoted(role)}'
         )
     return True if found else None
 
@@ -105,9 +98,14 @@ async def _is_ours(
     if not meta["readable"]:
         return True  # and the rights are missing, which is said next
     noted = await connection.fetchval(
-        f"SELECT value FROM \"{location.schema}\".meta WHERE name = 'application'"  # noqa: S608
+        f"SELECT value FROM \"{location.schema}\".meta WHERE name::text = 'application'"  # noqa: S608
     )
     return bool(noted == "tickwell")
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 async def check_rights(connection: asyncpg.Connection, location: Location) -> None:
@@ -127,5 +125,5 @@ async def check_rights(connection: asyncpg.Connection, location: Location) -> No
         raise StoreRefused(
             f"{location.name}: {role} has no {missing['kind']} on the table {missing['name']}; as"
             f' its owner: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{schema}"'
-            f' TO "{role}"'
+            f" TO {quoted(role)}"
         )

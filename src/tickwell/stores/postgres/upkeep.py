@@ -1,32 +1,13 @@
-"""Pruning on PostgreSQL: short transactions, and nobody is made to wait."""
+"""Pruning on PostgreSQL: what takes one statement here."""
 
 from __future__ import annotations
 
-from tickwell.domain.policy import DAY
 from tickwell.stores.postgres.base import PostgresBase
-from tickwell.stores.sql.server.pruning import FIRST, Place, drop_jobs, drop_versions, prune_history
+from tickwell.stores.sql.server.upkeep import ServerUpkeep
 
 
-class PostgresUpkeep(PostgresBase):
+class PostgresUpkeep(PostgresBase, ServerUpkeep):
     """The part of `ports.store.Upkeep` that deletes."""
 
-    async def prune(self, now: int, limit: int) -> int:
-        pruned = 0
-        place: Place | None = FIRST
-        while pruned < limit and place is not None:
-            more, place = await self._prune_some(now, limit - pruned, place)
-            pruned += more
-        single = self.database.single
-        pruned += await single(lambda session: session.run("old_skips", now, limit))
-        pruned += await self.database.write(
-            lambda session: drop_versions(session, self.cache, now, limit)
-        )
-        pruned += await single(lambda session: session.run("expired_records", now, limit))
-        pruned += await single(lambda session: session.run("prune_workers", now - DAY, limit))
-        await single(lambda session: session.run("prune_gates", limit))
-        return pruned + await self.database.write(lambda session: drop_jobs(session, limit))
-
-    async def _prune_some(self, now: int, limit: int, place: Place) -> tuple[int, Place | None]:
-        return await self.database.write(
-            lambda session: prune_history(session, self.cache, now, limit, place)
-        )
+    async def drop_gates(self, limit: int) -> None:
+        await self.database.single(lambda session: session.run("prune_gates", limit))

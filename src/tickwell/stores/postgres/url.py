@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlunsplit
 
 from tickwell.errors import InvalidSetting
-from tickwell.stores.address import split
+from tickwell.stores.address import PORTS, UNESCAPED, split
 from tickwell.stores.sql.numbers import take_numbers
 
 SCHEMES = ("postgresql", "postgres")
@@ -33,7 +34,9 @@ DRIVER = frozenset(
     }
 )
 #: Those that name a file which has to be there.
-FILES = ("sslrootcert", "sslcert", "sslkey", "sslcrl")
+FILES = ("sslrootcert", "sslcert", "sslkey", "sslcrl", "passfile")
+#: What the driver would refuse in words that nobody can read.
+SERVERS = ("any", "primary", "standby", "read-write", "read-only", "prefer-standby")
 #: What `pooler` may say: sessions are ours, or connections are shared between transactions.
 POOLERS = ("none", "transaction")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -43,10 +46,13 @@ _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 class Location:
     """Where the tables are, and how they are reached. Durations are seconds."""
 
-    #: For the driver, with credentials.
-    dsn: str
+    #: For the driver, with credentials: one for each host.
+    dsns: tuple[str, ...]
     #: For people, without.
     name: str
+    #: As far as the URL or the environment says.
+    user: str = ""
+    database: str = ""
     schema: str = "tickwell"
     #: None: find out.
     pooler: str | None = None
@@ -64,19 +70,77 @@ def parse(url: str) -> Location:
     parts = split(url, _invalid, several=True)
     if parts.scheme not in SCHEMES:
         raise _invalid("this is no URL of PostgreSQL")
-    given = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if parts.netloc.count("@") > 1:  # for the driver the first ends the password
+        raise _invalid(UNESCAPED)
+    given = _given(parts.query)
     driver = {name: given.pop(name) for name in list(given) if name in DRIVER}
+    hosts = parts.netloc.rpartition("@")[2]
+    _check_driver(driver, hosts)
+    names = (hosts or driver.get("host", "")).split(",")
+    if len(names) > 1:
+        if not all(name.partition(":")[0] for name in names):
+            raise _invalid("one of several hosts has no name")  # this machine would be asked
+        # Of several the first that answers would do: a replica, and for as long as it answers.
+        driver.setdefault("target_session_attrs", "primary")
     options = _options(given)
     if given:
         raise _invalid(f"unknown options: {', '.join(sorted(given))}")
-    dsn = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(driver), ""))
-    host = parts.netloc.rpartition("@")[2] or driver.get("host", "")
+    dsns = tuple(
+        urlunsplit(("postgresql", netloc, parts.path, urlencode(one), ""))
+        for netloc, one in _hosts(parts.netloc, driver)
+    )
     schema = options.get("schema", Location.__dataclass_fields__["schema"].default)
-    name = f"postgresql://{host}{parts.path}"
+    name = f"postgresql://{hosts or driver.get('host', '')}{parts.path}"
     if schema != "tickwell":
         name += f"?schema={schema}"
     files = {option: driver[option] for option in FILES if option in driver}
-    return Location(dsn=dsn, name=name, files=files, **options)
+    user = unquote(parts.username or "") or driver.get("user") or os.environ.get("PGUSER", "")
+    database = unquote(parts.path[1:]) or os.environ.get("PGDATABASE") or user
+    return Location(dsns=dsns, name=name, user=user, database=database, files=files, **options)
+
+
+def _given(query: str) -> dict[str, str]:
+    pairs = parse_qsl(query, keep_blank_values=True)
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        raise _invalid("an option is given twice")
+    blank = [name for name, value in pairs if not value]
+    if blank:
+        raise _invalid(f"these options have no value: {', '.join(blank)}")
+    return given
+
+
+def _check_driver(driver: dict[str, str], hosts: str) -> None:
+    """Refuse what the driver would pass over, or stumble over."""
+    if hosts and ("host" in driver or "port" in driver):
+        raise _invalid("a host stands before the path already; write its port behind it, host:5432")
+    for port in driver.get("port", "5432").split(","):
+        if not (port.isascii() and port.isdecimal() and int(port) in PORTS):
+            raise _invalid("the port is no number from 1 to 65535")
+    for name in driver.get("host", "").split(","):
+        if not name.startswith("/") and ":" in name.rpartition("]")[2]:
+            raise _invalid("beside host= a port is an option, port=5433, and IPv6 is [::1]")
+    if driver.get("target_session_attrs", "any") not in SERVERS:
+        raise _invalid(f"target_session_attrs is one of {', '.join(SERVERS)}")
+
+
+def _hosts(netloc: str, driver: dict[str, str]) -> list[tuple[str, dict[str, str]]]:
+    """What names each of the hosts alone."""
+    user, at, hosts = netloc.rpartition("@")
+    if hosts:
+        return [(f"{user}{at}{host}", driver) for host in hosts.split(",")]
+    names = driver.get("host", "").split(",")
+    ports = driver.get("port", "").split(",")
+    if len(ports) == 1:
+        ports *= len(names)
+    if len(ports) != len(names):
+        raise _invalid("there have to be as many ports as hosts, or one port")
+    if names == [""]:
+        return [(netloc, driver)]
+    return [
+        (netloc, driver | {"host": name} | ({"port": port} if port else {}))
+        for name, port in zip(names, ports, strict=True)
+    ]
 
 
 def _options(given: dict[str, str]) -> dict[str, Any]:
@@ -86,6 +150,8 @@ def _options(given: dict[str, str]) -> dict[str, Any]:
         options["schema"] = given.pop("schema")
         if not _SCHEMA.fullmatch(options["schema"]):
             raise _invalid("a schema is named with small letters, digits and _, 63 at most")
+        if options["schema"].startswith("pg_") or options["schema"] == "information_schema":
+            raise _invalid("schemas of this name are PostgreSQL's own; name another")
     if "pooler" in given:
         options["pooler"] = given.pop("pooler")
         if options["pooler"] not in POOLERS:

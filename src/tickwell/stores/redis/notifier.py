@@ -13,6 +13,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from tickwell.stores.bell import Bell as AnyBell
+from tickwell.stores.pause import comes
 from tickwell.stores.redis.client import Command, connect
 from tickwell.stores.redis.errors import DRIVER, said
 from tickwell.stores.redis.url import Location
@@ -66,9 +67,9 @@ class Ear:
         if self._closed.is_set():
             return False
         if not await self._listen():
-            await _wait(self._closed, min(seconds, POLL))
+            await comes(self._closed, min(seconds, POLL))
             return not self._closed.is_set()
-        heard = await _wait(self._heard, seconds) or not await self._answers()
+        heard = await comes(self._heard, seconds) or not await self._answers()
         self._heard.clear()
         return heard and not self._closed.is_set()
 
@@ -145,12 +146,3 @@ class Ear:
         with suppress(*DRIVER):
             if redis is not None:
                 await redis.aclose(close_connection_pool=True)
-
-
-async def _wait(event: asyncio.Event, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return False
-    return True

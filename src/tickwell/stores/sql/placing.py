@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from tickwell.domain.execution import NewExecution, Reason
 from tickwell.domain.gate import Overlap
-from tickwell.stores.sql.codec import JOB_GATE, NO_GATE, QUEUED, SKIPPED, WAITING
+from tickwell.stores.sql.codec import BLOCKED, JOB_GATE, NO_GATE, QUEUED, SKIPPED, WAITING
 
 #: How a store names jobs and executions among its rows.
 K = TypeVar("K", int, str)
@@ -29,6 +29,8 @@ class Batch(Generic[K]):
     holder: K | None = None
     #: They need the gates, or an id is taken: to be recorded one by one.
     slow: bool = False
+    #: How many of them were on record, and are armed again.
+    armed: int = 0
 
 
 def place(
@@ -54,6 +56,8 @@ def place(
             places.append((QUEUED, NO_GATE, run_at, True))
         elif run_at > now:
             places.append((WAITING, JOB_GATE, run_at + horizon, False))
+        elif new.overlap is Overlap.QUEUE_ALL:
+            places.append((BLOCKED, JOB_GATE, run_at, False))
         elif new.overlap is Overlap.SKIP and _ends_quietly(new):
             places.append((SKIPPED, NO_GATE, 0, False))
         else:

@@ -1,4 +1,7 @@
-"""Statements by name, from .sql files: the same operation has the same name in every dialect."""
+"""Statements by name, from .sql files: the same operation has the same name in every dialect.
+
+What several statements of a file have in common is a part, which each of them takes in its place.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import re
 from collections.abc import Iterator
 from importlib.resources import files
 
-_HEAD = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_HEAD = re.compile(r"^-- (name|part): (\w+)\n", re.MULTILINE)
+_TAKE = re.compile(r"^-- take: (\w+)\n", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
 
@@ -32,6 +36,10 @@ def load(package: str, folder: str = "statements") -> Statements:
 
 def parse(text: str) -> Iterator[tuple[str, str]]:
     """Each `-- name: …` begins a statement; the comments in it are for the reader."""
-    _, *parts = _HEAD.split(text)
-    for name, body in zip(parts[::2], parts[1::2], strict=True):
-        yield name, _COMMENT.sub("", body).strip().rstrip(";")
+    _, *found = _HEAD.split(text)
+    heads = list(zip(found[::3], found[1::3], found[2::3], strict=True))
+    parts = {name: body for kind, name, body in heads if kind == "part"}
+    for kind, name, body in heads:
+        if kind == "name":
+            whole = _TAKE.sub(lambda take: parts[take[1]], body)
+            yield name, _COMMENT.sub("", whole).strip().rstrip(";")

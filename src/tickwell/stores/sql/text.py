@@ -13,6 +13,8 @@ try:
 except ImportError:  # it comes with the server
     orjson = None  # type: ignore[assignment]
 
+#: Before every id.
+FIRST_ID = "00000000-0000-0000-0000-000000000000"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 

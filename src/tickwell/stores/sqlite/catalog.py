@@ -13,7 +13,7 @@ from tickwell.stores.sql.cache import FEW
 from tickwell.stores.sql.codec import cursor_to_row
 from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import documents_of, entry_of, job_columns, own, page_of
-from tickwell.stores.sql.taken import Taken
+from tickwell.stores.sql.namespace import Namespace
 from tickwell.stores.sql.text import clean
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.changing import Changes
@@ -81,16 +81,16 @@ def _add(
     session: Session, given: Sequence[Entry], documents: list[str]
 ) -> list[tuple[Any, ...] | None]:
     """Insert the jobs that are new; for the others, what is there already."""
-    taken = _taken(session, [entry.job for entry in given])
+    namespace = _namespace(session, [entry.job for entry in given])
     key: int = session.value("last_job")
     jobs, cursors = [], []
     answers: list[str | None] = []
     for entry, document in zip(given, documents, strict=True):
         job = entry.job
-        answers.append(taken.known(job))
+        answers.append(namespace.known(job))
         if answers[-1] is not None:
             continue
-        taken.take(job)
+        namespace.take(job)
         key += 1
         *columns, version, text = job_columns(job, document)
         head = key, job.id, job.project
@@ -102,14 +102,14 @@ def _add(
     return [None if id is None else session.row("entry_by_id", id) for id in answers]
 
 
-def _taken(session: Session, jobs: list[Job]) -> Taken:
+def _namespace(session: Session, jobs: list[Job]) -> Namespace:
     ids = json.dumps([job.id for job in jobs])
-    taken = Taken(dict(session.rows("known_ids", ids)), set(), {})
+    namespace = Namespace(dict(session.rows("known_ids", ids)), set(), {})
     for project in {job.project for job in jobs}:
         mine = [job for job in jobs if job.project == project]
         names = session.rows("known_names", json.dumps([job.name for job in mine]), project)
-        taken.names.update((project, name) for (name,) in names)
+        namespace.names.update((project, name) for (name,) in names)
         keys = json.dumps([clean(job.dedupe_key) for job in mine if job.dedupe_key])
         for key, id in session.rows("known_keys", keys, project):
-            taken.keys[project, key] = id
-    return taken
+            namespace.keys[project, key] = id
+    return namespace

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from tickwell.clock import wall_millis
 from tickwell.domain.promises import SQLITE, SQLITE_NORMAL
 from tickwell.errors import StoreRefused
+from tickwell.stores.pause import comes
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sqlite.catalog import SqliteCatalog
 from tickwell.stores.sqlite.connection import connect, prepare
@@ -100,11 +101,7 @@ class SqliteStore(
                 return True
             pause = min(LOOK, left)
             left -= pause
-            try:
-                async with asyncio.timeout(pause):
-                    await self._closed.wait()
-            except TimeoutError:
-                continue
+            await comes(self._closed, pause)
         return False
 
     async def _version(self) -> int:

@@ -33,28 +33,46 @@ SELECT @recorded;
 SET @new = NULL;
 
 -- name: existing
--- Which of these ids are taken.
-SELECT id FROM tickwell_execution WHERE id IN $1[];
+-- What is on record under these ids.
+SELECT id, state, reason FROM tickwell_execution WHERE id IN $1[];
 
 -- name: slot
 -- What is on record under an id.
 SELECT state, reason, attempt FROM tickwell_execution WHERE id = $1;
 
--- name: keep_attempt
+-- name: keep_attempts
 -- The last attempt gets a row of its own, since the execution goes on.
 INSERT INTO tickwell_attempt (execution, number, outcome, worker, started_at, ended_at, error)
 SELECT id, attempt, outcome, worker, started_at, ended_at, error FROM tickwell_execution
-WHERE id = $1 AND outcome IS NOT NULL;
+WHERE id IN $1[] AND outcome IS NOT NULL;
 
 -- name: arm_again
--- A slot that was skipped goes on under its id; the attempt number never falls.
-UPDATE tickwell_execution SET
-    job_version = $2, kind = $3, fire_time = $4, run_at = $5, queue = $6, ability = $7,
-    overlap = $8, gate = $9, gate_limit = $10, payload = $11, request_key = $12,
-    revived_from = $13, state = NULL, rare = NULL, charged = 0, lost = 0, returned = 0,
-    outcome = NULL, reason = NULL, worker = NULL, started_at = NULL, ended_at = NULL, error = NULL,
-    result = NULL
-WHERE id = $1;
+-- Slots that were skipped go on under their ids; the attempt number never falls.
+SET @new = $1;
+UPDATE ROWS(@new, id ID, project NAME, job ID, job_version INT, kind INT, fire_time INT, run_at INT,
+          queue NAME, ability NAME, created_at INT, overlap INT, gate NAME, gate_limit INT,
+          payload TEXT, request_key NAME, revived_from NAME) AS new
+STRAIGHT_JOIN tickwell_execution AS slot ON slot.id = new.id
+SET slot.job_version = new.job_version, slot.kind = new.kind, slot.fire_time = new.fire_time,
+    slot.run_at = new.run_at, slot.queue = new.queue, slot.ability = new.ability,
+    slot.overlap = new.overlap, slot.gate = new.gate, slot.gate_limit = new.gate_limit,
+    slot.payload = new.payload, slot.request_key = new.request_key,
+    slot.revived_from = new.revived_from, slot.state = NULL, slot.rare = NULL, slot.charged = 0,
+    slot.lost = 0, slot.returned = 0, slot.outcome = NULL, slot.reason = NULL, slot.worker = NULL,
+    slot.started_at = NULL, slot.ended_at = NULL, slot.error = NULL, slot.result = NULL;
+INSERT INTO tickwell_queue (
+    id, job, state, queue, ability, kind, fire_time, run_at, `rank`, look_at, expires_at, overlap,
+    gate, gate_limit, waits, holds_job, holds_key, attempt, own_payload
+)
+SELECT slot.id, slot.job, new.state, new.queue, new.ability, new.kind, new.fire_time, new.run_at,
+       new.rank, look_at, expires_at, new.overlap, new.gate, new.gate_limit, waits, holds_job,
+       holds_key, slot.attempt, new.payload IS NOT NULL
+FROM ROWS(@new, id ID, project NAME, job ID, job_version INT, kind INT, fire_time INT, run_at INT,
+          queue NAME, ability NAME, created_at INT, overlap INT, gate NAME, gate_limit INT,
+          payload TEXT, request_key NAME, revived_from NAME, state INT, waits INT, look_at INT,
+          holds_job INT, `rank` INT, expires_at INT, holds_key INT) AS new
+STRAIGHT_JOIN tickwell_execution AS slot ON slot.id = new.id;
+SET @new = NULL;
 
 -- name: queue_armed
 -- It waits.
@@ -81,9 +99,9 @@ UPDATE tickwell_cursor SET
     made = made + 1
 WHERE job = $1;
 
--- name: count_run
--- A fire that nobody has counted yet.
-UPDATE tickwell_cursor SET runs = runs + 1 WHERE job = $1;
+-- name: count_runs
+-- Fires that nobody has counted yet.
+UPDATE tickwell_cursor SET runs = runs + $1 WHERE job = $2;
 
 -- name: insert_skips
 -- Fire times that were passed over together.

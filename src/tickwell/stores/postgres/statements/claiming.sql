@@ -1,29 +1,9 @@
 -- Claims. A lane is what is queued for one ability in one queue: a worker looks only into lanes
 -- that it can serve, so what it cannot run never stands in its way.
 
--- name: claim_lanes
--- Hand over the best of some lanes, of each as many as are asked of it: from the queue to running,
--- in one statement. Rows that somebody else is taking are passed over, never waited for; others of
--- the lane take their place. The last is the one that brings the payloads to the bytes asked for.
-WITH picked AS MATERIALIZED (
-    -- After the lock: what another claimer has locked is passed over without its payload. Not by a
-    -- join: planned while the table is small, it would read the whole of it for ever after.
-    SELECT best.*, lane.place AS lane, CASE WHEN best.own_payload THEN (
-        SELECT payload FROM tickwell.execution WHERE execution.id = best.id) END AS payload
-    FROM unnest($4::text[], $5::text[], $6::text::integer[]) WITH ORDINALITY
-         AS lane (queue, ability, many, place)
-    CROSS JOIN LATERAL (
-        SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
-               queue.returned, queue.fire_time, queue.run_at, queue.rank, queue.expires_at,
-               queue.holds_job, queue.holds_key, queue.gate, queue.own_payload
-        FROM tickwell.queue
-        WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
-          AND queue.run_at <= $7 AND queue.job <> ALL ((SELECT $8::text::uuid[])::uuid[])
-          AND (queue.expires_at IS NULL OR queue.expires_at > $3)
-          AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
-        ORDER BY queue.rank, queue.id LIMIT lane.many FOR UPDATE SKIP LOCKED
-    ) AS best
-),
+-- part: hand_over
+-- What was picked goes from the queue to running. The last is the one that brings the payloads to
+-- the bytes asked for.
 beyond AS MATERIALIZED (
     -- Counted one by one only where there is too much.
     SELECT array_agg(id) AS ids FROM (
@@ -32,7 +12,7 @@ beyond AS MATERIALIZED (
         ) AS bytes_before
         FROM picked
     ) AS summed
-    WHERE (SELECT sum(octet_length(payload)) FROM picked) >= $9 AND bytes_before >= $9
+    WHERE (SELECT sum(octet_length(payload)) FROM picked) >= $4 AND bytes_before >= $4
 ),
 taken AS NOT MATERIALIZED (
     SELECT * FROM picked WHERE (id = ANY ((SELECT ids FROM beyond)::uuid[])) IS NOT TRUE
@@ -67,65 +47,49 @@ UNION ALL (
     FROM taken ORDER BY rank, taken.id
 );
 
+-- name: claim_lanes
+-- Hand over the best of some lanes, of each as many as are asked of it: from the queue to running,
+-- in one statement. Rows that somebody else is taking are passed over, never waited for; others of
+-- the lane take their place.
+WITH picked AS MATERIALIZED (
+    -- After the lock: what another claimer has locked is passed over without its payload. Not by a
+    -- join: planned while the table is small, it would read the whole of it for ever after.
+    SELECT best.*, lane.place AS lane, CASE WHEN best.own_payload THEN (
+        SELECT payload FROM tickwell.execution WHERE execution.id = best.id) END AS payload
+    FROM unnest($7::text[], $8::text[], $9::text::integer[]) WITH ORDINALITY
+         AS lane (queue, ability, many, place)
+    CROSS JOIN LATERAL (
+        SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
+               queue.returned, queue.fire_time, queue.run_at, queue.rank, queue.expires_at,
+               queue.holds_job, queue.holds_key, queue.gate, queue.own_payload
+        FROM tickwell.queue
+        WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
+          AND queue.run_at <= $5 AND queue.job <> ALL ((SELECT $6::text::uuid[])::uuid[])
+          AND (queue.expires_at IS NULL OR queue.expires_at > $3)
+          AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
+        ORDER BY queue.rank, queue.id LIMIT lane.many FOR UPDATE SKIP LOCKED
+    ) AS best
+),
+-- take: hand_over
+
 -- name: claim_ids
 -- The same of given executions, whatever lane they are in.
 WITH picked AS MATERIALIZED (
     SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost,
            queue.returned, queue.fire_time, queue.run_at, queue.rank, queue.expires_at,
-           queue.holds_job, queue.holds_key, queue.gate, execution.payload
+           queue.holds_job, queue.holds_key, queue.gate, execution.payload, 1 AS lane
     FROM tickwell.queue
     LEFT JOIN tickwell.execution ON queue.own_payload AND execution.id = queue.id
-    WHERE queue.id = ANY ($5::text::uuid[])
+    WHERE queue.id = ANY ($10::text::uuid[])
       -- "IS TRUE" keeps the planner on the key, off the indexes of what is queued.
-      AND (queue.state = 2 AND queue.queue = ANY ($6::text[])
-           AND queue.ability = ANY ($7::text[])) IS TRUE
-      AND queue.run_at <= $8 AND queue.job <> ALL ((SELECT $9::text::uuid[])::uuid[])
+      AND (queue.state = 2 AND queue.queue = ANY ($7::text[])
+           AND queue.ability = ANY ($8::text[])) IS TRUE
+      AND queue.run_at <= $5 AND queue.job <> ALL ((SELECT $6::text::uuid[])::uuid[])
       AND (queue.expires_at IS NULL OR queue.expires_at > $3)
       AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
-    ORDER BY queue.rank, queue.id LIMIT $4 FOR UPDATE OF queue SKIP LOCKED
+    ORDER BY queue.rank, queue.id LIMIT $9 FOR UPDATE OF queue SKIP LOCKED
 ),
-beyond AS MATERIALIZED (
-    -- Counted one by one only where there is too much.
-    SELECT array_agg(id) AS ids FROM (
-        SELECT id, sum(octet_length(payload)) OVER (
-            ORDER BY rank, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS bytes_before
-        FROM picked
-    ) AS summed
-    WHERE (SELECT sum(octet_length(payload)) FROM picked) >= $10 AND bytes_before >= $10
-),
-taken AS NOT MATERIALIZED (
-    SELECT * FROM picked WHERE (id = ANY ((SELECT ids FROM beyond)::uuid[])) IS NOT TRUE
-),
-head AS MATERIALIZED (
-    -- Looked up once for each job. A row finds its own by the place of its job.
-    SELECT array_agg(job) AS jobs, array_agg(hard) AS hards, array_agg(version) AS versions
-    FROM (SELECT job, hard, version FROM tickwell.cursor
-          WHERE job = ANY (ARRAY(SELECT DISTINCT picked.job FROM picked)) ORDER BY job) AS one
-),
-gone AS (
-    -- An array keeps the planner on the key, however little it knows of the table.
-    DELETE FROM tickwell.queue WHERE id = ANY (ARRAY(SELECT taken.id FROM taken))
-),
-started AS (
-    INSERT INTO tickwell.running (id, job, attempt, charged, lost, returned, run_at, rank,
-                                  expires_at, worker, claim_id, deadline, holds_job, ahead, gate)
-    SELECT id, job, attempt + 1, charged + 1, lost, returned, run_at, rank, expires_at, $1, $2,
-           greatest($3, run_at) + 60000
-           + (SELECT hards FROM head)[width_bucket(job, (SELECT jobs FROM head))],
-           holds_job, run_at > $3, CASE WHEN holds_key THEN gate END
-    FROM taken
-)
--- The jobs come first, in one row; each other row has the place of its own among them.
-SELECT NULL AS id, NULL AS job, NULL AS kind, NULL AS attempt, NULL AS charged, NULL AS lost,
-       NULL AS returned, NULL AS fire_time, NULL AS run_at, NULL AS payload, NULL AS lane,
-       jobs::text[] AS jobs, versions::text[] AS versions, hards::text[] AS hards
-FROM head
-UNION ALL (
-    SELECT id::text, width_bucket(job, (SELECT jobs FROM head)), kind, attempt, charged, lost,
-           returned, fire_time, run_at, payload, 1, NULL, NULL, NULL
-    FROM taken ORDER BY rank, taken.id
-);
+-- take: hand_over
 
 -- name: claimable
 -- How many each lane has of the best of these queues and abilities: lanes are found by one seek

@@ -1,8 +1,7 @@
 -- Recording executions: new ones in batches, and slots that are armed again.
 
--- name: insert_new
--- Record executions and put them into the queue; those with an end are over already. An id that
--- exists is left alone, it is the guard: whoever gets fewer back than were given takes all back.
+-- part: new
+-- Executions, column by column.
 WITH new AS (
     SELECT * FROM unnest(
         $1::text::uuid[], $2::text::text[], $3::text::uuid[], $4::text::integer[],
@@ -15,6 +14,11 @@ WITH new AS (
               overlap, gate, gate_limit, payload, request_key, revived_from,
               state, waits, look_at, holds_job, rank, expires_at, holds_key)
 ),
+
+-- name: insert_new
+-- Record executions and put them into the queue; those with an end are over already. An id that
+-- exists is left alone, it is the guard: whoever gets fewer back than were given takes all back.
+-- take: new
 recorded AS (
     INSERT INTO tickwell.execution (
         id, project, job, job_version, kind, fire_time, run_at, queue, ability, created_at, overlap,
@@ -38,29 +42,44 @@ pending AS (
 SELECT count(*) FROM recorded;
 
 -- name: existing
--- Which of these ids are taken.
-SELECT execution.id::text FROM unnest($1::uuid[]) AS wanted (id)
+-- What is on record under these ids.
+SELECT execution.id::text, execution.state, execution.reason FROM unnest($1::uuid[]) AS wanted (id)
 JOIN tickwell.execution ON execution.id = wanted.id;
 
 -- name: slot
 -- What is on record under an id.
 SELECT state, reason, attempt FROM tickwell.execution WHERE id = $1;
 
--- name: keep_attempt
+-- name: keep_attempts
 -- The last attempt gets a row of its own, since the execution goes on.
 INSERT INTO tickwell.attempt (execution, number, outcome, worker, started_at, ended_at, error)
 SELECT id, attempt, outcome, worker, started_at, ended_at, error FROM tickwell.execution
-WHERE id = $1 AND outcome IS NOT NULL;
+WHERE id = ANY ($1::uuid[]) AND outcome IS NOT NULL;
 
 -- name: arm_again
--- A slot that was skipped goes on under its id; the attempt number never falls.
-UPDATE tickwell.execution SET
-    job_version = $2, kind = $3, fire_time = $4, run_at = $5, queue = $6, ability = $7,
-    overlap = $8, gate = $9, gate_limit = $10, payload = $11, request_key = $12,
-    revived_from = $13, state = NULL, rare = NULL, charged = 0, lost = 0, returned = 0,
-    outcome = NULL, reason = NULL, worker = NULL, started_at = NULL, ended_at = NULL, error = NULL,
-    result = NULL
-WHERE id = $1;
+-- Slots that were skipped go on under their ids; the attempt number never falls.
+-- take: new
+armed AS (
+    UPDATE tickwell.execution SET
+        job_version = new.job_version, kind = new.kind, fire_time = new.fire_time,
+        run_at = new.run_at, queue = new.queue, ability = new.ability, overlap = new.overlap,
+        gate = new.gate, gate_limit = new.gate_limit, payload = new.payload,
+        request_key = new.request_key, revived_from = new.revived_from, state = NULL, rare = NULL,
+        charged = 0, lost = 0, returned = 0, outcome = NULL, reason = NULL, worker = NULL,
+        started_at = NULL, ended_at = NULL, error = NULL, result = NULL
+    FROM new WHERE execution.id = new.id
+    -- All that is needed: to find it again among what is new, everything would be compared with
+    -- everything.
+    RETURNING execution.id, execution.job, new.state, new.queue, new.ability, new.kind,
+              new.fire_time, new.run_at, new.rank, new.look_at, new.expires_at, new.overlap,
+              new.gate, new.gate_limit, new.waits, new.holds_job, new.holds_key,
+              execution.attempt, new.payload IS NOT NULL
+)
+INSERT INTO tickwell.queue (
+    id, job, state, queue, ability, kind, fire_time, run_at, rank, look_at, expires_at, overlap,
+    gate, gate_limit, waits, holds_job, holds_key, attempt, own_payload
+)
+SELECT * FROM armed;
 
 -- name: queue_armed
 -- It waits.
@@ -87,9 +106,9 @@ UPDATE tickwell.cursor SET
     prune_at = CASE WHEN made = keep THEN 0 ELSE least(prune_at, $2) END
 WHERE job = $1;
 
--- name: count_run
--- A fire that nobody has counted yet.
-UPDATE tickwell.cursor SET runs = runs + 1 WHERE job = $1;
+-- name: count_runs
+-- Fires that nobody has counted yet.
+UPDATE tickwell.cursor SET runs = runs + $1 WHERE job = $2;
 
 -- name: insert_skips
 -- Fire times that were passed over together.

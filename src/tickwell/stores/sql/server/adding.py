@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickwell.domain.execution import Kind, NewExecution
+from tickwell.domain.job import Job
 from tickwell.errors import NotFound
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import DELETED
@@ -36,31 +37,30 @@ class Adding:
         batches = {id: Batch(id, heads[id].holder, []) for id in jobs}
         for one in fresh:
             batches[one.job.id].executions.append(one)
-        # A fire that nobody has counted yet is counted where it is recorded one by one.
-        quick = {id: batch for id, batch in batches.items() if not _has_fires(batch)}
-        counted = len(quick) == len(batches)
+        # What the end of a fire does is read in the definition in force.
+        quick = [
+            batch for id, batch in batches.items() if not _is_outdated(batch, heads[id].version)
+        ]
         await self.recorder.quickly(
-            [*quick.values()], careful=careful, order=fresh, slow_ones=not counted
+            quick, careful=careful, order=fresh, slow_ones=len(quick) < len(batches)
         )
-        written = [batch for batch in quick.values() if not batch.slow]
-        await self.session.many(
-            "count_made",
-            [
-                (
-                    len(batch.executions),
-                    batch.holder,
-                    prune_at(jobs[batch.job], self.now),
-                    batch.job,
-                )
-                for batch in written
-            ],
-        )
-        for batch in written:
-            heads[batch.job].holder = batch.holder
+        written = [batch for batch in quick if not batch.slow]
+        await self._count(written, jobs)
         done = {batch.job for batch in written}
         await self._slowly([one for one in fresh if one.job.id not in done])
         await self.flow.close()
         return answers
+
+    async def _count(self, written: list[Batch[str]], jobs: dict[str, Job]) -> None:
+        made = []
+        for batch in written:
+            job, fires = jobs[batch.job], len(_fires(batch))
+            count = len(batch.executions) - batch.armed
+            made.append((count, batch.holder, prune_at(job, self.now), job.id))
+            self.flow.locks.heads[job.id].holder = batch.holder
+            if fires and job.trigger.max_runs is not None:
+                await self.session.run("count_runs", fires, job.id)
+        await self.session.many("count_made", made)
 
     async def _slowly(self, new: list[NewExecution]) -> None:
         if new:
@@ -86,5 +86,9 @@ class Adding:
         return answers, fresh
 
 
-def _has_fires(batch: Batch[str]) -> bool:
-    return any(one.kind is Kind.FIRE for one in batch.executions)
+def _fires(batch: Batch[str]) -> list[NewExecution]:
+    return [one for one in batch.executions if one.kind is Kind.FIRE]
+
+
+def _is_outdated(batch: Batch[str], version: int) -> bool:
+    return any(one.job.version != version for one in _fires(batch))

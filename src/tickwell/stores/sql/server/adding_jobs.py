@@ -8,8 +8,8 @@ from typing import Any
 from tickwell.domain.job import Entry, Job
 from tickwell.stores.sql.codec import cursor_to_row
 from tickwell.stores.sql.entries import job_columns
+from tickwell.stores.sql.namespace import Namespace
 from tickwell.stores.sql.server.session import Session
-from tickwell.stores.sql.taken import Taken
 from tickwell.stores.sql.text import clean
 
 
@@ -17,16 +17,16 @@ async def add_jobs(
     session: Session, given: Sequence[Entry], documents: list[str]
 ) -> dict[str, Any]:
     """Insert the jobs that are new; for the others, by the id given, what is there already."""
-    taken = await _taken(session, [entry.job for entry in given])
+    namespace = await _namespace(session, [entry.job for entry in given])
     jobs, cursors = [], []
     answers: dict[str, str] = {}
     for entry, document in zip(given, documents, strict=True):
         job = entry.job
-        known = taken.known(job)
+        known = namespace.known(job)
         if known is not None:
             answers[job.id] = known
             continue
-        taken.take(job)
+        namespace.take(job)
         jobs.append(job_row(job, document))
         cursors.append((job.id, job.version, *moving_row(entry), job.project))
     await session.many("insert_jobs", jobs)
@@ -49,10 +49,10 @@ def moving_row(entry: Entry) -> tuple[Any, ...]:
     return *cursor_to_row(entry.cursor), job.timeout.hard, job.retention.count
 
 
-async def _taken(session: Session, jobs: list[Job]) -> Taken:
+async def _namespace(session: Session, jobs: list[Job]) -> Namespace:
     keys = [(job.project, clean(job.dedupe_key)) for job in jobs if job.dedupe_key]
     names = [(job.project, job.name) for job in jobs]
-    return Taken(
+    return Namespace(
         ids=dict(await session.rows("known_ids", [job.id for job in jobs])),
         names={tuple(row) for row in await session.many("known_names", names)},
         keys={(row[0], row[1]): row[2] for row in await session.many("known_keys", keys)},

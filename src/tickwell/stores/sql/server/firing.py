@@ -92,7 +92,7 @@ class Firing:
         return planned
 
     def _moved(self, job: Job, made: Plan, batch: Batch[str]) -> tuple[Any, ...]:
-        made_now = 0 if batch.slow else len(batch.executions)
+        made_now = 0 if batch.slow else len(batch.executions) - batch.armed
         self.flow.locks.heads[job.id].holder = batch.holder
         moved = moved_columns(made.cursor)
         return *moved, batch.holder, made_now, prune_at(job, self.now), job.id

@@ -10,13 +10,13 @@ from tickwell.stores.sql.documents import old_span, unneeded
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.server.session import Session
-from tickwell.stores.sql.text import clean, ids_among
+from tickwell.stores.sql.text import FIRST_ID, clean, ids_among
 
 #: Jobs that are looked at in one transaction, which holds them meanwhile.
 JOBS = 200
 #: When a job is to be looked at, and its id: the order in which one call looks at them.
 Place = tuple[int, str]
-FIRST: Place = (-1, "00000000-0000-0000-0000-000000000000")
+FIRST: Place = (-1, FIRST_ID)
 
 
 async def prune_history(

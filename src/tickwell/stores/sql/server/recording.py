@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,9 @@ from tickwell.stores.sql.placing import Batch, Place, expires_at, may_arm, place
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.pieces import in_pieces
 from tickwell.stores.sql.text import clean
+
+#: State and reason of an execution on record.
+_Known = tuple[int | None, str | None]
 
 
 class IdTaken(Exception):
@@ -51,10 +55,10 @@ class Recorder:
         gates order matters: that of the batches, unless another is given; and as soon as there are
         slow ones, whoever passes such a gate is slow as well.
         """
-        taken = await self._taken(batches) if careful else set()
+        known = await self._known(batches) if careful else {}
         decided = list[tuple[Batch[str], list[Place] | None]]()
         async for piece in in_pieces(batches):
-            decided += [(batch, self._places(batch, taken)) for batch in piece]
+            decided += [(batch, self._places(batch, known)) for batch in piece]
         slow_ones = slow_ones or any(places is None for _, places in decided)
         placed: list[tuple[NewExecution, Place]] = []
         for batch, places in decided:
@@ -67,18 +71,25 @@ class Recorder:
             turn = {id(new): number for number, new in enumerate(order)}
             placed.sort(key=lambda one: turn[id(one[0])])
         rows = await self._through_keys(placed)
-        [(inserted,)] = await self.session.many("insert_new", rows) or [(0,)]
-        if inserted != len(rows):
+        fresh = [row for row in rows if row[0] not in known]
+        [(inserted,)] = await self.session.many("insert_new", fresh) or [(0,)]
+        if inserted != len(fresh):
             raise IdTaken
+        await self._arm([row for row in rows if row[0] in known])
         for new, at in placed:
             if at[0] == SKIPPED:
                 self.flow.ended[new.job.project, SKIPPED] += 1
 
-    def _places(self, batch: Batch[str], taken: set[str]) -> list[Place] | None:
+    def _places(self, batch: Batch[str], known: dict[str, _Known]) -> list[Place] | None:
         ids = [new.id for new in batch.executions]
-        if taken and not taken.isdisjoint(ids):
+        on_record = [new for new in batch.executions if new.id in known] if known else []
+        if not all(may_arm(new, *known[new.id]) for new in on_record):
             return None
-        return place(batch, ids, self.now, self.horizon, keyed=True)
+        places = place(batch, ids, self.now, self.horizon, keyed=True)
+        if on_record and places and any(at[0] == SKIPPED for at in places):
+            return None
+        batch.armed = len(on_record)
+        return places
 
     async def _through_keys(
         self, placed: list[tuple[NewExecution, Place]]
@@ -108,10 +119,12 @@ class Recorder:
             return False
         if not counted and new.kind is Kind.FIRE:
             await self._count_run(new.job.id)
+        row = (*new_row(new, self.now, (WAITING, NO_GATE, new.run_at, False)), False)
         if found is None:
-            await self._insert(new)
+            await self.session.many("insert_new", [row])
+            await self.session.run("count_one_made", new.job.id, prune_at(new.job, self.now))
         else:
-            await self._arm(new)
+            await self._arm([row])
         pending = await self.flow.gates.load(new.id)
         if pending is not None:
             await self.flow.admit(pending, self.now, self.horizon)
@@ -119,25 +132,22 @@ class Recorder:
 
     async def _count_run(self, job: str) -> None:
         if (await self.flow.job(job)).trigger.max_runs is not None:
-            await self.session.run("count_run", job)
+            await self.session.run("count_runs", 1, job)
 
-    async def _taken(self, batches: Sequence[Batch[str]]) -> set[str]:
-        """Ids that are on record, or that come twice."""
+    async def _known(self, batches: Sequence[Batch[str]]) -> dict[str, _Known]:
+        """Ids that are on record, and how; those that come twice count as such."""
         ids = [new.id for batch in batches for new in batch.executions]
-        twice = {id for id in ids if ids.count(id) > 1} if len(set(ids)) < len(ids) else set()
-        return twice | {id for (id,) in await self.session.rows("existing", ids)}
+        twice = {id: (None, None) for id, times in Counter(ids).items() if times > 1}
+        rows = await self.session.rows("existing", ids)
+        return {id: (state, reason) for id, state, reason in rows} | twice
 
-    async def _insert(self, new: NewExecution) -> None:
-        row = new_row(new, self.now, (WAITING, NO_GATE, new.run_at, False))
-        await self.session.many("insert_new", [(*row, False)])
-        await self.session.run("count_one_made", new.job.id, prune_at(new.job, self.now))
-
-    async def _arm(self, new: NewExecution) -> None:
-        await self.session.run("keep_attempt", new.id)
-        row = new_row(new, self.now, (WAITING, NO_GATE, new.run_at, False))
-        await self.session.run("arm_again", new.id, *row[3:9], *row[10:16])
-        await self.session.run("queue_armed", new.id, new.rank, row[21])
-        self.flow.ended[new.job.project, SKIPPED] -= 1
+    async def _arm(self, rows: list[tuple[Any, ...]]) -> None:
+        """Let slots that were skipped go on under their ids."""
+        if rows:
+            await self.session.run("keep_attempts", [row[0] for row in rows])
+            await self.session.many("arm_again", rows)
+        for _, project, *_ in rows:
+            self.flow.ended[project, SKIPPED] -= 1
 
 
 def _passes_keys(batch: Batch[str]) -> bool:

@@ -79,7 +79,7 @@ class Settling:
         return revived
 
     async def _revive(self, id: str, priority: int) -> None:
-        await self.session.run("keep_attempt", id)
+        await self.session.run("keep_attempts", [id])
         await self.session.run("revive", self.now, id)
         await self.session.run("queue_armed", id, rank(self.now, priority), None)
         row = await self.flow.gates.load(id)

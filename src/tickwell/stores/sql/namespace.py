@@ -1,4 +1,4 @@
-"""What stands in the way of a new job."""
+"""What stands in the way of a new job: what other jobs are called."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tickwell.stores.sql.text import clean
 
 
 @dataclass(slots=True)
-class Taken:
-    """Which ids, names and dedupe keys are taken, by what is stored and by the batch itself."""
+class Namespace:
+    """The ids, names and dedupe keys that are taken, by what is stored and by the batch itself."""
 
     #: The project of each id.
     ids: dict[str, str]

@@ -1,0 +1,47 @@
+"""Workers on a server: beats, loss, and what is left behind."""
+
+from __future__ import annotations
+
+from tickwell.domain.execution import Claim
+from tickwell.domain.worker import Liveness, Pulse, Worker
+from tickwell.stores.sql.server.base import ServerBase
+from tickwell.stores.sql.server.claiming import claims_of
+from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql.text import clean
+from tickwell.stores.sql.workers import liveness_of, owned_of, worker_to_json
+
+
+class ServerLiveness(ServerBase):
+    """The part of `ports.store.QueueStore` that is about workers."""
+
+    async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
+        document = worker_to_json(worker)
+
+        async def work(session: Session) -> Pulse:
+            beat, lost = await session.row("beat", clean(worker.id), now, document)
+            owned = [owned_of(row) for row in await session.rows("owned", clean(worker.id))]
+            if leaving and not owned:
+                await session.run("forget_worker", clean(worker.id))
+            return Pulse(worker=worker.id, beat=beat, lost=bool(lost), owned=owned)
+
+        return await self.database.write(work)
+
+    async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
+        async def work(session: Session) -> bool:
+            await session.run("declare_lost", clean(worker_id), beat)
+            lost = await session.value("is_lost", clean(worker_id))
+            return lost is None or bool(lost)  # one that nobody knows is lost
+
+        return await self.database.write(work)
+
+    async def orphans(self, now: int, limit: int) -> list[Claim]:
+        async def work(session: Session) -> list[Claim]:
+            left_out = self.cache.unreadable.keys(now)
+            rows = await session.rows("orphans", now, left_out, limit)
+            return await claims_of(session, self.cache, rows, now)
+
+        return await self.database.read(work)
+
+    async def list_workers(self) -> list[Liveness]:
+        rows = await self.database.single(lambda session: session.rows("list_workers"))
+        return [liveness_of(row) for row in rows]
