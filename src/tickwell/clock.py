@@ -17,6 +17,9 @@ _MILLISECOND = timedelta(milliseconds=1)
 #: Later than everything: 31 December 9999. What is held waits until then.
 NEVER = 253_402_300_799_999
 
+#: Milliseconds between two looks at the clock in the last one before an instant.
+FINELY = 0.2
+
 
 def to_millis(moment: datetime) -> int:
     """The instant of an aware datetime; what is finer than a millisecond is cut off."""
@@ -53,6 +56,10 @@ class Clock(Protocol):
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
         """Call back when the seconds have passed: a turn of the event loop sooner than a rest."""
+        ...
+
+    def hold_until(self, instant: int) -> None:
+        """Let nothing else have its turn before an instant that is a few milliseconds away."""
         ...
 
 
@@ -96,6 +103,12 @@ class StoreClock:
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
         asyncio.get_running_loop().call_later(seconds, callback)
+
+    def hold_until(self, instant: int) -> None:
+        # By what was left at first: another thread may set the clock back meanwhile, by an hour.
+        end = time.monotonic() + (instant - self.now()) / 1000
+        while (left := end - time.monotonic()) > 0 and self.now() < instant:
+            time.sleep(max(left * 1000 - 1, FINELY) / 1000)
 
 
 def wall_millis() -> int:

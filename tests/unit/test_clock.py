@@ -48,6 +48,29 @@ def test_the_age_of_a_sample(monotonic):
     assert clock.sample_age() == 7
 
 
+def test_it_holds_until_an_instant_and_not_less():
+    clock = StoreClock()
+    instant = clock.now() + 3
+    clock.hold_until(instant)
+    assert clock.now() >= instant
+    clock.hold_until(instant)  # it is over
+
+
+def test_it_holds_for_what_was_left_though_the_clock_is_set_back(monotonic, monkeypatch):
+    clock, slept = StoreClock(), []
+    clock.sample(3_600_000, sent=monotonic[0], received=monotonic[0])
+
+    def sleep(seconds):
+        slept.append(seconds)
+        monotonic[0] += seconds
+        clock.sample(0, sent=monotonic[0], received=monotonic[0])
+        assert sum(slept) < 1
+
+    monkeypatch.setattr("time.sleep", sleep)
+    clock.hold_until(3_600_004)
+    assert clock.now() < 1000
+
+
 async def test_a_wait_ends_by_a_wake_up_or_by_time():
     clock, wake = StoreClock(), asyncio.Event()
     await clock.wait(wake, 0.001)

@@ -131,12 +131,13 @@ def resume() -> Changer:
     return change
 
 
-def delete() -> Changer:
+def delete(expected_version: int | None = None) -> Changer:
     """Take the job away; its history stays until retention ends."""
 
     def change(entry: Entry, now: int) -> Change | None:
         if entry.cursor.state is JobState.DELETED:
             return None
+        _expect(entry, expected_version)
         answered = _answer(entry, now)
         cursor = replace(answered.cursor, state=JobState.DELETED, next_fire_time=None, pause=None)
         return Change(

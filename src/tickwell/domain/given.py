@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from tickwell.domain.naming import is_visible
+from tickwell.domain.naming import is_name
 from tickwell.domain.trigger.duration import parse_duration
 from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger
 
@@ -59,9 +59,12 @@ def require_numbers(record: Any, at: str, *names: str) -> None:
 def require_name(record: Any, name: str) -> None:
     """A name is short and printable."""
     value = getattr(record, name)
-    if not isinstance(value, str) or not 0 < len(value) <= 255 or not is_visible(value):
-        too_long = isinstance(value, str) and len(value) > 255
-        hint = f"Choose a shorter one: it has {len(value)}" if too_long else ""
+    if not isinstance(value, str) or not is_name(value):
+        hint = ""
+        if isinstance(value, str) and len(value) > 255:
+            hint = f"Choose a shorter one: it has {len(value)}"
+        elif isinstance(value, str) and value.isspace():
+            hint = "Spaces alone are no name"
         raise InvalidJob("1 to 255 printable characters are needed", field=name, hint=hint)
 
 
@@ -74,16 +77,16 @@ def require_text(record: Any, name: str) -> None:
 
 
 def make_texts(record: Any, name: str) -> None:
-    """A few texts come as a tuple or a list; a text alone is taken for neither."""
+    """A few texts come as a tuple or a list, each once; a text alone is taken for neither."""
     values = getattr(record, name)
     if not isinstance(values, tuple | list):
         hint = f'For example {name}=("nightly",)'
         raise InvalidJob(f"{values!r} is not a tuple of texts", field=name, hint=hint)
-    object.__setattr__(record, name, tuple(values))
     for value in values:
         if not isinstance(value, str):
             raise InvalidJob(f"{value!r} is not a text", field=name)
         _refuse_halves(value, name)
+    object.__setattr__(record, name, tuple(dict.fromkeys(values)))
 
 
 def require_target(record: Any) -> None:

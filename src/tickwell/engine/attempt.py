@@ -92,3 +92,14 @@ class Attempt:
             OutcomeKind.FAILED: "the handler cancelled itself",
         }.get(kind)
         return Outcome(kind=kind, started_at=self.started_at, error=error)
+
+    def failed(self, error: Exception) -> Outcome:
+        """The outcome of an attempt whose executor raised."""
+        return Outcome(kind=OutcomeKind.FAILED, started_at=self.started_at, error=_in_words(error))
+
+
+def _in_words(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - an error that cannot be printed frees its slot all the same
+        return type(error).__name__

@@ -14,7 +14,7 @@ from tickwell.engine.deadlines import Deadlines
 from tickwell.engine.ends import Ends
 from tickwell.engine.instants import Instants
 from tickwell.engine.lane import AHEAD, Lane
-from tickwell.engine.reporter import HELD_BATCHES, Reporter
+from tickwell.engine.reporter import HELD_BATCHES, MANY, Reporter
 from tickwell.engine.share import Share
 from tickwell.ports.executor import Executor, Sort
 from tickwell.settings import Settings
@@ -33,7 +33,7 @@ class Runner:
         self.deadlines = Deadlines(clock, self._abandon)
         self.in_hand: dict[str, Attempt] = {}
         reporter.in_hand = self.in_hand.__len__
-        self._instants = Instants(clock, self._come)
+        self._instants = Instants(clock, self._come, self._is_crowded)
         self._ends = Ends(self._settle, HELD_BATCHES * settings.batch)
         self._trusted_until = float("-inf")
         #: In which attempts begin: not in that of the attempt whose end makes room for them.
@@ -96,7 +96,6 @@ class Runner:
         Creating 1,000 tasks at the instant itself cost a p99 of 18 ms, waking them 4 ms.
         """
         self.executor.prepare(attempt.claim.job)
-        attempt.turn = asyncio.get_running_loop().create_future()
         attempt.task = asyncio.create_task(self._attempt(attempt))
         self._instants.add(attempt)
 
@@ -104,6 +103,12 @@ class Runner:
         self.reporter.hold(len(attempts))
         lane.ready.extend(attempts)
         self._fill(lane, self.clock.monotonic())
+
+    def _is_crowded(self, attempt: Attempt) -> bool:
+        """Whether others than its project keep this worker busy, by their runs or their ends."""
+        lane, share = attempt.lane, attempt.share
+        busy = lane.in_hand - share.in_hand + self.reporter.backlog
+        return len(lane.shares) > 1 and busy >= MANY
 
     def _fill(self, lane: Lane, now: float) -> None:
         while lane.ready and lane.busy < lane.slots:
@@ -149,11 +154,7 @@ class Runner:
         except asyncio.CancelledError:
             outcome = attempt.interrupted()
         except Exception as error:  # noqa: BLE001 - an executor that raises is a failed attempt
-            outcome = Outcome(
-                kind=OutcomeKind.FAILED,
-                started_at=attempt.started_at,
-                error=_in_words(error),
-            )
+            outcome = attempt.failed(error)
         lane, task = attempt.lane, attempt.task
         if task is not None and task.cancelling() and self.reporter.is_cut_off():
             return  # with the event loop: another in its place would end in its midst
@@ -289,10 +290,3 @@ class Runner:
             attempt = share.held.pop()
             if attempt.is_waiting():
                 self.finish_early(attempt, self._put_off(attempt.claim, share))
-
-
-def _in_words(error: Exception) -> str:
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - an error that cannot be printed frees its slot all the same
-        return type(error).__name__

@@ -179,6 +179,9 @@ class LoopClock:
     def call_later(self, seconds, callback):
         asyncio.get_running_loop().call_later(seconds, callback)
 
+    def hold_until(self, instant):
+        """Virtual time does not pass by waiting for it."""
+
 
 def virtually(test):
     """Run a test in virtual time: minutes pass at once."""

@@ -120,3 +120,16 @@ async def _claim(rig, job):
         abilities=frozenset({"call:mail"}),
     )
     return (await rig.memory.claim(request))[0]
+
+
+async def test_waits_one_after_the_other_end_with_one_as_long():
+    clock, rung = ManualClock(), []
+
+    def ring():
+        rung.append(clock.now() - START)
+        if len(rung) < 3:
+            clock.call_later(0.1, ring)
+
+    clock.call_later(0.1, ring)
+    await clock.advance(0.3)
+    assert rung == [100, 200, 300]

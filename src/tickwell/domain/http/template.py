@@ -15,11 +15,22 @@ from tickwell.errors import InvalidJob
 
 #: What a template may name, besides payload.<field> and secret.<name>.
 NAMES = ("execution_id", "attempt", "fire_time", "job_id", "job_name", "project", "payload")
-PLACE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _DOTTED = re.compile(r"payload(?:\.[A-Za-z0-9_-]{1,255}){1,8}|secret\.[A-Za-z0-9_-]{1,255}")
 
 #: Gives the value of a name.
 Resolve = Callable[[str], Any]
+
+
+def split(text: str) -> list[str]:
+    """Literal texts, and at every odd index what stands between {{ and }}.
+
+    Not by an expression: one would look for the end of each {{ to the end of the text.
+    """
+    parts, end = [], 0
+    while (start := text.find("{{", end)) >= 0 and (close := text.find("}}", start + 2)) >= 0:
+        parts += [text[end:start], text[start + 2 : close]]
+        end = close + 2
+    return [*parts, text[end:]]
 
 
 class Template:
@@ -30,7 +41,7 @@ class Template:
     def __init__(self, text: str) -> None:
         self.text = text
         #: Literal texts, and at every odd index a name.
-        self.parts = PLACE.split(text)
+        self.parts = split(text)
         self.parts[1::2] = [name.strip() for name in self.parts[1::2]]
         self.names = frozenset(self.parts[1::2])
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import quote
 
-from tickwell.domain.http.template import PLACE
+from tickwell.domain.http.template import split
 from tickwell.errors import InvalidJob
 
 LONGEST = 2048
@@ -59,7 +59,7 @@ def parse_url(text: str, field: str = "target.http.url") -> Url:
 
     if len(text) > LONGEST:
         raise refuse(f"{len(text)} characters are more than {LONGEST}", "Send data in the body")
-    literal = PLACE.sub("{{}}", text)
+    literal = "{{}}".join(split(text)[::2])
     if not literal.isprintable() or "\\" in literal or " " in literal:
         raise refuse("has a space, a backslash or a control character in it", "Write %20, %5C")
     match = _SHAPE.fullmatch(text)
@@ -144,7 +144,7 @@ def _to_ascii(host: str, refuse: Refuse) -> str:
 
 def _encoded(text: str, safe: str) -> str:
     """Percent-encode what a URL cannot hold; places of a template stay as they are."""
-    parts = PLACE.split(text)
+    parts = split(text)
     literal = [_HALF_ESCAPE.sub("%25", quote(part, safe=safe)) for part in parts[::2]]
     places = [f"{{{{{name.strip()}}}}}" for name in parts[1::2]] + [""]
     return "".join(part for pair in zip(literal, places, strict=True) for part in pair)
