@@ -90,7 +90,7 @@ class Scheduler(Named, Running):
         self.jobs.check = self.executions.check = self._check_payload
         self.jobs.admit = admission(clock, settings)
         self.slots = Slots(store, clock)
-        self.transactions = Transactions(store, self.project, random)
+        self.transactions = Transactions(store, self.project, random, self.executions.fairness)
         self.transactions.check = self._check_payload
         self._life = Lifecycle(store, clock, self._hooks)
         self._life.on_fork = self._on_fork

@@ -71,6 +71,8 @@ class Settings:
     max_fires_per_day: int = 0
     #: Fires that the triggers of a project can have in their busiest minute; 0: no limit.
     max_fires_per_minute: int = 0
+    #: Requests of a project in a minute, by all its keys and users together; 0: no limit.
+    max_requests_per_minute: int = 0
     #: Runs of a project that may be requested in a minute; 0: no limit.
     max_runs_per_minute: int = 0
     #: Attempts of a project under way at once, in all workers together; 0: no limit.
@@ -103,6 +105,7 @@ class Settings:
     def __post_init__(self) -> None:
         _check_kinds(self)
         _check_numbers(self)
+        _check_ranges(self)
         if not 0 <= self.lead <= self.horizon:
             raise InvalidSetting(
                 f"{self.lead} s is not between 0 and the horizon, {self.horizon} s", field="lead"
@@ -139,7 +142,7 @@ _KINDS = {
 _COUNTS = (
     *("requests_without_key", "requests_with_key", "breaker_failures", "max_jobs"),
     *("max_fires_per_day", "max_fires_per_minute", "max_runs_per_minute", "max_payload"),
-    *("max_running", "max_timeout"),
+    *("max_requests_per_minute", "max_running", "max_timeout"),
 )
 
 
@@ -171,13 +174,18 @@ def _check_numbers(settings: Settings) -> None:
     for name in ("breaker_rest", "horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
         if getattr(settings, name) <= 0:
             raise InvalidSetting("a positive number of seconds is needed", field=name)
+    for name in ("rest", "drain_timeout"):
+        if getattr(settings, name) < 0:
+            raise InvalidSetting("0 or more seconds are needed", field=name)
+
+
+def _check_ranges(settings: Settings) -> None:
+    if not 0 <= settings.port <= 65535:
+        raise InvalidSetting("0 to 65535 is needed", field="port", hint="0 is any free one")
     if not 0 < settings.project_share <= 1:
         raise InvalidSetting(
             f"{settings.project_share} is not a part of the slots, up to 1", field="project_share"
         )
-    for name in ("rest", "drain_timeout"):
-        if getattr(settings, name) < 0:
-            raise InvalidSetting("0 or more seconds are needed", field=name)
 
 
 def _check_networks(networks: tuple[str, ...], field: str) -> None:

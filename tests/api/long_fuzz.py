@@ -3,12 +3,8 @@
 import pytest
 
 from tests.api.fuzzing import PHASES, Fuzz
-from tests.api.serving import WHO, Serving
-from tests.servers.schemas import empty_now, url
-from tickwell.stores.postgres import PostgresStore
-from tickwell.stores.sqlite import SqliteStore
+from tests.api.serving import WHO, Serving, kept_in
 
-SCHEMA = "fuzz"
 #: Seconds for one role on one store, and requests for one operation.
 BUDGET, EXAMPLES = 600, 50
 
@@ -17,14 +13,7 @@ pytestmark = pytest.mark.timeout(BUDGET)
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def serving(request, tmp_path_factory):
-    def make_store():
-        if request.param == "sqlite":
-            return SqliteStore(tmp_path_factory.mktemp("fuzz") / "jobs.db")
-        return PostgresStore.from_url(url(SCHEMA))
-
-    if request.param == "postgres":
-        empty_now(SCHEMA)
-    with Serving(make_store) as serving:
+    with Serving(kept_in(request.param, tmp_path_factory.mktemp("fuzz"))) as serving:
         yield serving
 
 

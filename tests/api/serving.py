@@ -9,6 +9,7 @@ import httpx
 from argon2 import PasswordHasher
 
 from tests.api.seeds import PROJECT, Seeds
+from tests.servers.schemas import empty_now, url
 from tickwell.api.access import give_access
 from tickwell.api.app import create_app
 from tickwell.api.context import Context
@@ -24,11 +25,22 @@ from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools
 from tickwell.stores.memory import MemoryStore
+from tickwell.stores.postgres import PostgresStore
+from tickwell.stores.sqlite import SqliteStore
 
+SCHEMA = "serving"
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 OWNER = Actor(name="user:root", project=PROJECT, permissions=frozenset(Permission))
 #: Who has a key of their own; the platform admin has a token.
 WHO = ("viewer", "operator", "editor", "admin", "platform")
+
+
+def kept_in(kind, folder):
+    """Makes a store of a kind, empty: in a folder, or on the server."""
+    if kind == "sqlite":
+        return lambda: SqliteStore(folder / "jobs.db")
+    empty_now(SCHEMA)
+    return lambda: PostgresStore.from_url(url(SCHEMA))
 
 
 class Serving:

@@ -5,11 +5,19 @@ import json
 import pytest
 
 from tests.api.conftest import HOOK
+from tests.api.serving import Serving
+from tickwell.api import places
 from tickwell.api.bodies import parsed
 from tickwell.api.quick import plainly
 from tickwell.errors import InvalidInput, TickwellError
 
 JOB = {"name": "report", "trigger": {"on_demand": True}, "target": HOOK}
+
+
+@pytest.fixture(scope="module")
+def serving():
+    with Serving() as serving:
+        yield serving
 
 
 def body(text):
@@ -30,10 +38,11 @@ def body(text):
         (b"9223372036854775808", 422, "/payload"),
         (b'"\\ud800"', 422, "/payload"),
         (b'{"\\udfff": 1}', 422, None),
-        (b'{"a": 1, "a": 2}', 422, "/a"),
+        (b'{"a": 1, "a": 2}', 422, "/payload/a"),
+        (b'[{"x.y": {"a/b": 1, "a/b": 2}}]', 422, "/payload/0/x.y/a~1b"),
         (b'"\\u0000"', 422, "/payload"),
         (b'"' + b"x" * 70_000 + b'"', 422, "/payload"),
-        (b"{" + b",".join(b'"%d":1' % n for n in range(1001)) + b"}", 422, ""),
+        (b"{" + b",".join(b'"%d":1' % n for n in range(1001)) + b"}", 422, "/payload"),
         (b"\xff", 400, None),
         (b"nonsense", 400, None),
         (b"", 400, None),
@@ -128,6 +137,61 @@ async def test_a_parameter_is_named_and_not_its_place(http):
         (error,) = (await http.get(f"/executions?{query}")).json()["errors"]
         assert (error["parameter"], error["in"]) == (parameter, "query")
         assert error["detail"].startswith(detail)
+
+
+@pytest.mark.parametrize(
+    ("request_line", "headers", "parameter", "where"),
+    [
+        ("GET /jobs?cursor=AAAA", {}, "cursor", "query"),
+        ("GET /jobs?search=%00", {}, "search", "query"),
+        ("GET /executions?since=yesterday", {}, "since", "query"),
+        ("GET /cron/preview?expr=0 25 * * *", {}, "expr", "query"),
+        ("GET /cron/preview?expr=0 2 * * *&tz=Nowhere", {}, "tz", "query"),
+        ("POST /jobs/report/pause", {"idempotency-key": ""}, "Idempotency-Key", "header"),
+        ("PUT /secrets/a%20b", {}, "name", "path"),
+    ],
+)
+async def test_what_is_no_part_of_the_body_has_no_pointer_into_it(
+    serving, request_line, headers, parameter, where
+):
+    method, _, path = request_line.partition(" ")
+    body = {"value": "a long random value"} if method == "PUT" else None
+    answer = serving.http.request(method, path, headers=headers, json=body)
+    assert answer.status_code == 422, answer.text
+    (error,) = answer.json()["errors"]
+    assert (error["parameter"], error["in"], "pointer" in error) == (parameter, where, False)
+
+
+@pytest.mark.parametrize(
+    ("document", "field", "pointer"),
+    [
+        ({"trigger": {"cron": "0 25 * * *"}}, "trigger.cron.hour", "/trigger/cron"),
+        ({"trigger": {}}, "trigger.cron", "/trigger/cron"),
+        ({}, "retry.delay", "/retry/delay"),
+        ({"a.b": 1}, "a.b", "/a.b"),
+        ({"headers": {"x.y": "z"}}, "headers.x.y", "/headers/x.y"),
+        ({"a~b/c": [{"d": 1}]}, "a~b/c.0.d", "/a~0b~1c/0/d"),
+        ({"jobs": [1]}, "jobs.7.name", "/jobs/7/name"),
+        ({"": 1}, "", ""),
+        (None, "a.b", "/a/b"),
+    ],
+)
+def test_a_pointer_leads_to_what_was_sent(document, field, pointer):
+    assert places.pointer(field, document) == pointer
+
+
+def test_a_name_with_many_dots_is_not_looked_for_by_each_of_them():
+    class Counted(dict[str, object]):
+        asked = 0
+
+        def __contains__(self, key):
+            Counted.asked += 1
+            return super().__contains__(key)
+
+    name = "a." * 1000
+    sent = Counted(filter=Counted({name: 1}))
+    assert places.pointer(f"filter.{name}", sent) == f"/filter/{name}"
+    assert Counted.asked < 10
 
 
 def _batch(*parts):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import socket
 
 import pytest
@@ -16,7 +17,7 @@ class Echo:
     """Reads a body and says how long it was, once it may; notices a client that leaves."""
 
     def __init__(self):
-        self.left, self.may_answer = asyncio.Event(), asyncio.Event()
+        self.asked, self.left, self.may_answer = (asyncio.Event() for _ in range(3))
         self.may_answer.set()
 
     async def __call__(self, scope, receive, send):
@@ -27,6 +28,7 @@ class Echo:
                 self.left.set()
                 return
             size, more = size + len(message["body"]), message["more_body"]
+        self.asked.set()
         await self.may_answer.wait()
         headers = [(b"content-length", b"%d" % len(str(size)))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -38,17 +40,17 @@ async def listener():
     """Starts a server when asked; the application, and a way to connect."""
     async with contextlib.AsyncExitStack() as stack:
 
-        async def start():
+        async def start(leaving=None):
             sock = stack.enter_context(socket.socket())
             sock.bind(("127.0.0.1", 0))
             sock.listen()
-            echo = Echo()
-            task = asyncio.create_task(server.serve(echo, sock))
+            echo, address = Echo(), sock.getsockname()
+            task = asyncio.create_task(server.serve(echo, sock, leaving=leaving))
             stack.push_async_callback(asyncio.wait, [task])
             stack.callback(task.cancel)
 
             async def connect(sent=b""):
-                reader, writer = await asyncio.open_connection(*sock.getsockname())
+                reader, writer = await asyncio.open_connection(*address)
                 stack.callback(writer.close)
                 writer.write(sent)
                 return reader, writer
@@ -103,6 +105,14 @@ async def test_heads_within_bounds_only(listener):
     assert await status(connect, HEAD + b"a: " + longest + b"a\r\n" + end) == 431
 
 
+async def test_what_cannot_be_read_is_a_problem_as_any_other(listener):
+    _, connect = await listener()
+    head, _, body = (await answer(connect, b"nonsense\r\n\r\n")).partition(b"\r\n\r\n")
+    assert b"content-type: application/problem+json\r\n" in head
+    problem = json.loads(body)
+    assert (problem["type"], problem["status"]) == ("urn:tickwell:problem:bad-request", 400)
+
+
 async def test_one_host_is_named(listener):
     _, connect = await listener()
     close = b"connection: close\r\n\r\n"
@@ -130,6 +140,20 @@ async def test_our_own_time_is_not_the_client_s(listener, monkeypatch):
     assert await status(connect, HEAD + b"connection: close\r\n\r\n") == 200
 
 
+async def test_a_body_does_not_wait_for_word_about_its_head(listener, monkeypatch):
+    made, begin = [], connection.Connection.connection_made
+
+    def note(self, transport):
+        begin(self, transport)
+        sock = transport.get_extra_info("socket")
+        made.append(bool(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
+
+    monkeypatch.setattr(connection.Connection, "connection_made", note)
+    _, connect = await listener()
+    assert await status(connect, HEAD + b"connection: close\r\n\r\n") == 200
+    assert made == [True]
+
+
 async def test_a_client_that_asks_again_is_answered_again(listener):
     _, connect = await listener()
     reader, writer = await connect()
@@ -142,6 +166,23 @@ async def test_a_client_that_asks_again_is_answered_again(listener):
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
         said = str(len(body)).encode()
         assert await reader.readexactly(len(said)) == said
+
+
+async def test_who_is_being_answered_when_we_leave_gets_an_answer(listener, monkeypatch):
+    monkeypatch.setattr(server, "GOODBYE", 60)
+    leaving = asyncio.Event()
+    echo, connect = await listener(leaving)
+    echo.may_answer.clear()
+    reader, _ = await connect(HEAD + b"\r\n")
+    await echo.asked.wait()
+    leaving.set()
+    with contextlib.suppress(ConnectionError):  # until nobody new is let in
+        while True:
+            await (await connect())[0].read()
+    echo.may_answer.set()
+    said = await reader.read()
+    assert said.startswith(b"HTTP/1.1 200 ")
+    assert b"connection: close" in said
 
 
 async def test_several_requests_at_once_are_answered_in_turn(listener):
@@ -157,6 +198,19 @@ async def test_many_that_only_wait_keep_nobody_out(listener, monkeypatch):
     assert await status(connect, HEAD + b"connection: close\r\n\r\n") == 200
     with contextlib.suppress(ConnectionError):
         assert await waiting[0][0].read() == b""  # the first made room
+
+
+async def test_where_all_are_being_answered_one_more_is_told_to_come_back(listener, monkeypatch):
+    monkeypatch.setattr(server, "most_connections", lambda: 2)
+    echo, connect = await listener()
+    echo.may_answer.clear()
+    reader, _ = await connect(HEAD + b"connection: close\r\n\r\n")
+    await echo.asked.wait()
+    head, _, body = (await answer(connect, HEAD + b"\r\n")).partition(b"\r\n\r\n")
+    assert b"\r\nretry-after: 2" in head
+    assert json.loads(body)["type"] == "urn:tickwell:problem:service-unavailable"
+    echo.may_answer.set()
+    assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
 
 
 async def test_half_of_the_files_are_left_to_others(monkeypatch):

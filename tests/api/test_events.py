@@ -84,6 +84,18 @@ async def test_a_run_is_told_as_it_goes_and_to_its_project_alone(world, url):
         assert (await anext(others))["type"] == "tickwell.test"
 
 
+async def test_whose_rights_end_hears_no_more(world, url, monkeypatch):
+    monkeypatch.setattr(streams, "ASKED", 0.0)
+    async with listening(url) as heard:
+        assert (await anext(heard))["type"] == "tickwell.stream.opened"
+        world.context.feed.tell("default", "tickwell.test", "x", None)
+        assert (await anext(heard))["type"] == "tickwell.test"
+        world.as_actor(Permission.OPERATE)  # not to read any more
+        world.context.feed.tell("default", "tickwell.test", "x", "canary")
+        assert [each async for each in heard] == []
+    await until(world, lambda: not world.context.feed.listeners)
+
+
 async def test_listeners_are_bounded(world, url, monkeypatch):
     monkeypatch.setattr(feeds, "MOST_OF_ONE", 1)
     async with listening(url) as heard:

@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 from fastapi import Request
+from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 
 from tests.api.conftest import CALL
 from tickwell.api.app import flat
 from tickwell.api.context import Context
+from tickwell.api.edge import Edge
 from tickwell.api.forwarded import Forwarded
 from tickwell.api.security import permission_of
 from tickwell.domain.health import Health
@@ -144,6 +146,10 @@ async def test_a_bug_is_500_with_a_request_id_and_nothing_else(world, http, monk
     assert answer.json()["type"] == "urn:tickwell:problem:internal"
     assert "secret" not in answer.text
     assert answer.json()["request_id"] in caplog.text
+    monkeypatch.setattr(world.store, "get_jobs", bug)
+    await http.get("/jobs/x%0aERROR%20made%20up")
+    assert "made up" in caplog.messages[-1]
+    assert "\n" not in caplog.messages[-1]  # else it would pass for a line of ours
 
 
 async def test_health_for_people_and_probes(world, http, monkeypatch):
@@ -195,4 +201,51 @@ async def test_only_trusted_proxies_are_believed(peer, said, seen):
 async def test_a_method_that_is_not_offered_is_answered_with_those_that_are(world):
     answer = await world.http.request("OPTIONS", "/jobs/report")
     assert answer.status_code == 405
-    assert answer.headers["allow"] == "DELETE, GET, PATCH, PUT"
+    assert answer.headers["allow"] == "DELETE, GET, HEAD, PATCH, PUT"
+
+
+@pytest.mark.parametrize("at", ["/api/v1", "/api"])
+async def test_the_address_of_the_api_says_what_it_is_and_where_to_go_on(http, at):
+    answer = await http.get(f"http://test{at}")
+    assert answer.status_code == 200
+    found = answer.json()
+    assert (found.pop("name"), found.pop("version")) == ("Tickwell", "1")
+    assert list(found) == ["description", "jobs", "executions"]
+    for path in found.values():
+        assert (await http.get(f"http://test{path}")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/jobs/none", "/openapi.json", "http://test/health"])
+async def test_a_head_is_that_of_the_whole_answer(http, path):
+    named = {"x-request-id": "the-same"}
+    whole, head = await http.get(path, headers=named), await http.head(path, headers=named)
+    assert (head.status_code, head.content) == (whole.status_code, b"")
+    for name in ("content-type", "content-length", "cache-control"):
+        assert head.headers[name] == whole.headers[name]
+
+
+async def test_of_a_stream_nothing_is_made_for_its_head():
+    made, sent = [], []
+
+    async def parts():
+        for number in range(5):
+            made.append(number)
+            yield b"part"
+
+    async def receive():
+        raise AssertionError("by this version of ASGI a stream ends where it cannot be sent")
+
+    async def send(message):
+        sent.append(message["type"])
+
+    asgi = {"version": "3.0", "spec_version": "2.4"}
+    scope = {"type": "http", "method": "HEAD", "path": "/", "scheme": "http", "headers": []}
+    await Edge(StreamingResponse(parts()))(scope | {"asgi": asgi}, receive, send)
+    assert sent == ["http.response.start", "http.response.body"]
+    assert made == [0]
+
+
+async def test_the_head_of_a_stream_has_an_end(world, http):
+    answer = await http.head("/events")
+    assert answer.headers["content-type"] == "text/event-stream"
+    assert world.context.feed.listeners == 0

@@ -41,6 +41,13 @@ async def test_a_taken_name_is_a_conflict(world, http):
     assert answer.json()["type"] == "urn:tickwell:problem:job-exists"
 
 
+async def test_a_name_of_spaces_is_refused_and_a_tag_is_kept_once(world, http):
+    assert (await world.add(tags=["a", "b"] + ["a"] * 2000))["tags"] == ["a", "b"]
+    answer = await http.post("/jobs", json={"name": "  ", "trigger": CRON, "target": HOOK})
+    assert answer.status_code == 422
+    assert "Spaces alone are no name" in answer.text
+
+
 async def test_lists_are_filtered_and_paged(world, http):
     for number in range(5):
         await world.add(f"job-{number}", tags=["odd" if number % 2 else "even"], queue="q")
@@ -59,7 +66,7 @@ async def test_lists_are_filtered_and_paged(world, http):
     assert await names(queue="q", limit=3, cursor=cursor) == (["job-3", "job-4"], None)
     refused = await http.get("/jobs", params={"queue": "r", "cursor": cursor})
     assert refused.status_code == 422
-    assert refused.json()["errors"][0]["pointer"] == "/cursor"
+    assert refused.json()["errors"][0]["parameter"] == "cursor"
     assert (await http.get("/jobs", params={"stat": "paused"})).status_code == 422
 
 
@@ -144,6 +151,41 @@ async def test_an_edit_says_what_it_was_made_from(world, http, method):
         method, "/jobs/report", json={"priority": 7}, headers={"if-match": 'W/"1"'}
     )
     assert answer.status_code == 412
+
+
+@pytest.fixture
+async def overtaken(world, http, monkeypatch):
+    """Who reads the job in order to change it is overtaken by another edit, once."""
+    await world.add()
+    read = world.tools.jobs.get
+
+    async def overtake(project, key):
+        found = await read(project, key)
+        monkeypatch.setattr(world.tools.jobs, "get", read)
+        edit = {"priority": 7}
+        assert (await http.patch(f"/jobs/{key}", json=edit, headers={"if-match": "*"})).is_success
+        return found
+
+    monkeypatch.setattr(world.tools.jobs, "get", overtake)
+
+
+@pytest.mark.usefixtures("overtaken")
+async def test_a_patch_that_expects_no_version_is_laid_over_whatever_is_there(http):
+    edit = {"description": "new"}
+    answer = await http.patch("/jobs/report", json=edit, headers={"if-match": "*"})
+    assert answer.status_code == 200, answer.text
+    job = (await http.get("/jobs/report")).json()
+    assert (job["version"], job["priority"], job["description"]) == (3, 7, "new")
+
+
+@pytest.mark.usefixtures("overtaken")
+@pytest.mark.parametrize("method", ["PATCH", "PUT", "DELETE"])
+async def test_who_expects_a_version_is_told_of_one_that_came_in_between(http, method):
+    edit = {"name": "report", "trigger": {"on_demand": True}, "target": CALL, "priority": 3}
+    edit = edit if method == "PUT" else {"priority": edit["priority"]}
+    answer = await http.request(method, "/jobs/report", json=edit, headers={"if-match": '"1"'})
+    assert answer.status_code == 412, answer.text
+    assert (await http.get("/jobs/report")).json()["priority"] == 7
 
 
 async def test_a_patch_changes_what_it_names(world, http):
@@ -232,9 +274,15 @@ async def test_the_old_paths_take_flat_bodies(world, http):
     assert job["target"]["http"]["method"] == "PUT"
     assert job["state"] == "paused"
     assert (await http.get("http://test/api/jobs/ping")).json() == job
-    wrong = await http.post("http://test/api/jobs", json={**flat, "name": "p", "schedule": "no"})
-    assert wrong.status_code == 422
-    assert wrong.json()["errors"][0]["pointer"] == "/schedule"
+    for schedule in ("no", "0 25 * * *"):
+        other = flat | {"name": "p", "schedule": schedule}
+        wrong = await http.post("http://test/api/jobs", json=other)
+        assert wrong.status_code == 422
+        assert wrong.json()["errors"][0]["pointer"] == "/schedule"
     assert (await http.post("/jobs", json=flat)).status_code == 422
     edited = await http.put("http://test/api/jobs/ping", json={**flat, "schedule": "0 3 * * *"})
     assert edited.status_code == 200
+    for method in ("PUT", "PATCH"):
+        other = {**flat, "enabled": True}
+        resumed = await http.request(method, "http://test/api/jobs/ping", json=other)
+        assert resumed.json()["errors"][0]["pointer"] == "/enabled"

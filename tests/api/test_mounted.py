@@ -78,7 +78,7 @@ async def test_a_method_that_is_not_offered_is_said_beside_the_dashboard_too(tmp
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
             refused = await http.patch("/scheduler/api/v1/jobs")
-            assert (refused.status_code, refused.headers["allow"]) == (405, "GET, POST")
+            assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, POST")
             assert (await http.post("/scheduler/health")).status_code == 405
             assert (await http.get("/scheduler/api/v1/nothing")).status_code == 404
             page = await http.get("/scheduler/nowhere")

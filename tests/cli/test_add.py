@@ -173,6 +173,12 @@ def test_a_moment_that_is_past_is_refused(tickwell, either):
     assert tickwell("jobs", "list", "--json").json["items"] == []
 
 
+def test_a_name_of_spaces_is_refused(tickwell, either):
+    ended = tickwell("jobs", "add", "  ", *CALL)
+    assert (ended.code, ended.out) == (2, "")
+    assert "Spaces alone are no name" in ended.err
+
+
 def test_a_name_that_is_taken_is_a_conflict(tickwell, either):
     assert tickwell("jobs", "add", "x", *CALL).code == 0
     ended = tickwell("jobs", "add", "x", "--every", "9m", "--call", "y")

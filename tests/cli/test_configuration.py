@@ -64,6 +64,7 @@ def test_the_first_one_wins(tmp_path):
             "SCHEDULER_BATCH_SIZE in the environment: 1 or more is needed",
         ),
         ("lead = 9.0", {}, "lead in tickwell.toml: 9.0 s is not between 0 and the horizon"),
+        ("port = 65536", {}, "port in tickwell.toml: 0 to 65535 is needed. 0 is any free one"),
     ],
 )
 def test_what_cannot_be_is_named(tmp_path, toml, environ, message):
@@ -163,3 +164,24 @@ def test_an_application_has_what_its_code_leaves_out_from_here(tmp_path, monkeyp
     Path("tickwell.toml").write_text('store = "memory://"\nport = 8184\nslots = 7\n')
     code = Settings(store="sqlite:///code.db", slots=3)
     assert serve._completed(code) == replace(code, port=8184)
+
+
+def test_a_url_that_is_refused_is_named_by_its_place(tickwell, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "oracle://u:secret@h/x")
+    ended = tickwell("jobs", "list")
+    assert ended.code == 2
+    assert ended.err.startswith("tickwell: DATABASE_URL in the environment: 'oracle://…' names no")
+
+
+def test_a_url_that_is_empty_is_none(tmp_path):
+    (tmp_path / ".env").write_text("TICKWELL_STORE=sqlite:///here.db\n")
+    empty = {"DATABASE_URL": "", "TICKWELL_STORE": "", "REDIS_URL": ""}
+    found = configure(None, empty, tmp_path)
+    assert (found.settings.store, found.settings.notify) == ("sqlite:///here.db", None)
+
+
+def test_quotes_and_words_after_them_in_a_file_of_variables(tmp_path):
+    lines = ['export TICKWELL_SLOTS="7" # few', "TICKWELL_HOST='a #b'", "TICKWELL_PORT=9 # nine"]
+    (tmp_path / ".env").write_text("\n".join(lines))
+    found = configure(None, {}, tmp_path).settings
+    assert (found.slots, found.host, found.port) == (7, "a #b", 9)

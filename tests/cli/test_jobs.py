@@ -232,9 +232,11 @@ def test_show_says_whether_the_code_or_an_edit_is_in_force(store, either, tickwe
 
     declare(store)
     assert declared_by() == "shop, in code; the code is in force"
+    assert tickwell("jobs", "show", "clean_up", "--json").json["edited"] is False
     tickwell("jobs", "edit", "clean_up", "--payload", '{"region": "asia"}')
     edited = "shop, in code; edited since, and the edit wins until the code changes again"
     assert declared_by() == edited
+    assert tickwell("jobs", "show", "clean_up", "--json").json["edited"] is True
     declare(store)  # the code is as it was
     assert declared_by() == edited
     tickwell("jobs", "edit", "clean_up", "--payload", '{"region": "eu"}')

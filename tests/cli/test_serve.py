@@ -95,6 +95,12 @@ def test_roles_are_processes(serve):
         assert process.wait(PATIENCE) == 0
 
 
+def test_an_option_wins_over_a_file(serve, tmp_path):
+    (tmp_path / "tickwell.toml").write_text("auth = false\n")
+    process = serve("--port", "0", "--role", "api", "--auth")
+    assert get(f"{address(process)}/api/v1/jobs")[0] == 401
+
+
 def test_the_open_api_is_for_this_machine_alone(serve):
     process = serve("--port", "0", "--host", "0.0.0.0", "--no-auth")
     _, errors = process.communicate(timeout=PATIENCE)

@@ -19,7 +19,7 @@ from tickwell.client.synchronous import Client
 
 DESCRIPTION = described()
 #: For browsers: a session's cookie is no way for a program to say who it is.
-BROWSERS = {"log_in", "log_out", "set_password"}
+BROWSERS = {"log_in", "log_out", "set_password", "issue_token"}
 #: A list that no schema describes: each of its items is an event.
 STREAMS = {"stream_events"}
 OPERATIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -51,6 +51,7 @@ VALUES: dict[str, Any] = {
     "jobs": 1,
     "fires_per_day": 1,
     "fires_per_minute": 1,
+    "requests_per_minute": 1,
     "runs_per_minute": 1,
     "running": 1,
 }
@@ -106,6 +107,13 @@ def test_a_request_is_as_described(name):
     if method == "POST":
         assert call.repeatable == takes_key
     assert ("If-Match" in call.headers) == (("header", "If-Match") in parameters)
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_a_keyword_that_is_misspelt_is_refused_before_anything_is_sent(name):
+    build = KNOWN[name].build
+    with pytest.raises(TypeError, match="unexpected keyword argument 'limits'"):
+        build(**arguments(build), limits=None)
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN))

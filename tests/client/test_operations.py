@@ -63,7 +63,7 @@ def test_runs_are_requested_listed_and_cancelled(client):
     assert len(list(client.iter_history("report", limit=2))) == 5
     assert client.dead_letter_groups()["items"] == []
     assert client.revive_dead_letters(job="report")["state"] in {"running", "done"}
-    assert client.purge_dead_letters(job="report") == {"purged": 0, "more": False}
+    assert client.purge_dead_letters(job="report", queue=None) == {"purged": 0, "more": False}
 
 
 def test_many_at_once(client):

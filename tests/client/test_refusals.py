@@ -1,10 +1,10 @@
 """An error that crosses the wire is the same error on the other side."""
 
 import json
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
+from fastapi import Request
 
 from tickwell import errors
 from tickwell.api.problems import Invalid, on_error
@@ -24,12 +24,13 @@ SAME = [
     errors.LimitReached("too many", retry_after=7, hint="Wait"),
     errors.LimitReached("your limit is 10 jobs"),
     errors.InvalidInput("is not a text", field="target.http.headers.a/b~c", hint="Use a text"),
+    errors.InvalidInput("a.b: is not a time", field="a.b.hour", hint="Use 9: it is one"),
     errors.InvalidInput("nothing says when"),
 ]
 
 
 async def crossed(error):
-    request = cast("Any", SimpleNamespace(state=SimpleNamespace(request_id="r")))
+    request = Request({"type": "http", "state": {"request_id": "r", "body": b'{"a.b": "c"}'}})
     answer = await on_error(request, error)
     after = answer.headers.get("retry-after")
     document = json.loads(bytes(answer.body))

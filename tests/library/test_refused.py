@@ -61,6 +61,8 @@ REFUSED: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (declare, {"tags": "abc"}, "tags: 'abc' is not a tuple of texts"),
     (declare, {"tags": None}, "tags: None is not a tuple of texts"),
     (declare, {"name": ""}, "^name: 1 to 255 printable characters"),
+    (declare, {"name": "  "}, "^name: 1 to 255 printable .* Spaces alone are no name"),
+    (declare, {"queue": " "}, "^queue: 1 to 255 printable .* Spaces alone are no name"),
     (declare, {"name": 5}, "^name: 1 to 255 printable characters"),
     (Settings, {"slots": "a"}, "slots: a whole number is needed"),
     (Settings, {"slots": True}, "slots: a whole number is needed"),
@@ -97,8 +99,8 @@ async def test_a_key_that_is_no_text_is_refused():
             await noop.keyed(5).trigger()  # type: ignore[arg-type]
 
 
-async def test_tags_may_be_a_list():
+async def test_tags_may_be_a_list_and_each_is_kept_once():
     scheduler = Scheduler("memory://")
     async with scheduler:
-        added = await scheduler.add("tagged", None, Call("noop"), tags=["a", "b"])
+        added = await scheduler.add("tagged", None, Call("noop"), tags=["a", "b", "a"])
     assert added.job.tags == ("a", "b")

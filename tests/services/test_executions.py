@@ -1,12 +1,20 @@
 """Asking for runs, backfilling, cancelling and reviving."""
 
+from dataclasses import replace
+
 import pytest
 
 from tickwell.domain.execution import Kind, OutcomeKind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import HOUR, MINUTE, Misfire, OnMisfire
 from tickwell.domain.trigger import Every, OnDemand
-from tickwell.errors import InvalidInput, InvalidPayload, NotFound, WrongState
+from tickwell.errors import (
+    InvalidInput,
+    InvalidPayload,
+    NotFound,
+    StoreUnavailable,
+    WrongState,
+)
 from tickwell.ids import execution_id
 from tickwell.ports.records import ExecutionFilter
 
@@ -36,6 +44,25 @@ class TestTrigger:
         again = await world.executions.trigger("default", "report", key="order-1")
         other = await world.executions.trigger("default", "report", key="order-2")
         assert again.id == first.id != other.id
+
+    async def test_one_that_is_recorded_is_answered_though_the_store_goes_away(
+        self, world, monkeypatch
+    ):
+        await world.jobs.add(world.job(OnDemand()))
+        known = await world.executions.trigger("default", "report", key="order-1")
+        expected = await world.executions.trigger("default", "report", payload=[1], key="order-2")
+
+        async def away(_project, _id):
+            raise StoreUnavailable("gone")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(world.store, "get_execution", away)
+            run = await world.executions.trigger("default", "report", payload=[1], key="order-3")
+            # Of a run that was made before only the store knows how it is.
+            with pytest.raises(StoreUnavailable):
+                await world.executions.trigger("default", "report", key=known.key)
+        assert run == await world.executions.get("default", run.id)
+        assert run == replace(expected, id=run.id, key="order-3")
 
     @pytest.mark.parametrize("key", ["", "x" * 256, "a\0"])
     async def test_a_key_that_cannot_be_kept(self, world, key):

@@ -2,10 +2,12 @@
 
 import random
 
+from tickwell.domain.fairness import SPREAD, Fairness
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
 from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
+from tickwell.services.transactions import Transactions
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock
 from tickwell.testing.contract.builders import T0, a_job
@@ -36,3 +38,14 @@ async def test_a_run_of_a_quiet_project_overtakes_a_crowd():
         abilities=frozenset({ability}),
     )
     assert run.id in [claim.id for claim in await store.claim(request)]
+
+
+def test_runs_in_transactions_of_the_caller_stand_in_the_same_line():
+    fairness = Fairness()
+    transactions = Transactions(MemoryStore(), "loud", random.Random(0), fairness)
+    job = a_job("job", project="loud")
+    fairness.delay("loud", T0)
+    ranks = [transactions._maker(None, None)(job, T0).rank for _ in range(3)]
+    assert [rank - ranks[0] for rank in ranks] == [0, SPREAD, 2 * SPREAD]
+    alone = Transactions(MemoryStore(), "quiet", random.Random(0), fairness)
+    assert ranks[0] - alone._maker(None, None)(a_job("job", project="quiet"), T0).rank == SPREAD

@@ -4,12 +4,14 @@ import re
 
 import pytest
 from playwright.async_api import expect
+from starlette.requests import ClientDisconnect
 
 from tests.ui.house import House
 from tests.ui.site import Site, lively
+from tickwell.clock import StoreClock
 from tickwell.domain.event import Events, Idle
 from tickwell.errors import LimitReached
-from tickwell.ui.live import MOST_OF_ONE, Hub
+from tickwell.ui.live import MOST_OF_ONE, Hub, Stream
 
 HIDE = """hidden => {
     Object.defineProperty(document, 'hidden', {get: () => hidden, configurable: true});
@@ -92,6 +94,25 @@ async def test_the_stream_of_a_session_that_ended_is_refused_and_leads_to_no_for
         await house.administration.sessions.end(browser.http.cookies["tickwell"])
         answer = await browser.get("/live", headers={"accept": "text/event-stream"})
         assert (answer.status_code, answer.headers.get("location")) == (401, None)
+
+
+async def test_a_stream_of_which_nothing_is_read_is_not_counted(tmp_path):
+    async with House(tmp_path) as house:
+        browser = await house.login()
+        answers = [await browser.http.head("/live") for _ in range(MOST_OF_ONE + 1)]
+        assert {answer.status_code for answer in answers} == {200}
+
+
+async def test_who_left_before_the_first_word_has_left_the_hub():
+    hub = Hub(Events())
+
+    async def gone(_message=None):
+        raise OSError
+
+    stream = Stream(hub, hub.join("user:ada"), StoreClock())
+    with pytest.raises(ClientDisconnect):
+        await stream({"type": "http", "asgi": {"spec_version": "2.4"}}, gone, gone)
+    assert hub.streams == {}
 
 
 def test_a_stream_tells_at_once_what_happened_since_its_page_was_made():

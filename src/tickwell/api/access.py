@@ -71,5 +71,5 @@ async def _administration(context: Context, tools: Tools) -> Administration:
 
 
 def _admit(context: Context, tools: Tools, administration: Administration) -> None:
-    limits = make_request_limits(tools.clock, context.settings)
+    limits = make_request_limits(tools, context.settings)
     give_access(context, tools, administration, limits)

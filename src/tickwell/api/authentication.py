@@ -38,6 +38,7 @@ class Authentication:
 
     async def authenticate(self, request: Request) -> Actor:
         """The actor of a request to the API."""
+        await self.limits.exchange()
         for name in ("Authorization", "X-API-Key"):
             if len(request.headers.getlist(name)) > 1:
                 self._count_stranger(request)
@@ -50,7 +51,7 @@ class Authentication:
                 return await self._by_key(request, shown)
             if looks_like_token(shown):
                 user = await self.administration.tokens.find(shown)
-                return self._user(request, user)
+                return await self._user(request, user)
         except Unauthenticated:
             self._count_stranger(request)
             raise
@@ -59,22 +60,25 @@ class Authentication:
 
     async def visit(self, request: Request) -> tuple[Actor, str]:
         """The actor of a page, and the token that its forms carry."""
+        await self.limits.exchange()
         id = session_of(request)
         user = await self.administration.sessions.find(id) if id else None
         if id is None or user is None:
             raise Unauthenticated("log in first")
         token = csrf_token(id)
         await require_own_page(request, token)
-        return self._user(request, user, min(user.roles, default=None)), token
+        return await self._user(request, user, min(user.roles, default=None)), token
 
     async def _by_key(self, request: Request, shown: str) -> Actor:
         key = await self.administration.key_check.find(shown)
         if key is None:
             raise Unauthenticated(REFUSED)
+        if not _was_let_in(request):
+            _count(request, self.limits.known(f"key:{key.id}"))
+            await self._count_project(request, key.project)
         named = request.headers.get(_HEADER)
         if named is not None and named != key.project:
             raise NotFound("project", named)
-        _show(request, self.limits.known(f"key:{key.id}"))
         return _actor(request, f"key:{key.id}", key.project, key.permissions)
 
     async def _by_session(self, request: Request) -> Actor:
@@ -87,17 +91,23 @@ class Authentication:
             self._count_stranger(request)
             raise
 
-    def _user(self, request: Request, user: User, otherwise: str | None = None) -> Actor:
-        name = f"user:{user.name}"
-        _show(request, self.limits.known(name))
+    async def _user(self, request: Request, user: User, otherwise: str | None = None) -> Actor:
+        name, counted = f"user:{user.name}", _was_let_in(request)
+        if not counted:
+            _count(request, self.limits.known(name))
         project = _project(request, user, otherwise)
+        if project != PLATFORM and not counted:
+            await self._count_project(request, project)
         held = permissions_of(user.roles[project]) if project in user.roles else frozenset()
         if user.platform:
             held |= {Permission.PLATFORM}
         return _actor(request, name, project, held)
 
     def _count_stranger(self, request: Request) -> None:
-        _show(request, self.limits.stranger(_address(request)))
+        _count(request, self.limits.stranger(_address(request)))
+
+    async def _count_project(self, request: Request, project: str) -> None:
+        _count(request, await self.administration.limits.count_request(project))
 
 
 def project_cookie(request: Request) -> str:
@@ -139,7 +149,13 @@ def _project(request: Request, user: User, otherwise: str | None) -> str:
     )
 
 
+def _was_let_in(request: Request) -> bool:
+    """Whether it was counted: who listens to a stream is asked again and again who they are."""
+    return "let_in" in request.scope.get("state", {})
+
+
 def _actor(request: Request, name: str, project: str, permissions: frozenset[Permission]) -> Actor:
+    request.state.let_in = True
     return Actor(
         name=name,
         project=project,
@@ -153,9 +169,12 @@ def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _show(request: Request, allowance: Allowance | None) -> None:
-    """For the headers of the answer."""
-    if allowance is not None:
+def _count(request: Request, allowance: Allowance | None) -> None:
+    """Refuse what is too much; the limit that is nearest stands in the headers of the answer."""
+    if allowance is None:
+        return
+    shown = getattr(request.state, "rate_limit", None)
+    if shown is None or allowance.remaining < shown.remaining or not allowance.allowed:
         request.state.rate_limit = RateLimit(
             name=allowance.name,
             limit=allowance.rate.limit,
@@ -163,3 +182,4 @@ def _show(request: Request, allowance: Allowance | None) -> None:
             remaining=allowance.remaining,
             reset=allowance.reset,
         )
+    allowance.require()

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from fastapi import Request
 
 from tickwell.api.bounds import DEEPEST, LONGEST_TEXT, MOST_KEYS, ONE
+from tickwell.api.places import BODY
 from tickwell.api.problems import NotJson, NotJsonType, TooLarge
 from tickwell.api.quick import plainly
 from tickwell.errors import InvalidInput
@@ -36,7 +37,7 @@ async def read_bytes(request: Request, limit: int = ONE) -> bytes:
         if size > limit:
             _too_large(limit)
         parts.append(part)
-    body = b"".join(parts)
+    body = request.scope["state"][BODY] = b"".join(parts)
     if body and not _is_json(headers.get("content-type", "")):
         raise NotJsonType("the body must be application/json, and its Content-Type must say so")
     return body
@@ -90,14 +91,20 @@ def parsed(body: bytes, what: str = "the body") -> Any:
     return document
 
 
+class _Twice(dict[str, Any]):
+    """An object that has a key twice; where it is, is known when all is read."""
+
+    key = ""
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) != len(pairs):
-        names = Counter(key for key, _ in pairs)
-        raise _Unfit("is given twice", _readable(max(names, key=names.__getitem__)))
-    if len(pairs) > MOST_KEYS:
-        raise _Unfit(f"an object has {MOST_KEYS} fields at most")
-    return found
+    if len(found) == len(pairs):
+        return found
+    twice = _Twice(found)
+    names = Counter(key for key, _ in pairs)
+    twice.key = _readable(max(names, key=names.__getitem__))
+    return twice
 
 
 def _constant(name: str) -> NoReturn:
@@ -109,6 +116,7 @@ def _check(value: Any, depth: int) -> None:
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, dict):
+        _check_keys(value)
         for key, inner in value.items():
             try:
                 _check_text(key)
@@ -125,6 +133,13 @@ def _check(value: Any, depth: int) -> None:
                 raise
     elif isinstance(value, int | float):
         _check_number(value)
+
+
+def _check_keys(value: dict[str, Any]) -> None:
+    if isinstance(value, _Twice):
+        raise _Unfit("is given twice", value.key)
+    if len(value) > MOST_KEYS:
+        raise _Unfit(f"an object has {MOST_KEYS} fields at most")
 
 
 def _check_number(value: float) -> None:

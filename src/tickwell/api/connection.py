@@ -5,12 +5,16 @@ The parser keeps whatever comes before the end of a head, however much and howev
 
 from __future__ import annotations
 
+import socket
 from asyncio import TimerHandle, Transport
 from http import HTTPStatus
 from itertools import count
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from tickwell.api.answers import encoded
+from tickwell.api.problems import MEDIA_TYPE, kind_of, problem_document
 
 #: Bytes of a head, headers in it, and bytes of one of them.
 MOST_HEAD, MOST_HEADERS, LONGEST_HEADER = 64 * 1024, 50, 8 * 1024
@@ -45,6 +49,10 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Expect a request, soon."""
         super().connection_made(transport)
+        # The standard loop forgets it where a listener was made without naming its protocol: then
+        # a body waits 40 ms for the client's word about its head.
+        sock = transport.get_extra_info("socket")
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             self._make_room()
         self.patience = self.loop.call_later(PATIENCE, self._lose_patience)
@@ -76,6 +84,9 @@ class Connection(HttpToolsProtocol):
         """Pass a head on that is within bounds."""
         self.in_head = False
         self.refusal = _unfit(self.headers, self.parser.get_http_version())
+        most = self.limit_concurrency
+        if most is not None and max(len(self.connections), len(self.tasks)) >= most:
+            self.refusal = HTTPStatus.SERVICE_UNAVAILABLE
         if self.refusal is not None:
             raise Unfit  # stops the parser, which has the answer below sent
         super().on_headers_complete()
@@ -93,11 +104,15 @@ class Connection(HttpToolsProtocol):
     def _refuse(self, status: HTTPStatus) -> None:
         """End the connection, with a word unless an answer is under way."""
         if self.cycle is None or self.cycle.response_complete:
-            said = f"{status.description}\n"
-            self.transport.write(
-                f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: text/plain\r\n"
-                f"content-length: {len(said)}\r\nconnection: close\r\n\r\n{said}".encode()
+            said = encoded(problem_document(status, kind_of(status), status.description))
+            head = (
+                f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: {MEDIA_TYPE}\r\n"
+                f"content-length: {len(said)}\r\nconnection: close\r\n"
             )
+            if status is HTTPStatus.SERVICE_UNAVAILABLE:
+                head += "retry-after: 2\r\n"
+            head += "\r\n"
+            self.transport.write(head.encode() + said)
         self.transport.close()
 
     def _lose_patience(self) -> None:
@@ -110,7 +125,7 @@ class Connection(HttpToolsProtocol):
             self.patience = None
 
     def _make_room(self) -> None:
-        """Who opens many keeps nobody out; where none waits, uvicorn answers this one 503."""
+        """Who opens many keeps nobody out; where none waits, this one is answered 503."""
         waiting = [each for each in self.connections if isinstance(each, Connection) and each.idle]
         oldest = min(waiting, key=lambda each: each.number)
         if oldest is not self:

@@ -16,7 +16,7 @@ from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.operations.jobs import MOST
 
 #: What the service says of a job, and nobody writes.
-READ_ONLY = UNWRITTEN | {"state", "next_fire_time", "pause", "cursor"}
+READ_ONLY = UNWRITTEN | {"state", "next_fire_time", "pause", "cursor", "edited"}
 
 
 def definition(

@@ -48,7 +48,12 @@ class Edge:
         """Pass a request on, and see to its answer."""
         if scope["type"] != "http":
             await self.application(scope, receive, send)
-            return
+        elif scope["method"] == "HEAD":
+            await self._handle({**scope, "method": "GET"}, receive, _headed(send))
+        else:
+            await self._handle(scope, receive, send)
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         state: dict[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id = _request_id(scope)
         started = False
@@ -71,7 +76,7 @@ class Edge:
         except ClientDisconnect:
             return  # nobody is left to be answered
         except Exception:
-            _log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
+            _log.exception("request %s failed: %s %r", request_id, scope["method"], scope["path"])
             if not started:
                 raise
         finally:
@@ -85,6 +90,19 @@ def _request_id(scope: Scope) -> str:
             return str(value.decode())
     # Random once per process, then counted: asking the machine each time lets go of the loop.
     return f"{_PROCESS}-{next(_NUMBERS):x}"
+
+
+def _headed(send: Send) -> Send:
+    """The head of the answer, and no body: that of a stream would have no end."""
+
+    async def headed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await send(message)
+            await send({"type": "http.response.body", "body": b""})
+        elif message.get("more_body"):
+            raise ClientDisconnect  # not every server tells a stream that nobody hears it
+
+    return headed
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -58,6 +58,7 @@ def _put(document: dict[str, Any], place: tuple[str, ...], value: Any, name: str
 def flat_field(field: str, document: Any) -> str:
     """The name under which a client that sent a flat body knows a field."""
     for name, place in _PLACES.items():
-        if isinstance(document, dict) and name in document and field == ".".join(place):
-            return name
+        known = ".".join(place)
+        if isinstance(document, dict) and name in document and f"{field}.".startswith(f"{known}."):
+            return name + field.removeprefix(known)
     return field

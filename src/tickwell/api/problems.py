@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from tickwell import errors
 from tickwell.api.answers import encoded
+from tickwell.api.places import document_of, place_of
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -93,7 +94,8 @@ class Invalid(errors.InvalidInput):
 
     def __init__(self, problems: list[errors.InvalidInput]) -> None:
         self.problems = problems
-        super().__init__(f"{len(problems)} places cannot be used as they are")
+        places = "1 place" if len(problems) == 1 else f"{len(problems)} places"
+        super().__init__(f"{places} cannot be used so")
 
 
 #: The most telling class comes first.
@@ -121,6 +123,22 @@ def status_of(error: errors.TickwellError) -> int:
     return next((status for kind, status, _ in _STATUS if isinstance(error, kind)), 500)
 
 
+def problem_document(status: int, kind: str, detail: str, request_id: str = "") -> dict[str, Any]:
+    """What is wrong, as JSON."""
+    return {
+        "type": f"urn:tickwell:problem:{kind}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "request_id": request_id,
+    }
+
+
+def kind_of(status: int) -> str:
+    """The kind of a problem of which nothing but the status is known."""
+    return HTTPStatus(status).phrase.lower().replace(" ", "-")
+
+
 def problem(
     request: Request,
     status: int,
@@ -131,13 +149,7 @@ def problem(
     headers: dict[str, str] | None = None,
 ) -> Response:
     """The answer that says what is wrong."""
-    document: dict[str, Any] = {
-        "type": f"urn:tickwell:problem:{kind}",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
-        "request_id": getattr(request.state, "request_id", ""),
-    }
+    document = problem_document(status, kind, detail, getattr(request.state, "request_id", ""))
     if errors:
         document["errors"] = errors
     return Response(encoded(document), status, headers, MEDIA_TYPE)
@@ -150,7 +162,7 @@ async def on_error(request: Request, error: Exception) -> Response:
     for kind, status, name in _STATUS:
         if isinstance(error, kind):
             detail = _STORE if isinstance(error, errors.StoreError) else str(error)
-            found = _errors(error)
+            found = _errors(request, error)
             return problem(
                 request, status, name, detail, errors=found, headers=_headers(status, error)
             )
@@ -171,8 +183,7 @@ async def on_http(request: Request, error: Exception) -> Response:
     headers = dict(getattr(error, "headers", None) or {})
     if status == 405:
         headers["Allow"] = ", ".join(_offered(request))
-    name = HTTPStatus(status).phrase.lower().replace(" ", "-")
-    return problem(request, status, name, details.get(status, ""), headers=headers)
+    return problem(request, status, kind_of(status), details.get(status, ""), headers=headers)
 
 
 def _offered(request: Request) -> list[str]:
@@ -184,7 +195,7 @@ def _offered(request: Request) -> list[str]:
         if isinstance(route, APIRoute) and route.path_regex.match(path)
         for method in (route.methods or ())
     }
-    return sorted(found)
+    return sorted(found | {"HEAD"} if "GET" in found else found)
 
 
 #: Where the framework speaks of inputs and fields.
@@ -212,19 +223,16 @@ async def on_bug(request: Request, _error: Exception) -> Response:
     return problem(request, 500, "internal", "something is wrong here; the log knows the request")
 
 
-def _errors(error: errors.TickwellError) -> list[dict[str, Any]] | None:
-    if isinstance(error, Invalid):
-        return [place for each in error.problems for place in _errors(each) or ()]
-    if isinstance(error, errors.InvalidInput):
-        place: dict[str, Any] = {"pointer": pointer(error.field), "detail": error.reason}
-        return [place | {"hint": error.hint} if error.hint else place]
-    return None
-
-
-def pointer(field: str) -> str:
-    """A dotted path as a JSON pointer: "trigger.cron" is "/trigger/cron"."""
-    escaped = field.replace("~", "~0").replace("/", "~1")
-    return "/" + escaped.replace(".", "/") if field else ""
+def _errors(request: Request, error: errors.TickwellError) -> list[dict[str, Any]] | None:
+    if not isinstance(error, errors.InvalidInput):
+        return None
+    document = document_of(request)
+    return [
+        place_of(request, document, each.field)
+        | {"detail": each.reason}
+        | ({"hint": each.hint} if each.hint else {})
+        for each in (error.problems if isinstance(error, Invalid) else [error])
+    ]
 
 
 def _headers(status: int, error: errors.TickwellError) -> dict[str, str]:

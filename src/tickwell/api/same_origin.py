@@ -11,6 +11,7 @@ from tickwell.errors import Unauthenticated
 
 REFUSED = "this did not come from a page of ours; load the page again"
 OLD = "nothing was changed: the page is older than your login; load it again"
+BARE = "nothing was changed: in a session X-CSRF-Token has to say the csrf that logging in answered"
 READS = {"GET", "HEAD", "OPTIONS"}
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -30,7 +31,7 @@ async def require_own_page(request: Request, token: str) -> None:
     require_own_site(request)
     given = request.headers.get("x-csrf-token") or await _in_form(request)
     if not hmac.compare_digest(given.encode(), token.encode()):
-        raise OldPage(OLD)
+        raise OldPage(OLD if given or _is_form(request) else BARE)
 
 
 def require_own_site(request: Request) -> None:
@@ -56,8 +57,12 @@ def _is_recoded(request: Request) -> bool:
     return kind.startswith("multipart/") and "charset" in kind
 
 
+def _is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").startswith(_FORMS)
+
+
 async def _in_form(request: Request) -> str:
-    if not request.headers.get("content-type", "").startswith(_FORMS):
+    if not _is_form(request):
         return ""
     found = (await request.form()).get("csrf")
     return found if isinstance(found, str) else ""

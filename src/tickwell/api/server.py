@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 import ssl
@@ -15,6 +16,8 @@ from tickwell.settings import Settings
 
 #: Connections that are open at once, whatever the machine would allow.
 MOST = 10_000
+#: Seconds that requests under way get to be answered when the server leaves.
+GOODBYE = 5
 
 
 def require_server() -> None:
@@ -59,8 +62,16 @@ def most_connections() -> int:
     return MOST if soft == RLIM_INFINITY else max(2, min(soft // 2, MOST))
 
 
-async def serve(application: Any, sock: socket.socket, settings: Settings | None = None) -> None:
-    """Serve an ASGI application on a bound socket until cancelled."""
+async def serve(
+    application: Any,
+    sock: socket.socket,
+    settings: Settings | None = None,
+    leaving: asyncio.Event | None = None,
+) -> None:
+    """Serve an ASGI application on a bound socket until cancelled.
+
+    When it is leaving, nobody new is let in, and what is being asked is answered, within seconds.
+    """
     import uvicorn
 
     from tickwell.api.connection import Connection
@@ -70,6 +81,11 @@ async def serve(application: Any, sock: socket.socket, settings: Settings | None
         def capture_signals(self) -> Iterator[None]:
             """Signals belong to the engine, which drains first."""
             yield
+
+        async def on_tick(self, counter: int) -> bool:
+            """Look whether it is time to leave."""
+            is_leaving = leaving is not None and leaving.is_set()
+            return await super().on_tick(counter) or is_leaving
 
     config = uvicorn.Config(
         application,
@@ -82,7 +98,7 @@ async def serve(application: Any, sock: socket.socket, settings: Settings | None
         server_header=False,
         # The application judges by its own settings which proxies are to be believed.
         proxy_headers=False,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=GOODBYE,
         ssl_certfile=(settings and settings.tls_cert) or None,
         ssl_keyfile=(settings and settings.tls_key) or None,
     )

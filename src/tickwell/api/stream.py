@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any
 
@@ -18,8 +19,10 @@ from tickwell.services.feed import Feed, Subscription, Told
 HEARTBEAT = 15.0
 #: Seconds that a reader may take for one part; then it is cut off.
 SLOW = 10.0
-#: Seconds after which a stream ends: whoever comes back is asked for its rights again.
+#: Seconds after which a stream ends.
 LONGEST = 600.0
+#: Seconds after which a listener is asked for its rights again, before it hears more.
+ASKED = 1.0
 
 _HEADERS = [
     (b"content-type", b"text/event-stream"),
@@ -33,11 +36,18 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, feed: Feed, subscription: Subscription, clock: Clock) -> None:
+    def __init__(
+        self,
+        feed: Feed,
+        subscription: Subscription,
+        clock: Clock,
+        may_listen: Callable[[], Awaitable[bool]],
+    ) -> None:
         super().__init__()
         self.feed = feed
         self.subscription = subscription
         self.clock = clock
+        self.may_listen = may_listen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer."""
@@ -60,11 +70,15 @@ class EventStream(Response):
             data={"read_again": True},
         )
         await _send(send, framed(opened, project, next(numbers)))
-        ends = self.clock.monotonic() + LONGEST
-        waiting = self.subscription.waiting
+        asked = self.clock.monotonic()
+        ends, waiting = asked + LONGEST, self.subscription.waiting
         while not self.subscription.closed and self.clock.monotonic() < ends:
             await self.clock.wait(self.subscription.wake, HEARTBEAT)
             self.subscription.wake.clear()
+            if self.clock.monotonic() - asked >= ASKED:
+                asked = self.clock.monotonic()
+                if not await self.may_listen():
+                    break
             parts = [framed(waiting.popleft(), project, next(numbers)) for _ in range(len(waiting))]
             await _send(send, b"".join(parts) or b":\n\n")
         await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -107,7 +107,8 @@ def connect(
         return RemoteBackend(found.server, found.key, project)
     from tickwell.cli.store_backend import StoreBackend
 
-    return StoreBackend(found.settings, project or DEFAULT_PROJECT)
+    with found.blaming():
+        return StoreBackend(found.settings, project or DEFAULT_PROJECT)
 
 
 def command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -31,6 +32,7 @@ OTHERS = (
     *("TICKWELL_OIDC_SECRET", "TICKWELL_COMPLETE"),
 )
 _NEAR = 0.78
+_URLS = ("DATABASE_URL", "REDIS_URL", "TICKWELL_STORE", "TICKWELL_NOTIFY", "TICKWELL_SERVER")
 _LINE = re.compile(r"\s*(?:export\s+)?(\w+)\s*=\s*(.*?)\s*")
 Found = Iterator[tuple[str, Any, str]]
 
@@ -46,6 +48,14 @@ class Configuration:
     server: str
     #: What to show it.
     key: str
+
+    @contextmanager
+    def blaming(self) -> Iterator[None]:
+        """A value that is refused only where it is used is named by its place too."""
+        try:
+            yield
+        except InvalidSetting as error:
+            raise _placed(error, self.origins) from error
 
 
 def configure(
@@ -95,10 +105,13 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings
     try:
         return Settings(**values)
     except InvalidSetting as error:
-        if error.field not in origins:
-            raise
-        where = origins[error.field]
-        raise InvalidSetting(error.reason, field=where, hint=error.hint) from None
+        raise _placed(error, origins) from None
+
+
+def _placed(error: InvalidSetting, origins: Mapping[str, str]) -> InvalidSetting:
+    """The same, with the place that the value came from."""
+    place = origins.get(error.field)
+    return InvalidSetting(error.reason, field=place, hint=error.hint) if place else error
 
 
 def _from_toml(path: Path) -> Found:
@@ -124,7 +137,8 @@ def _from_texts(texts: Mapping[str, str], where: str) -> Found:
     _refuse_misspelt(texts, [*ours, *OTHERS], where)
     for variable, name in {**CUSTOMARY, **ours}.items():
         text = texts.get(variable)
-        if text is not None:
+        # A URL that is there and empty is how containers say that there is none.
+        if text or (text is not None and variable not in _URLS):
             origin = f"{variable} {where}"
             value = read(name, text, origin)
             yield name, _without_driver(value) if variable == "DATABASE_URL" else value, origin
@@ -162,6 +176,6 @@ def _dotenv(path: Path) -> dict[str, str]:
 
 
 def _unquoted(text: str) -> str:
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        return text[1:-1]
-    return re.sub(r"\s+#.*", "", text)
+    """Without its quotes, and without what is said after it."""
+    quoted = re.fullmatch(r"""(["'])(.*?)\1(?:\s+#.*)?""", text)
+    return quoted[2] if quoted else re.sub(r"\s+#.*", "", text)

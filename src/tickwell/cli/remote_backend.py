@@ -14,13 +14,7 @@ from tickwell.client.calls.jobs import create_job
 from tickwell.clock import StoreClock, to_millis, wall_millis
 from tickwell.errors import InvalidInput, InvalidJob, NotFound, StoreError
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.services.checkup import (
-    Finding,
-    Level,
-    dead_finding,
-    store_finding,
-    workers_finding,
-)
+from tickwell.services.checkup import Finding, Level
 from tickwell.services.dead import DeadFilter
 from tickwell.services.documents import finding_document, instant_text
 from tickwell.services.payload import KEEP
@@ -34,7 +28,7 @@ _LOOK = 0.25
 SAID = frozenset(
     {
         *("id", "project", "version", "saved_at", "created_at", "app", "declared"),
-        *("state", "next_fire_time", "pause", "cursor"),
+        *("state", "next_fire_time", "pause", "cursor", "edited"),
     }
 )
 
@@ -218,17 +212,11 @@ class RemoteBackend:
             )
         health = await self.client.health_details()
         found = [Finding("service", Level.BROKEN, each) for each in health["problems"]]
-        if health["database"] == "connected":
-            found.append(store_finding(health["store"]))
-        else:
+        if health["database"] != "connected":
             found.append(Finding("store", Level.BROKEN, f"{health['store']} does not answer"))
-        workers = (await self.workers())["items"]
-        beats = [_instant(each["seen_at"]) for each in workers if each["state"] == "alive"]
-        found.append(workers_finding(beats, await self.now(), waits=True))
-        groups = await self.dead_groups(DeadFilter())
-        dead = sum(each["count"] for each in groups["items"])
-        found += [dead_finding(dead, more=groups["more"])] if dead else []
-        return {"items": [finding_document(each) for each in found]}
+            return {"items": [*map(finding_document, found)]}
+        looked = (await self.client.checkup())["items"]
+        return {"items": [*map(finding_document, found), *looked]}
 
     async def _key(self, key: str) -> str:
         """What can stand in an address: a name with a slash is found by a list."""

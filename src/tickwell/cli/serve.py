@@ -69,11 +69,14 @@ def serve(
     ] = None,
     http: Annotated[bool, typer.Option(metavar="", help="Whether to listen at all.")] = True,
     auth: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            metavar="", help="Whether to ask who one is; without, listens to this machine only."
+            "--auth/--no-auth",
+            metavar="",
+            help="Whether to ask who one is; without, listens to this machine only.",
+            show_default="--auth",
         ),
-    ] = True,
+    ] = None,
     allow_local: Annotated[
         bool,
         typer.Option(
@@ -94,7 +97,8 @@ def serve(
     settings = _completed(scheduler.settings) if app else scheduler.settings
     if notify:
         settings = replace(settings, notify=notify)
-    settings = replace(settings, auth=auth and settings.auth)
+    if auth is not None:
+        settings = replace(settings, auth=auth)
     if allow_local:
         settings = replace(settings, **LOCAL)
     if settings != scheduler.settings or (app and store):
@@ -135,8 +139,9 @@ def _configured(store: str | None) -> Scheduler:
     """By environment and files."""
     from tickwell.cli.configuration import configure
 
-    settings = configure(store).settings
-    return Scheduler(settings.store, settings=settings)
+    found = configure(store)
+    with found.blaming():
+        return Scheduler(found.settings.store, settings=found.settings)
 
 
 def _completed(settings: Settings) -> Settings:

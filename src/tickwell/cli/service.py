@@ -56,6 +56,9 @@ class Service:
         #: Webhooks may go to this machine; said to worker processes too.
         self.local = local
         self.stopping = asyncio.Event()
+        #: Set when requests under way are answered for the last time.
+        self.leaving = asyncio.Event()
+        self.listening: asyncio.Task[None] | None = None
         self.repeats = Repeats()
         self.context: Context | None = None
         self.first: Bootstrap | None = None
@@ -91,11 +94,12 @@ class Service:
         self.scheduler.settings = settings
         orphaned = asyncio.create_task(self._watch_parent()) if self.supervised else None
         await self.scheduler.start(self.roles - {"api"})
-        listening = None
+        self.scheduler.on("stop")(self._hang_up)  # which the store waits for
         try:
             await self.supervisor.start()
             if sock:
-                listening = asyncio.create_task(self._listen(await self._application(), sock))
+                application = await self._application()
+                self.listening = asyncio.create_task(self._listen(application, sock))
             self._say(sock)
             await self.stopping.wait()
             self._tell("stopping: no new claims, running attempts may end")
@@ -106,10 +110,18 @@ class Service:
             await asyncio.gather(self.supervisor.stop(drain + PATIENCE), self.scheduler.stop())
             if orphaned is not None:
                 orphaned.cancel()
-        if listening is not None:
-            listening.cancel()
+        if self.listening is not None:
+            self.listening.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await listening
+                await self.listening
+
+    async def _hang_up(self) -> None:
+        """Answer what is being asked while the store is still there, and nothing more."""
+        if self.context is not None:
+            self.context.feed.close()  # of those who came back while attempts were ending
+        self.leaving.set()
+        if self.listening is not None:
+            await asyncio.wait([self.listening])
 
     def _on_signal(self, number: signal.Signals) -> None:
         # A supervised process is ended by its supervisor, which hears what it hears.
@@ -164,7 +176,7 @@ class Service:
         from tickwell.api.server import serve
 
         try:
-            await serve(application, sock, self.scheduler.settings)
+            await serve(application, sock, self.scheduler.settings, self.leaving)
         finally:
             self.stopping.set()  # a service that nobody can ask is no service
 

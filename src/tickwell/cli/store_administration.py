@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Self
 
 from tickwell.cli.administration import Document
@@ -114,18 +115,19 @@ class StoreAdministration:
 
 
 def _told(events: list[str]) -> frozenset[Told]:
-    for each in events:
-        if each not in set(Told):
-            known = ", ".join(Told)
-            raise InvalidInput(f"{each!r} is no event", field="events", hint=f"Known are {known}")
-    return frozenset(map(Told, events))
+    return frozenset(Told(_known(each, Told, f"events.{n}")) for n, each in enumerate(events))
 
 
 def _role(text: str) -> Role:
-    if text not in set(Role):
-        known = ", ".join(Role)
-        raise InvalidInput(f"{text!r} is no role", field="role", hint=f"Use one of {known}")
-    return Role(text)
+    return Role(_known(text, Role, "role"))
+
+
+def _known(text: str, words: type[StrEnum], field: str) -> str:
+    """Refused in the words of a server."""
+    if text in set(words):
+        return text
+    hint = f"Known are {', '.join(words)}"
+    raise InvalidInput("is not one of those known", field=field, hint=hint)
 
 
 def _address(settings: Settings) -> str:

@@ -75,15 +75,10 @@ def _job_lines(screen: Screen, job: Document, now: int) -> Iterator[tuple[str, s
 
 def _declared(job: Document) -> str:
     """Whose code declares the job, and whether that or an edit is in force."""
-    from tickwell.domain.document import job_from_document
-    from tickwell.services.declarations import is_edited
-    from tickwell.services.documents import definition_of
-
     if not job.get("app"):
         return ""
-    edited = is_edited(job_from_document(definition_of(job)))
     in_force = "edited since, and the edit wins until the code changes again"
-    return f"{job['app']}, in code; {in_force if edited else 'the code is in force'}"
+    return f"{job['app']}, in code; {in_force if job.get('edited') else 'the code is in force'}"
 
 
 _POLICIES = (

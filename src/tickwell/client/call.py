@@ -89,6 +89,16 @@ def instant(given: Instant | None, field: str) -> str | None:
     return to_text(exact(given, field)) if isinstance(given, datetime) else given
 
 
+def known(given: Mapping[str, Any], names: type) -> dict[str, Any]:
+    """What was given, with its instants as documents have them; refused as Python refuses it.
+
+    A filter that is misspelt would choose all.
+    """
+    for name in given.keys() - names.__annotations__.keys():
+        raise TypeError(f"got an unexpected keyword argument {name!r}")
+    return {name: instant(value, name) for name, value in given.items()}
+
+
 def _query(given: Mapping[str, Any]) -> Query:
     pairs: list[tuple[str, str]] = []
     for name, value in fields(**given).items():

@@ -44,6 +44,7 @@ class Operations:
     resume_queue = Operation(service.resume_queue)
     list_workers = Operation(service.list_workers)
     get_worker = Operation(service.get_worker)
+    checkup = Operation(service.checkup)
     preview_cron = Operation(service.preview_cron)
     preview_trigger = Operation(service.preview_trigger)
     health = Operation(service.health)
@@ -73,7 +74,6 @@ class Operations:
     get_retention = Operation(administration.get_retention)
     set_retention = Operation(administration.set_retention)
     get_session = Operation(administration.get_session)
-    issue_token = Operation(administration.issue_token)
     get_jwks = Operation(administration.get_jwks)
 
     list_secrets = Operation(keeping.list_secrets)

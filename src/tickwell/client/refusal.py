@@ -81,9 +81,10 @@ def _invalid(detail: str, places: Any) -> errors.InvalidInput:
     found = [each for each in places or () if isinstance(each, Mapping)]
     if len(found) == 1:
         (place,) = found
-        return errors.InvalidInput(
-            str(place.get("detail", detail)), field=_field(place), hint=str(place.get("hint") or "")
-        )
+        reason, hint = str(place.get("detail", detail)), str(place.get("hint") or "")
+        # The sentence begins with the field, which may say more than a place in what was sent.
+        named, said, _ = detail.partition(f": {reason}")
+        return errors.InvalidInput(reason, field=named if said else _field(place), hint=hint)
     said = "; ".join(f"{_field(place)}: {place.get('detail')}" for place in found)
     field = _field(found[0]) if found else ""
     error = errors.InvalidInput(f"{detail}: {said}" if said else detail)

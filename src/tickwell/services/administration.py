@@ -85,7 +85,7 @@ class Administration:
         audit = Audit(store, clock, random, keyring)
         directory = Directory(store, clock)
         sessions, links = Sessions(store, clock, directory), Links(store, clock)
-        vault = Secrets(store, clock, keyring, audit)
+        keys, vault = Keys(store, clock, keyring, audit), Secrets(store, clock, keyring, audit)
         issuer = Issuer(store, clock, random, keyring)
         projects = Projects(store, clock, directory, jobs=jobs, audit=audit)
         logins = Logins(clock, directory, passwords, sessions=sessions, links=links, audit=audit)
@@ -96,7 +96,7 @@ class Administration:
             oidc=oidc,
             keyring=keyring,
             audit=audit,
-            keys=Keys(store, clock, keyring, audit),
+            keys=keys,
             key_check=KeyCheck(store, clock, keyring),
             directory=directory,
             users=Users(clock, directory, passwords, links=links, audit=audit),
@@ -105,10 +105,12 @@ class Administration:
             links=links,
             logins=logins,
             issuer=issuer,
-            tokens=Tokens(clock, directory, issuer, trusted, fetch),
+            tokens=Tokens(clock, directory, issuer, trusted, fetch, is_deleted=projects.is_deleted),
             projects=projects,
             secrets=vault,
-            rewrapping=Rewrapping(projects, vault, issuer, audit),
+            rewrapping=Rewrapping(
+                store, clock, keyring, keys=keys, secrets=vault, issuer=issuer, audit=audit
+            ),
             callbacks=Callbacks(store, random, jobs=jobs, vault=vault, audit=audit),
             limits=Limits(store, clock, audit, quota or Quota()),
             retentions=Retentions(store, clock, audit),

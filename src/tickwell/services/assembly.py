@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from tickwell.clock import Clock
 from tickwell.executors.http.fetch import Fetcher
 from tickwell.executors.http.guard import Guard
 from tickwell.executors.http.resolver import SystemResolver
@@ -19,13 +18,15 @@ from tickwell.services.operations.tools import Tools
 from tickwell.settings import Settings
 
 
-def make_request_limits(clock: Clock, settings: Settings) -> RequestLimits:
-    """How many requests anybody may make."""
-    return RequestLimits(
-        clock,
+def make_request_limits(tools: Tools, settings: Settings) -> RequestLimits:
+    """How many requests anybody may make, of all API processes together."""
+    limits = RequestLimits(
+        tools.clock,
         without_key=settings.requests_without_key,
         with_key=settings.requests_with_key,
     )
+    limits.share(tools.store, tools.random)
+    return limits
 
 
 async def open_administration(tools: Tools, settings: Settings) -> Administration:
@@ -50,6 +51,7 @@ def make_administration(tools: Tools, settings: Settings, keyring: Keyring) -> A
             jobs=settings.max_jobs,
             fires_per_day=settings.max_fires_per_day,
             fires_per_minute=settings.max_fires_per_minute,
+            requests_per_minute=settings.max_requests_per_minute,
             runs_per_minute=settings.max_runs_per_minute,
             running=settings.max_running,
             payload=settings.max_payload,

@@ -129,37 +129,21 @@ def _clock(name: str, now: int, host_time: int) -> Finding:
     if skew > SKEWED:
         text = f"the clock of {name} is {format_duration(skew)} off the one of this host"
         return Finding("store", Level.WARNING, text, "Let both follow a time server")
-    return store_finding(name)
-
-
-def workers_finding(beats: Sequence[int], now: int, *, waits: bool) -> Finding:
-    """How many are alive, by the instants of their last beats; whether something waits for them."""
-    if beats:
-        ago = format_duration(max(now - max(beats), 0) // 1000 * 1000)
-        return Finding("workers", Level.OK, f"{len(beats)} alive, last beat {ago} ago")
-    level = Level.BROKEN if waits else Level.WARNING
-    return Finding("workers", level, "no worker is alive", "Start one: tickwell serve")
-
-
-def dead_finding(count: int, *, more: bool = False) -> Finding:
-    """What died, and where to look."""
-    text = f"{count}{' or more' if more else ''} to look at"
-    remedy = "See: tickwell dead list --by-error"
-    return Finding("dead letters", Level.WARNING, text, remedy)
-
-
-def store_finding(name: str) -> Finding:
-    """A store that is well."""
     return Finding("store", Level.OK, f"{name} answers, its schema is up to date")
 
 
 def _workers(
     alive: Sequence[Liveness], stats: dict[State, int], wakeup: Wakeup, now: int
 ) -> Finding:
+    if alive:
+        beat = max(each.seen_at for each in alive)
+        ago = format_duration(max(now - beat, 0) // 1000 * 1000)
+        return Finding("workers", Level.OK, f"{len(alive)} alive, last beat {ago} ago")
     waits = wakeup.fire is not None or any(
         stats.get(state) for state in (State.WAITING, State.BLOCKED, State.QUEUED)
     )
-    return workers_finding([each.seen_at for each in alive], now, waits=waits)
+    level = Level.BROKEN if waits else Level.WARNING
+    return Finding("workers", level, "no worker is alive", "Start one: tickwell serve")
 
 
 def _planner(wakeup: Wakeup, now: int) -> Iterator[Finding]:
@@ -180,4 +164,5 @@ def _left_over(stats: dict[State, int]) -> Iterator[Finding]:
             "Start the application that declares it: tickwell serve --app module:scheduler",
         )
     if dead := stats.get(State.DEAD):
-        yield dead_finding(dead)
+        remedy = "See: tickwell dead list --by-error"
+        yield Finding("dead letters", Level.WARNING, f"{dead} to look at", remedy)

@@ -23,6 +23,7 @@ from tickwell.ports.records import Page
 from tickwell.services.checkup import Finding
 from tickwell.services.completeness import Completeness
 from tickwell.services.dead import Group, Groups
+from tickwell.services.declarations import is_edited
 from tickwell.services.executions import Backfill
 from tickwell.services.fires import upcoming
 from tickwell.services.slot import Slot, SlotPage
@@ -34,7 +35,7 @@ T = TypeVar("T")
 Document = dict[str, Any]
 
 #: What `entry_document` adds to a definition.
-_MOVING = ("state", "next_fire_time", "pause", "cursor")
+_MOVING = ("state", "next_fire_time", "pause", "cursor", "edited")
 
 
 # One moment stands in many documents: jobs that were saved together, and what they fire next.
@@ -51,12 +52,15 @@ def _maybe(instant: int | None) -> str | None:
 def entry_document(entry: Entry) -> Document:
     """A job with its cursor. What a definition needs to be read is always there."""
     job, cursor = entry.job, entry.cursor
+    # Whether an edit or the code is in force is worth its time only where code declares the job.
+    said = {} if job.declared is None else {"edited": is_edited(job)}
     return {
         "id": job.id,
         "name": job.name,
         "project": job.project,
         "queue": job.queue,
         **document_of(entry),
+        **said,
         "version": job.version,
         "saved_at": instant_text(job.saved_at),
         "created_at": instant_text(job.created_at),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from tickwell.domain.given import check_key
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.note import Output, Progress
 from tickwell.domain.planning import new_execution
-from tickwell.errors import InvalidInput, NotFound, WrongState
+from tickwell.errors import InvalidInput, NotFound, StoreError, WrongState
 from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.notes import read_output, read_progress
@@ -22,6 +22,8 @@ from tickwell.services.slot import Answer
 from tickwell.services.slots import Slots, SlotStore
 from tickwell.services.time import Time
 
+#: Raises where a job is not to be run.
+Admit = Callable[[Job], None]
 #: Executions that one call to the store adds.
 _BATCH = 500
 
@@ -65,10 +67,13 @@ class Executions:
         run_at: int | None = None,
         key: str | None = None,
         overlap: Overlap = Overlap.ALLOW,
+        admit: Admit | None = None,
     ) -> Execution:
         """Run a job, now or at an instant; the same idempotency key answers with the same run."""
         check_key(key)
         entry, now = await self._entry(project, job_key), self.clock.now()
+        if admit is not None:
+            admit(entry.job)
         self.check(entry.job, entry.job.payload if payload is None else payload)
         new = new_execution(
             entry.job,
@@ -80,7 +85,12 @@ class Executions:
         )
         new.key = key
         (id,) = await self._add([new], now)
-        return await self.get(project, id)
+        try:
+            return await self.get(project, id)
+        except StoreError:
+            if id != new.id:
+                raise
+            return _as_recorded(new, now)
 
     async def backfill(
         self,
@@ -91,12 +101,13 @@ class Executions:
         *,
         force: bool = False,
         dry_run: bool = False,
+        check: Callable[[int], Awaitable[None]] | None = None,
     ) -> Backfill:
         """Run the slots in [since, until) that have not run, each under its own id.
 
         One that ran is left alone; forced, it runs again under a new id. What is to come is not
         touched. Fire times from before the job existed are those of its first version. A dry run
-        only counts.
+        only counts. `check` refuses so many before any is added.
         """
         entry, now = await self._entry(project, key), self.clock.now()
         if since > now:
@@ -114,6 +125,8 @@ class Executions:
             elif slot.answer in {Answer.EXECUTED, Answer.PRUNED}:
                 done.left_alone += 1
         if not dry_run:
+            if check is not None:
+                await check(len(new))
             done.ids = [*await self._add(new, now)]
         done.count = len(new if dry_run else done.ids)
         return done
@@ -140,14 +153,18 @@ class Executions:
         self.wake()
         return revived
 
-    async def revive_edited(self, project: str, id: str, payload: Any) -> Execution:
+    async def revive_edited(
+        self, project: str, id: str, payload: Any, admit: Admit | None = None
+    ) -> Execution:
         """Repeat a dead execution with another payload: a new one that says what it repeats."""
         dead = await self._dead(project, id)
         await self._entry(project, dead.job_id)
-        (added,) = await self.repeat(project, [dead], payload)
+        (added,) = await self.repeat(project, [dead], payload, admit)
         return await self.get(project, added)
 
-    async def repeat(self, project: str, dead: Sequence[Execution], payload: Any) -> Sequence[str]:
+    async def repeat(
+        self, project: str, dead: Sequence[Execution], payload: Any, admit: Admit | None = None
+    ) -> Sequence[str]:
         """Repeat those whose job is still there with another payload; the ids of the new ones."""
         own, now = checked(payload), self.clock.now()
         found = await self.store.get_jobs(project, sorted({each.job_id for each in dead}))
@@ -155,6 +172,8 @@ class Executions:
             entry.job.id: entry.job for entry in found if entry.cursor.state is not JobState.DELETED
         }
         for job in jobs.values():
+            if admit is not None:
+                admit(job)
             self.check(job, payload)
         new = []
         for each in dead:
@@ -221,6 +240,25 @@ class Executions:
             job, fire_time, id=id, kind=Kind.REQUEST, overlap=_in_turn(job), payload=payload
         )
         return _due(new, now)
+
+
+def _as_recorded(new: NewExecution, now: int) -> Execution:
+    """What is known of a run without reading it again: whoever was told of a failure asks twice."""
+    return Execution(
+        id=new.id,
+        project=new.job.project,
+        job_id=new.job.id,
+        job_version=new.job.version,
+        kind=new.kind,
+        state=State.WAITING if new.run_at > now else State.QUEUED,
+        fire_time=new.fire_time,
+        run_at=new.run_at,
+        queue=new.job.queue,
+        ability=new.job.target.ability,
+        created_at=now,
+        payload=new.payload,
+        key=new.key,
+    )
 
 
 def _due(new: NewExecution, now: int) -> NewExecution:

@@ -123,10 +123,13 @@ class Jobs:
         entries = await self._existing(project, keys)
         return await self._change(project, entries, change.resume(), self.clock.now())
 
-    async def delete(self, project: str, keys: Sequence[str]) -> Sequence[Changed]:
+    async def delete(
+        self, project: str, keys: Sequence[str], expected_version: int | None = None
+    ) -> Sequence[Changed]:
         """Take jobs away; their history stays until retention ends."""
         entries = await self._existing(project, keys)
-        return await self._change(project, entries, change.delete(), self.clock.now())
+        changer = change.delete(expected_version)
+        return await self._change(project, entries, changer, self.clock.now())
 
     async def next_fires(self, project: str, key: str, count: int = 10) -> Sequence[int]:
         """The next fire times as far as they are known, up to `count`."""

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tickwell.domain.document import job_to_document
 from tickwell.domain.share import PROJECT_KIND
 from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import JobFilter, Record
@@ -17,6 +16,7 @@ from tickwell.services.access.directory import Directory
 from tickwell.services.access.members import give_role, without
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.audit.audit import Audit
+from tickwell.services.documents import definition_of, entry_document
 from tickwell.services.jobs import Jobs
 from tickwell.services.platform import DEFAULT, PLATFORM, check_project_name
 from tickwell.services.recall import Recall
@@ -63,6 +63,7 @@ class Projects:
         self._jobs = jobs
         self._audit = audit
         self._names: Recall[str, Sequence[str]] = Recall(clock)
+        self._deleted: Recall[str, bool] = Recall(clock)
 
     @needs(Permission.PLATFORM)
     async def create(
@@ -108,6 +109,14 @@ class Projects:
     async def is_known(self, name: str) -> bool:
         """Whether there is such a project, for those who may be in all of them."""
         return await is_known(self._store, name, self._clock.now())
+
+    async def is_deleted(self, name: str) -> bool:
+        """Whether there was such a project, as of a few seconds ago."""
+        return await self._deleted.get(name, lambda: self._read_deleted(name))
+
+    async def _read_deleted(self, name: str) -> bool:
+        record = await self._store.get_record(KIND, PLATFORM, name, self._clock.now())
+        return record is not None and _project(record).deleted_at is not None
 
     @needs(Permission.PLATFORM)
     async def appoint(self, actor: Actor, name: str, user: str) -> None:
@@ -164,7 +173,7 @@ class Projects:
         cursor = None
         while True:
             page = await self._jobs.list(JobFilter(project=name), cursor, _PAGE)
-            found = [*found, *(job_to_document(entry.job) for entry in page.items)]
+            found = [*found, *(definition_of(entry_document(entry)) for entry in page.items)]
             cursor = page.cursor
             if cursor is None:
                 return found
@@ -190,6 +199,7 @@ class Projects:
 
     async def _note(self, actor: Actor, action: str, name: str, before: Any, after: Any) -> None:
         self._names.forget(KIND)
+        self._deleted.forget(name)
         await self._audit.record(actor, action, f"project/{name}", before, after, project=PLATFORM)
 
 

@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
+from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.issuer import Issuer
+from tickwell.services.access.keys import Keys
 from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
+from tickwell.services.keyring import Keyring
+from tickwell.services.keyring.proof import retire_keys
 from tickwell.services.platform import PLATFORM
-from tickwell.services.projects import Projects
 from tickwell.services.secrets.secrets import Secrets
+from tickwell.services.time import Time
 
 
 class Rewrapping:
     """May be run at any time, by any process, as often as one likes."""
 
-    def __init__(self, projects: Projects, secrets: Secrets, issuer: Issuer, audit: Audit) -> None:
-        self._projects = projects
+    def __init__(
+        self,
+        store: RecordStore,
+        clock: Time,
+        keyring: Keyring,
+        *,
+        keys: Keys,
+        secrets: Secrets,
+        issuer: Issuer,
+        audit: Audit,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._keyring = keyring
+        self._keys = keys
         self._secrets = secrets
         self._issuer = issuer
         self._audit = audit
 
     @needs(Permission.PLATFORM)
     async def run(self, actor: Actor) -> int:
-        """Rewrap what is under another key than the current one; how many those were."""
+        """Rewrap what is under another key than the current one; how many those were.
+
+        A key that nothing needs after that may be taken away.
+        """
         moved = await self._issuer.rewrap()
-        for project in await self._projects.list(actor):
-            moved += await self._secrets.rewrap(project.name)
+        for project in await self._secrets.projects():
+            moved += await self._secrets.rewrap(project)
+        needed, current = await self._keys.peppers(), self._keyring.current.id
+        await retire_keys(self._store, current, needed, self._clock.now())
         await self._audit.record(
             actor, "platform.rewrap", "secrets", None, {"rewrapped": moved}, project=PLATFORM
         )

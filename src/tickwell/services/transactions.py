@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tickwell.domain.execution import Kind, NewExecution
+from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.given import check_key
 from tickwell.domain.job import Job
@@ -20,10 +21,11 @@ from tickwell.services.payload import checked
 class Transactions:
     """Asks for runs on connections that are not ours."""
 
-    def __init__(self, store: Upkeep, project: str, random: Random) -> None:
+    def __init__(self, store: Upkeep, project: str, random: Random, fairness: Fairness) -> None:
         self.store = store
         self.project = project
         self.random = random
+        self.fairness = fairness
         #: Refuses a payload that the job's handler would not take.
         self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
 
@@ -68,6 +70,7 @@ class Transactions:
                 payload=own,
             )
             new.key = key
+            new.rank += self.fairness.delay(job.project, now)
             return new
 
         return make

@@ -63,13 +63,20 @@ class ManualClock:
     def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
         self._park(seconds, asyncio.Event(), callback)
 
+    def hold_until(self, instant: int) -> None:
+        """Time does not pass by waiting for it: a timer follows."""
+
     def _park(self, seconds: float, woken: asyncio.Event, ring: Callable[[], None]) -> None:
-        heapq.heappush(self._parked, (self._elapsed + seconds, next(self._order), woken, ring))
+        heapq.heappush(self._parked, (self._after(seconds), next(self._order), woken, ring))
+
+    def _after(self, seconds: float) -> float:
+        """Three waits of a tenth end with one of 0.3, and not a rounding error later."""
+        return round(self._elapsed + seconds, 6)
 
     async def advance(self, seconds: float) -> None:
         """Let time pass: wake whoever it is due for, one instant after the other."""
         await self.settle()
-        end = self._elapsed + seconds
+        end = self._after(seconds)
         while self._parked and self._parked[0][0] <= end:
             due, _, woken, ring = heapq.heappop(self._parked)
             if woken.is_set():

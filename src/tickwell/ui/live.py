@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
+from tickwell.clock import Clock
 from tickwell.domain.event import Event, Events
 from tickwell.errors import LimitReached
 from tickwell.services.access.permission import Permission
@@ -54,27 +56,37 @@ class Hub:
         return stream
 
 
+class Stream(StreamingResponse):
+    """Leaves the hub when it ends, whether or not anything of it was read."""
+
+    def __init__(self, hub: Hub, stream: asyncio.Event, clock: Clock) -> None:
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        super().__init__(_messages(stream, clock), headers=headers, media_type="text/event-stream")
+        self.hub = hub
+        self.stream = stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.hub.streams.pop(self.stream, None)
+
+
 @router.get("/live")
 async def live(
     request: Request, heard: int | None = None, visitor: Visitor = visit(Permission.READ)
-) -> StreamingResponse:
+) -> Stream:
     """Hints without content: what a page may see, it asks for itself."""
     hub: Hub = request.app.state.hub
-    stream = hub.join(visitor.actor.name, heard)
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(
-        _messages(hub, stream, visitor), media_type="text/event-stream", headers=headers
-    )
+    return Stream(hub, hub.join(visitor.actor.name, heard), visitor.context.clock)
 
 
-async def _messages(hub: Hub, stream: asyncio.Event, visitor: Visitor) -> AsyncIterator[str]:
-    clock, never = visitor.context.clock, asyncio.Event()
-    try:
-        yield "retry: 3000\n\n"
-        while True:
-            await clock.wait(stream, LOOK)
-            stream.clear()
-            yield "event: changed\ndata:\n\n"
-            await clock.wait(never, PAUSE)
-    finally:
-        hub.streams.pop(stream, None)
+async def _messages(stream: asyncio.Event, clock: Clock) -> AsyncIterator[str]:
+    never = asyncio.Event()
+    yield "retry: 3000\n\n"
+    while True:
+        await clock.wait(stream, LOOK)
+        stream.clear()
+        yield "event: changed\ndata:\n\n"
+        await clock.wait(never, PAUSE)

@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from tickwell.api.context import Context, administration_in, context_of
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.access.user import User
+from tickwell.services.access.user import User, is_foreign
 from tickwell.services.administration import Administration
 from tickwell.services.operations import Operations
 from tickwell.services.platform import DEFAULT
@@ -93,7 +93,7 @@ def visit(permission: Permission) -> Any:
             theme=_theme(request.cookies.get("theme", "")),
             zone=_zone(request.cookies.get("zone", "")),
             projects=tuple(sorted(user.roles)) if user else await _all_projects(context, actor),
-            lacks_password=user is not None and user.password is None and ":" not in user.name,
+            lacks_password=user is not None and user.password is None and not is_foreign(user.name),
             heard=heard,
         )
 

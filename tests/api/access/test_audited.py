@@ -1,8 +1,14 @@
 """Every change over the API leaves exactly one entry, and no secret in it."""
 
+import re
+
+from tests.api.access.test_matrix import operations
+from tickwell.domain.execution import OutcomeKind
 from tickwell.services.access.permission import Role
 
-JOB = {"name": "j", "trigger": {"on_demand": True}, "target": {"call": {"handler": "x"}}}
+#: Sent by POST, and nothing changes; who logs in is on record too, in a test of its own.
+NO_CHANGES = {"preview_trigger", "log_in"}
+JOB = {"name": "j", "trigger": {"every": "1h"}, "target": {"call": {"handler": "x"}}}
 CANARY = "canary-value-7731"
 
 
@@ -14,8 +20,40 @@ async def count(house):
     return sum(len(record.document["entries"]) for record in records)
 
 
+def changing(app):
+    """Every operation that may change something: its id, by method and path."""
+    return {
+        (method.upper(), path.removeprefix("/api/v1")): operation["operationId"]
+        for method, path, operation in operations(app)
+        if method != "get" and operation["operationId"] not in NO_CHANGES
+    }
+
+
+def operation_of(known, method, path):
+    fitting = [
+        id
+        for (verb, template), id in known.items()
+        if verb == method and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
+    ]
+    return fitting[0] if fitting else None
+
+
+async def dead_letters(house, shown, count):
+    """The ids of executions of a job `d` that died."""
+    job = JOB | {"name": "d", "retry": {"max_attempts": 1}}
+    await house.http.post("/jobs", json=job, headers=shown)
+    for _ in range(count):
+        await house.http.post("/jobs/d/trigger", headers=shown)
+    return [claim.id for claim in await house.world.run(OutcomeKind.FAILED, error="no")]
+
+
 async def test_one_entry_for_each_change(house):
     admin, root = await house.key("a", Role.ADMIN), await house.login("root")
+    dead, *_ = await dead_letters(house, admin, 3)
+    live = (await house.http.post("/jobs/d/trigger", headers=admin)).json()["id"]
+    told = {"url": "https://example.com/", "events": ["dead"]}
+    callback = (await house.http.post("/callbacks", json=told, headers=admin)).json()["id"]
+    past = {"since": "2026-01-01T00:00:00Z", "until": "2026-01-01T03:00:00Z"}
     key = (
         await house.http.post("/keys", json={"name": "k", "role": "viewer"}, headers=admin)
     ).json()
@@ -27,7 +65,20 @@ async def test_one_entry_for_each_change(house):
         (admin, "POST", "/jobs/j/pause", None),
         (admin, "POST", "/jobs/j/resume", None),
         (admin, "POST", "/jobs/j/trigger", {"payload": {"password": CANARY}}),
-        (admin, "POST", "/callbacks", {"url": "https://example.com/", "events": ["dead"]}),
+        (admin, "POST", "/jobs/j/backfill", past),
+        (admin, "POST", "/jobs/batch", {"jobs": [JOB | {"name": f"many-{n}"} for n in range(3)]}),
+        (admin, "POST", f"/executions/{live}/cancel", None),
+        (admin, "POST", f"/executions/{dead}/revive", None),
+        (admin, "POST", "/dead-letters/revive", {"filter": {"job": "j"}}),
+        (admin, "POST", "/dead-letters/purge", {"filter": {}}),
+        (admin, "POST", "/bulk/pause", {"filter": {"search": "many"}}),
+        (admin, "POST", "/bulk/resume", {"filter": {"search": "many"}}),
+        (admin, "POST", "/bulk/trigger", {"filter": {"search": "many"}}),
+        (admin, "POST", "/bulk/delete", {"filter": {"search": "many"}}),
+        (root, "POST", "/queues/mail/pause", None),
+        (root, "POST", "/queues/mail/resume", None),
+        (admin, "POST", "/callbacks", told),
+        (admin, "DELETE", f"/callbacks/{callback}", None),
         (admin, "DELETE", "/jobs/j", None),
         (admin, "POST", "/keys", {"name": "ci", "role": "viewer"}),
         (admin, "POST", f"/keys/{key['id']}/rotate", None),
@@ -51,12 +102,35 @@ async def test_one_entry_for_each_change(house):
         (await house.login("root"), "DELETE", "/session", None),
         (root, "PUT", "/session/password", {"new": long}),
     ]
+    known = changing(house.world.app)
+    reached = {operation_of(known, method, path) for _, method, path, _ in changes}
+    assert set(known.values()) - reached == set()
     for headers, method, path, body in changes:
         before = await count(house)
         sent = headers | ({"if-match": "*"} if path == "/jobs/j" else {})
         answer = await house.http.request(method, path, json=body, headers=sent)
         assert answer.status_code < 300, (method, path, answer.text)
         assert await count(house) == before + 1, (method, path)
+
+
+async def test_an_act_on_many_says_on_which(house):
+    admin = await house.key("a", Role.ADMIN)
+    jobs = [JOB | {"name": f"many-{n}"} for n in range(60)]
+    made = await house.http.post("/jobs/batch", json={"jobs": jobs}, headers=admin)
+    ids = [job["id"] for job in made.json()["items"]]
+    where = {"filter": {"search": "many-1"}}
+    await house.http.post("/bulk/pause", json=where, headers=admin)
+    await house.http.post("/bulk/delete", json={"filter": {"search": "many-1"}}, headers=admin)
+    await house.http.post("/dead-letters/purge", json={"filter": {"search": "x"}}, headers=admin)
+    log = (await house.http.get("/audit", headers=admin, params={"limit": 4})).json()["items"]
+    after = {entry["action"]: entry["after"] for entry in log}
+    assert after["dead_letters.purge"] == {"purged": 0, "filter": {"search": "x"}}
+    states = ["active", "finished", "paused"]
+    for action in ("bulk.pause", "bulk.delete"):
+        assert (after[action]["matched"], after[action]["changed"]) == (11, 11)
+        assert after[action]["filter"] == {"search": "many-1", "states": states}
+        assert set(after[action]["ids"]) == {ids[n] for n in (1, *range(10, 20))}
+    assert after["job.create_many"] == {"created": 60, "ids": ids[:50], "not_named": 10}
 
 
 async def test_a_refused_change_leaves_none(house):

@@ -1,6 +1,8 @@
 import pytest
 
+from tests.api.access.conftest import OWNER
 from tickwell.services.access.permission import Permission, Role
+from tickwell.services.limits.quota import Quota
 from tickwell.testing import ManualClock
 
 
@@ -48,8 +50,24 @@ async def test_a_hundred_requests_without_a_key_and_no_more(house, monkeypatch):
     codes = [await status(house, {}) for _ in range(101)]
     assert codes == [401] * 100 + [429]
     answer = await house.http.get("/jobs")
-    assert int(answer.headers["retry-after"]) >= 1
+    assert int(answer.headers["retry-after"]) == 9
+    assert answer.headers["ratelimit-policy"] == '"address";q=100;w=900'
+    assert answer.headers["ratelimit"] == '"address";r=0;t=9'
     assert await status(house, await house.key("a", Role.VIEWER)) == 200
+
+
+async def test_all_keys_of_a_project_together_have_a_limit(house, monkeypatch):
+    limits = house.administration.limits
+    await limits.set(OWNER, "a", Quota(requests_per_minute=3))
+    one, other = await house.key("a", Role.VIEWER), await house.key("a", Role.ADMIN)
+    monkeypatch.setattr(limits, "_clock", ManualClock())
+    # One that names another project is counted too.
+    asked = [one, other, one | {"x-tickwell-project": "b"}, other]
+    assert [await status(house, shown) for shown in asked] == [200, 200, 404, 429]
+    answer = await house.http.get("/jobs", headers=one)
+    assert answer.headers["ratelimit"] == '"project";r=0;t=20'
+    assert answer.headers["retry-after"] == "20"
+    assert await status(house, await house.key("b", Role.VIEWER)) == 200
 
 
 async def test_a_key_names_its_own_project_or_none(house):
@@ -77,6 +95,15 @@ async def test_a_key_that_may_only_operate_runs_and_cancels_what_it_may_not_read
     assert (cancelled.status_code, cancelled.json()["state"]) == (200, "cancelled")
     assert await status(house, shown, "GET", run) == 403
     assert await status(house, shown, "GET", "/jobs/report") == 403
+
+
+async def test_a_key_that_may_only_edit_says_whether_the_job_is_enabled(house):
+    shown = await house.key("a", Role.ADMIN, permissions=frozenset({Permission.EDIT}))
+    job = {"name": "x", "schedule": "0 2 * * *", "url": "https://example.com/x", "enabled": True}
+    assert await status(house, shown, "POST", "http://test/api/jobs", json=job) == 201
+    for enabled, expected in ((True, 200), (False, 422)):
+        sent = {"json": job | {"enabled": enabled}}
+        assert await status(house, shown, "PUT", "http://test/api/jobs/x", **sent) == expected
 
 
 async def test_a_session_by_link_and_a_token_of_our_own(house):
@@ -137,10 +164,21 @@ async def test_another_site_cannot_make_a_browser_change_anything(house, changes
     assert [each["name"] for each in listed.json()["items"]] == ["x"]
 
 
-async def test_a_page_of_another_site_cannot_log_a_browser_in(house):
+async def test_a_program_in_a_session_is_told_which_header_its_change_lacks(house):
+    session = await house.login("root")
+    bare = {name: value for name, value in session.items() if name.lower() != "x-csrf-token"}
+    refused = await house.http.put("/secrets/x", headers=bare, json={"value": "value"})
+    assert refused.status_code == 401
+    assert "X-CSRF-Token" in refused.json()["detail"]
+
+
+async def test_a_page_of_another_site_cannot_log_a_browser_in_or_out(house):
     link = await house.administration.links.make("root")
     foreign = {"sec-fetch-site": "cross-site"}
     assert await status(house, foreign, "POST", "/session", json={"link": link}) == 401
+    session = await house.login("root")
+    assert await status(house, session | foreign, "DELETE", "/session") == 401
+    assert await status(house, session, "GET", "/session") == 200
 
 
 async def test_a_password_logs_in_over_http(house):

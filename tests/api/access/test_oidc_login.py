@@ -32,3 +32,6 @@ async def test_a_browser_goes_there_and_comes_back_logged_in(tmp_path, path):
             back = await http.get(issuer.asked["redirect_uri"], params=given)
             assert (back.status_code, back.headers["location"]) == (303, f"{path}/jobs")
             assert (await http.get(f"{path}/api/v1/session")).json()["name"] == "user:corp:ada"
+            page = (await http.get(f"{path}/settings")).text
+            assert "corp:ada" in page
+            assert 'name="new"' not in page  # no password here for who logs in there

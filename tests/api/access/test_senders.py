@@ -1,7 +1,14 @@
 """The jobs that send callbacks: as callbacks, the admins'."""
 
+import json
+from typing import Any
+
 import pytest
 
+from tests.api.conftest import WORKER
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.outcome import Outcome, decide
+from tickwell.ports.records import ClaimRequest
 from tickwell.services.access.permission import Role
 
 
@@ -32,6 +39,73 @@ async def test_an_editor_neither_changes_nor_deletes_them(house, sender):
     for method, body in asked:
         answer = await http.request(method, path, json=body, headers=admin | any_version)
         assert answer.status_code == 200, (method, answer.text)
+
+
+async def die(world):
+    """What waits to be sent ends as a dead letter; its id."""
+    now = world.clock.now()
+    await world.store.beat(WORKER, now)
+    request = ClaimRequest(
+        worker=WORKER.id,
+        claim_id="sent",
+        now=now,
+        lead=0,
+        limit=1,
+        queues=("default",),
+        abilities=frozenset({"http"}),
+    )
+    (claim,) = await world.store.claim(request)
+    refused = Outcome(kind=OutcomeKind.FAILED, error="HTTP 400", retry=False, started_at=now)
+    await world.store.finish([decide(claim, refused, now)], now)
+    return claim.id
+
+
+async def test_what_they_send_is_nobody_s_but_an_admin_s_to_choose(house, sender):
+    name, editor, admin = sender
+    forged, http = {"payload": {"type": "execution.succeeded"}}, house.http
+    answer = await http.post(f"/jobs/{name}/trigger", json=forged, headers=editor)
+    assert answer.status_code == 403, answer.text
+    bulk = {"filter": {"search": name}} | forged
+    done = (await http.post("/bulk/trigger", json=bulk, headers=editor)).json()
+    assert (done["changed"], list(done["refused"])) == (0, [name])
+    assert (await http.post(f"/jobs/{name}/trigger", headers=admin)).status_code == 202
+    dead = await die(house.world)
+    answer = await http.post(f"/executions/{dead}/revive", json=forged, headers=editor)
+    assert answer.status_code == 403, answer.text
+    assert (await http.post(f"/executions/{dead}/revive", headers=editor)).status_code == 200
+    answer = await http.post(f"/jobs/{name}/trigger", json=forged, headers=admin)
+    assert answer.status_code == 202, answer.text
+
+
+PLACES: list[dict[str, Any]] = [
+    {"sign_with": ["{{KEY}}"]},
+    {"headers": {"X": "{{ KEY }}"}},
+    {"query": {"x": "{{KEY}}"}},
+    {"body": {"deep": [{"x": "so: {{KEY}}"}]}},
+    {"body": "{{KEY}}"},
+    {"auth": {"bearer": {"token": "{{KEY}}"}}},
+    {"url": "https://example.com/{{KEY}}"},
+]
+
+
+async def test_the_key_that_signs_them_is_out_of_an_editor_s_reach(house, sender):
+    name, editor, admin = sender
+    http, any_version = house.http, {"if-match": "*"}
+    plain = {"url": "https://example.com/mine", "method": "POST"}
+    job = {"name": "mine", "trigger": {"on_demand": True}, "target": {"http": plain}}
+    assert (await http.post("/jobs", json=job, headers=editor)).status_code == 201
+    for number, place in enumerate(PLACES):
+        given = json.loads(json.dumps(place).replace("KEY", f"secret.{name}"))
+        target = {"target": {"http": plain | given}}
+        new = job | {"name": f"mine-{number}"} | target
+        for method, path, body in (
+            ("POST", "/jobs", new),
+            ("POST", "/jobs/batch", {"jobs": [job | {"name": "first"}, new]}),
+            ("PATCH", "/jobs/mine", target),
+        ):
+            answer = await http.request(method, path, json=body, headers=editor | any_version)
+            assert answer.status_code == 403, (method, path, place, answer.text)
+        assert (await http.post("/jobs", json=new, headers=admin)).status_code == 201
 
 
 async def test_an_ordinary_job_may_be_called_as_it_likes(house):

@@ -210,6 +210,11 @@ def test_our_own_places_are_the_listener_and_the_store():
     assert own_places(Settings(store="memory://")) == (Place("127.0.0.1", 8080),)
     assert own_places(Settings(notify="redis://wake.test:1"))[1] == Place("wake.test", 1)
     assert own_places(Settings(store="postgresql:///db"))[1] == Place("localhost", 5432)
+    behind = "postgresql:///db?host=a.test,10.0.0.5,[fd00::1],/run/postgresql&port=5433"
+    places = own_places(Settings(store=behind))[1:]
+    assert places == tuple(Place(host, 5433) for host in ("a.test", "10.0.0.5", "fd00::1"))
+    both = own_places(Settings(store="postgresql:///db?host=a.test,b.test&port=1,2"))[1:]
+    assert both == (Place("a.test", 1), Place("b.test", 2))
 
 
 async def test_our_own_places_are_refused_even_where_private_is_allowed():

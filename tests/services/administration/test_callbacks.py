@@ -14,7 +14,7 @@ from tickwell.domain.policy import Retry
 from tickwell.domain.target import Call
 from tickwell.domain.worker import Worker
 from tickwell.errors import InvalidInput, InvalidJob, NotFound
-from tickwell.ports.records import ClaimRequest, ExecutionFilter
+from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter
 from tickwell.services.access.permission import Role
 from tickwell.services.callbacks.callback import Told
 from tickwell.services.callbacks.relay import SWEEP, Relay
@@ -124,6 +124,46 @@ async def test_failed_attempts_dead_letters_and_recovery(scene):
     assert told == ["dead", "failed", "failed", "recovered", "succeeded", "succeeded"]
 
 
+async def test_a_dead_letter_that_is_revived_and_succeeds_has_recovered(scene):
+    await scene.job(attempts=2)
+    callback = await create(scene, Told.DEAD, Told.RECOVERED)
+    died = [
+        await scene.end(OutcomeKind.FAILED),
+        await scene.end(OutcomeKind.FAILED, trigger=False),
+    ]
+    (report,) = died[-1].reports
+    await tell(scene, *died)
+    await scene.runs.revive("acme", [report.claim.id])
+    again = [
+        await scene.end(OutcomeKind.RELEASED, trigger=False),
+        await scene.end(OutcomeKind.FAILED, trigger=False),
+        await scene.end(OutcomeKind.SUCCEEDED, trigger=False),
+    ]
+    await tell(scene, *again, await scene.end(OutcomeKind.SUCCEEDED))
+    assert await scene.told(callback) == ["dead", "recovered"]
+
+
+async def test_a_retry_that_succeeds_is_no_recovery(scene):
+    await scene.job(attempts=3)
+    callback = await create(scene, Told.RECOVERED)
+    first = await scene.end(OutcomeKind.LOST)
+    scene.clock.instant += 60_000
+    second = await scene.end(OutcomeKind.FAILED, trigger=False)
+    await tell(scene, first, second, await scene.end(OutcomeKind.SUCCEEDED, trigger=False))
+    assert await scene.told(callback) == []
+
+
+async def test_recovery_is_seen_however_many_ran_since(scene):
+    await scene.job()
+    callback = await create(scene, Told.RECOVERED)
+    await scene.end(OutcomeKind.FAILED)
+    event = await scene.end(OutcomeKind.SUCCEEDED)
+    for _ in range(11):
+        await scene.end(OutcomeKind.SUCCEEDED)
+    await tell(scene, event)
+    assert await scene.told(callback) == ["recovered"]
+
+
 async def test_of_one_job_only(scene):
     await scene.job()
     await scene.job("other")
@@ -184,14 +224,18 @@ async def test_a_deleted_callback_is_told_nothing(scene):
         await scene.service.callbacks.delete(scene.office.actor(), callback.id)
 
 
-async def test_bad_ones_change_nothing(scene):
+async def test_bad_ones_change_nothing(scene, monkeypatch):
     actor = scene.office.actor()
     callbacks = scene.service.callbacks
     with pytest.raises(InvalidInput):
         await callbacks.create(actor, URL, frozenset())
-    with pytest.raises(InvalidJob):
+    with pytest.raises(InvalidJob, match=r"^url: "):
         await callbacks.create(actor, "ftp://example.com", frozenset({Told.DEAD}))
     with pytest.raises(NotFound):
         await callbacks.create(actor, URL, frozenset({Told.DEAD}), "none")
+    monkeypatch.setattr("tickwell.services.secrets.secrets.MOST", 0)
+    with pytest.raises(InvalidInput, match="secrets at most"):
+        await callbacks.create(actor, URL, frozenset({Told.DEAD}))
     assert await callbacks.list(actor) == []
+    assert (await scene.jobs.list(JobFilter(project="acme"))).items == []
     assert await scene.service.callbacks.list(scene.office.actor(Role.ADMIN, "other")) == []

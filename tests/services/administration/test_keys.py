@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +26,22 @@ async def test_a_key_can_have_fewer_rights_than_its_role_and_never_more(office, 
         await service.keys.create(
             office.actor(), "x", Role.VIEWER, permissions=frozenset({Permission.EDIT})
         )
+
+
+async def test_whoever_makes_a_key_gives_away_only_what_they_have(office, service):
+    full = await service.keys.create(office.actor(), "full", Role.ADMIN)
+    narrow = replace(office.actor(), permissions=frozenset({Permission.ADMINISTER}))
+    for asked in (
+        service.keys.create(narrow, "x", Role.ADMIN),
+        service.keys.create(narrow, "x", Role.ADMIN, permissions=frozenset({Permission.READ})),
+        service.keys.rotate(narrow, full.key.id),
+        service.members.set(narrow, "eve", Role.ADMIN),
+    ):
+        with pytest.raises(Forbidden):
+            await asked
+    assert await service.keys.list(office.actor()) == [(full.key, None)]
+    made = await service.keys.create(narrow, "x", Role.ADMIN, permissions=narrow.permissions)
+    assert made.key.permissions == narrow.permissions
 
 
 async def test_nothing_in_the_store_lets_anybody_in(office, service):
@@ -111,6 +128,17 @@ async def test_a_rotated_key_works_on_for_the_overlap(office, service):
     assert await service.key_check.find(new.token)
 
 
+async def test_what_takes_over_from_a_key_that_ends_lives_as_long_and_ends(office, service):
+    old = await service.keys.create(office.actor(), "ci", Role.VIEWER, expires_at=TEN + 5000)
+    office.clock.instant += 2000
+    new = await service.keys.rotate(office.actor(), old.key.id)
+    assert new.key.expires_at == TEN + 7000
+    endless = await service.keys.create(office.actor(), "ci", Role.VIEWER)
+    for _ in range(2):  # the second one, too, though the first has given the old key an end
+        new = await service.keys.rotate(office.actor(), endless.key.id)
+        assert new.key.expires_at is None
+
+
 async def test_of_many_rotations_at_once_one_wins(office):
     services = [office.open() for _ in range(8)]
     old = await services[0].keys.create(office.actor(), "ci", Role.OPERATOR)
@@ -154,12 +182,14 @@ async def test_one_entry_for_each_change(office, service):
     assert [entry.action for entry in page.items] == ["key.revoke", "key.rotate", "key.create"]
 
 
-async def test_keys_made_under_an_older_server_key_still_work(office, service):
+async def test_keys_made_under_an_older_server_key_work_and_follow_to_the_newer(office, service):
     from tickwell.services.keyring import Keyring, ServerKey
 
     made = await service.keys.create(office.actor(), "ci", Role.ADMIN)
     newer = ServerKey(bytes(range(32, 64)))
+    alone = Keyring([newer])
+    assert await office.open(keyring=alone).key_check.find(made.token) is None
     assert await office.open(keyring=Keyring([newer, office.keyring.current])).key_check.find(
         made.token
     )
-    assert await office.open(keyring=Keyring([newer])).key_check.find(made.token) is None
+    assert await office.open(keyring=alone).key_check.find(made.token)

@@ -87,6 +87,29 @@ async def test_a_person_comes_back_as_who_they_are(office):
     assert issuer.forms[0]["client_secret"] == "hush"
 
 
+@pytest.mark.parametrize("office", ["memory"], indirect=True)
+async def test_what_the_address_of_the_issuer_asks_for_already_stays(office):
+    there = {"authorization_endpoint": f"{ISSUER}/authorize?policy=one"}
+    service, issuer = await ready(office, discovery=there)
+    await come_back(service, issuer)
+    assert issuer.asked["policy"] == "one"
+
+
+@pytest.mark.parametrize("office", ["memory"], indirect=True)
+async def test_an_issuer_that_answers_nonsense_lets_nobody_in(office):
+    service, issuer = await ready(office)
+
+    async def deep(*_asked):
+        return b"[" * 60_000
+
+    issuer.post = deep
+    with pytest.raises(Unauthenticated):
+        await come_back(service, issuer)
+    service = office.open(provider=CORP, web=deep)
+    with pytest.raises(Unauthenticated, match="does not answer"):
+        await come_back(service, issuer)
+
+
 LIES = {
     "other nonce": {"claims": {"nonce": "x"}},
     "other audience": {"claims": {"aud": "them"}},

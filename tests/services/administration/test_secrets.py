@@ -4,9 +4,10 @@ import json
 import pytest
 
 from tests.services.administration.conftest import TEN
-from tickwell.errors import Forbidden, InvalidInput, NotFound, StoreCorrupt
+from tickwell.errors import Forbidden, InvalidInput, InvalidSetting, NotFound, StoreCorrupt
 from tickwell.services.access.permission import Role
 from tickwell.services.keyring import Keyring, ServerKey
+from tickwell.services.keyring.proof import require_keys
 from tickwell.services.secrets.source import StoredSecrets
 
 NEWER = ServerKey(bytes(range(32, 64)))
@@ -93,6 +94,25 @@ async def test_server_keys_rotate_while_secrets_are_used(office, service):
         await source(office).get("acme", names)
 
 
+async def test_a_secret_that_is_changed_under_the_old_key_meanwhile_is_rewrapped_too(
+    office, service, monkeypatch
+):
+    await service.secrets.set(office.actor(), "token", "first value")
+    changed, put = office.open(keyring=Keyring([NEWER, office.keyring.current])), []
+    original = office.store.put_record
+
+    async def overtaken(*given):
+        put.append(given)
+        if len(put) == 1:
+            await service.secrets.set(office.actor(), "token", CANARY)
+        return await original(*given)
+
+    monkeypatch.setattr(office.store, "put_record", overtaken)
+    assert await changed.secrets.rewrap("acme") == 1
+    found = await source(office, Keyring([NEWER])).get("acme", ["token"])
+    assert found == {"token": CANARY}
+
+
 @pytest.mark.parametrize("value", ["", "abc", "x" * 8193])
 async def test_a_value_that_could_not_be_hidden_or_sent_is_refused(office, service, value):
     with pytest.raises(InvalidInput):
@@ -126,3 +146,35 @@ async def test_everything_sealed_goes_under_the_new_key_in_one_call(office, serv
     page = await changed.audit.list_platform(office.owner())
     assert [entry.action for entry in page.items[:2]] == ["platform.rewrap"] * 2
     assert (await changed.audit.verify_platform(office.owner())).problem is None
+
+
+async def test_an_old_key_is_asked_for_until_nothing_needs_it(office, service):
+    """Secrets of a project that nobody made count, and API keys until they were used again."""
+    await require_keys(office.store, office.keyring, TEN)
+    await service.secrets.set(office.actor(project="of-an-app"), "token", CANARY)
+    key = await service.keys.create(office.actor(), "ci", Role.VIEWER)
+    both, newest = Keyring([NEWER, office.keyring.current]), Keyring([NEWER])
+    await require_keys(office.store, both, TEN + 1)
+    unchanged = office.open(keyring=Keyring([office.keyring.current, NEWER]))
+    assert await unchanged.rewrapping.run(office.owner()) == 0
+    changed = office.open(keyring=both)
+    assert await changed.rewrapping.run(office.owner()) == 1
+    with pytest.raises(InvalidSetting, match="not known here"):
+        await require_keys(office.store, newest, TEN)
+    assert await changed.key_check.find(key.token)
+    assert await changed.rewrapping.run(office.owner()) == 0
+    await require_keys(office.store, newest, TEN)
+    with pytest.raises(InvalidSetting, match="not known here"):
+        await require_keys(office.store, office.keyring, TEN)
+    assert await office.open(keyring=newest).key_check.find(key.token)
+    assert await source(office, newest).get("of-an-app", ["token"]) == {"token": CANARY}
+
+
+async def test_a_key_that_is_revoked_while_it_is_used_stays_revoked(office, service):
+    key = await service.keys.create(office.actor(), "ci", Role.VIEWER)
+    changed = office.open(keyring=Keyring([NEWER, office.keyring.current]))
+    remembered = await changed.key_check._read(key.key.id)
+    changed.key_check._recall.put(key.key.id, remembered)
+    await service.keys.revoke(office.actor(), key.key.id)
+    assert await changed.key_check.find(key.token)  # for a moment
+    assert await office.open().key_check.find(key.token) is None

@@ -165,6 +165,25 @@ async def test_who_makes_up_keys_makes_us_ask_once_a_minute(office):
     assert site.asked == 2
 
 
+@pytest.mark.parametrize("office", ["memory"], indirect=True)
+async def test_all_who_come_with_a_new_key_at_once_are_believed(office):
+    site, asked, answer = Site(EC), asyncio.Event(), asyncio.Event()
+
+    async def slowly(url):
+        asked.set()
+        await answer.wait()
+        return await site.fetch(url)
+
+    service = office.open(trusted=[CORP], fetch=slowly)
+    await service.members.set(office.actor(), "corp:ada", Role.EDITOR)
+    coming = [asyncio.create_task(service.tokens.find(signed())) for _ in range(5)]
+    await asked.wait()
+    coming += [asyncio.create_task(service.tokens.find(signed())) for _ in range(5)]
+    answer.set()
+    assert {user.name for user in await asyncio.gather(*coming)} == {"corp:ada"}
+    assert site.asked == 1
+
+
 async def test_a_role_that_a_claim_gives_counts_in_one_project_only(office):
     issuer = read_issuer(
         "corp issuer=https://id.example.com audience=us jwks=https://id.example.com/j"
@@ -175,6 +194,11 @@ async def test_a_role_that_a_claim_gives_counts_in_one_project_only(office):
     assert user.roles == {"acme": Role.OPERATOR}
     with pytest.raises(Unauthenticated):
         await service.tokens.find(signed(tw_role="owner"))
+    await service.projects.create(office.owner(), "acme")
+    assert await service.tokens.find(signed(tw_role="operator"))
+    await service.projects.delete(office.owner(), "acme")
+    with pytest.raises(Unauthenticated):
+        await service.tokens.find(signed(tw_role="operator"))
 
 
 @pytest.mark.parametrize("office", ["memory"], indirect=True)

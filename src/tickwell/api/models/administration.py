@@ -148,6 +148,7 @@ class Limits(Answer):
     jobs: int
     fires_per_day: int
     fires_per_minute: int
+    requests_per_minute: int
     runs_per_minute: int
     running: int
     payload: int
@@ -159,6 +160,7 @@ class LimitsToSet(Shape):
     jobs: int = Field(default=0, ge=0, le=2**53)
     fires_per_day: int = Field(default=0, ge=0, le=2**53)
     fires_per_minute: int = Field(default=0, ge=0, le=2**53)
+    requests_per_minute: int = Field(default=0, ge=0, le=2**53)
     runs_per_minute: int = Field(default=0, ge=0, le=2**53)
     running: int = Field(default=0, ge=0, le=2**53)
     payload: int = Field(default=0, ge=0, le=2**53)

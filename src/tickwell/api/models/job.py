@@ -140,6 +140,9 @@ class Job(JobBody, Answer):
     cursor: Cursor
     app: str | None = None
     declared: str | None = None
+    edited: bool | None = Field(
+        default=None, description="Whether a person changed what code declares; that is in force."
+    )
 
 
 class JobPage(Answer):

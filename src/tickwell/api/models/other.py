@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from tickwell.api.models.base import Answer, Instant, Json, Shape
@@ -32,6 +34,21 @@ class Workers(Answer):
 
     items: list[Worker]
     next_cursor: str | None
+
+
+class Finding(Answer):
+    """One thing that a checkup looked at, and what to do about it."""
+
+    check: str
+    level: Literal["ok", "warning", "broken"]
+    text: str
+    remedy: str
+
+
+class Findings(Answer):
+    """All that a checkup looked at."""
+
+    items: list[Finding]
 
 
 class QueuePause(Answer):

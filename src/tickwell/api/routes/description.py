@@ -11,6 +11,22 @@ from tickwell.services.access.permission import Permission
 router = APIRouter(include_in_schema=False)
 
 
+@router.get("", dependencies=[allow(Permission.READ)])
+async def index(request: Request) -> Response:
+    """What this is, and where it is described."""
+    app: FastAPI = request.app
+    info, path = app.openapi()["info"], request.scope["path"]
+    return answer(
+        {
+            "name": info["title"],
+            "version": info["version"],
+            "description": f"{path}/openapi.json",
+            "jobs": f"{path}/jobs",
+            "executions": f"{path}/executions",
+        }
+    )
+
+
 @router.get("/openapi.json", dependencies=[allow(Permission.READ)])
 async def description(request: Request) -> Response:
     """OpenAPI 3.1."""

@@ -127,9 +127,9 @@ async def replace(request: Request, key: str, actor: Actor = allow(Permission.ED
     flat = takes_flat(request)
     version = await expected_version(request, actor, key, required=not flat)
     document = await bodies.read_json(request)
-    given, _ = definition(document, flat=flat, sent_back=True)
+    given, enabled = definition(document, flat=flat, sent_back=True)
     jobs = context_of(request).operations.jobs
-    return changed_answer(await jobs.replace(actor, key, given, version))
+    return changed_answer(await jobs.replace(actor, key, given, version, enabled=enabled))
 
 
 @router.patch(

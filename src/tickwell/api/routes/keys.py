@@ -58,7 +58,14 @@ async def create(request: Request, actor: Actor = allow(Permission.ADMINISTER)) 
 
 @router.post(
     "/keys/{id}/rotate",
-    **described("rotate_key", models.NewKey, status=201, body=models.Rotation, one_time=True),
+    **described(
+        "rotate_key",
+        models.NewKey,
+        status=201,
+        body=models.Rotation,
+        example={"overlap": "1h"},
+        one_time=True,
+    ),
 )
 async def rotate(
     request: Request, id: str, actor: Actor = allow(Permission.ADMINISTER)

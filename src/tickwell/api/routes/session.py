@@ -9,6 +9,7 @@ from tickwell.api.answers import answer
 from tickwell.api.context import administration_of
 from tickwell.api.cookies import drop_session, session_of, set_session
 from tickwell.api.describe import described
+from tickwell.api.in_person import require_session
 from tickwell.api.models import administration as models
 from tickwell.api.same_origin import require_own_site
 from tickwell.api.security import allow, public
@@ -24,7 +25,13 @@ router = APIRouter(tags=["session"])
     "/session",
     dependencies=[public()],
     **described(
-        "log_in", models.Session, status=201, body=models.Login, body_required=True, one_time=True
+        "log_in",
+        models.Session,
+        status=201,
+        body=models.Login,
+        example={"name": "ada", "password": "correct horse battery"},
+        body_required=True,
+        one_time=True,
     ),
 )
 async def log_in(request: Request) -> Response:
@@ -50,6 +57,7 @@ async def log_in(request: Request) -> Response:
 @router.delete("/session", dependencies=[public()], **described("log_out", models.Done))
 async def log_out(request: Request) -> Response:
     """End the session that the cookie names."""
+    require_own_site(request)
     id = session_of(request)
     address = request.client.host if request.client else ""
     logins = administration_of(request).logins
@@ -73,10 +81,17 @@ async def who(actor: Actor = allow(Permission.READ)) -> Response:
 
 @router.put(
     "/session/password",
-    **described("set_password", models.Done, body=models.PasswordToSet, body_required=True),
+    **described(
+        "set_password",
+        models.Done,
+        body=models.PasswordToSet,
+        example={"new": "correct horse battery"},
+        body_required=True,
+    ),
 )
 async def set_password(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
-    """Set one's own password; all one's sessions end."""
+    """Set one's own password, in a session; all one's sessions end."""
+    require_session(request)
     given = await bodies.read_object(request, "current", "new")
     kind, _, name = actor.name.partition(":")
     if kind != "user":

@@ -8,6 +8,7 @@ from tickwell.api import bodies
 from tickwell.api.answers import answer
 from tickwell.api.context import administration_of
 from tickwell.api.describe import described
+from tickwell.api.in_person import require_session
 from tickwell.api.models import administration as models
 from tickwell.api.once import require_no_key
 from tickwell.api.security import allow, public
@@ -20,16 +21,14 @@ router = APIRouter(tags=["tokens"])
 
 @router.post("/tokens", **described("issue_token", models.Token, status=201, one_time=True))
 async def issue(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
-    """A token that says who one is, for 15 minutes."""
+    """A token that says who one is, for 15 minutes; for a session only."""
     require_no_key(request)
+    require_session(request)
     await bodies.read_object(request)
     administration = administration_of(request)
     kind, _, name = actor.name.partition(":")
     if kind != "user":
-        raise InvalidInput(
-            "a token says which user asks, and no user does",
-            hint="An API key needs no token: send the key itself; a user logs in first",
-        )
+        raise InvalidInput("a token says which user asks, and here nobody is asked who they are")
     user = await administration.directory.find(name)
     if user is None:
         raise NotFound("user", actor.name)

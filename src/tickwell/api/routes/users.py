@@ -53,7 +53,10 @@ async def create(request: Request, actor: Actor = allow(Permission.PLATFORM)) ->
     return answer(public(user), 201)
 
 
-@router.patch("/users/{name}", **described("change_user", models.User, body=models.UserChange))
+@router.patch(
+    "/users/{name}",
+    **described("change_user", models.User, body=models.UserChange, example={"disabled": True}),
+)
 async def change(
     request: Request, name: str, actor: Actor = allow(Permission.PLATFORM)
 ) -> Response:

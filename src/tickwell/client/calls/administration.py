@@ -1,4 +1,4 @@
-"""Projects, members, users, keys, tokens, limits."""
+"""Projects, members, users, keys, limits."""
 
 from __future__ import annotations
 
@@ -137,6 +137,7 @@ def set_limits(
     jobs: int = 0,
     fires_per_day: int = 0,
     fires_per_minute: int = 0,
+    requests_per_minute: int = 0,
     runs_per_minute: int = 0,
     running: int = 0,
     payload: int = 0,
@@ -146,6 +147,7 @@ def set_limits(
         jobs=jobs,
         fires_per_day=fires_per_day,
         fires_per_minute=fires_per_minute,
+        requests_per_minute=requests_per_minute,
         runs_per_minute=runs_per_minute,
         running=running,
         payload=payload,
@@ -171,11 +173,6 @@ def set_retention(*, age: str, count: int, dead: str) -> Call[results.Retained]:
 def get_session() -> Call[results.Me]:
     """Who asks, and what they may."""
     return get("session")
-
-
-def issue_token() -> Call[results.Token]:
-    """A short-lived token with the rights of whoever asks."""
-    return post("tokens", once=False)
 
 
 def get_jwks() -> Call[results.Jwks]:

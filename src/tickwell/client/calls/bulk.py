@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
-from tickwell.client.call import Call, Instant, fields, instant, post
+from tickwell.client.call import Call, Instant, fields, instant, known, post
 from tickwell.client.results.jobs import BulkDone
 
 
@@ -44,7 +44,7 @@ def bulk_delete(**matching: Unpack[Matching]) -> Call[BulkDone]:
 
 
 def _bulk(action: str, matching: Matching, **more: Any) -> Call[BulkDone]:
-    where = dict(matching)
+    where = known(matching, Matching)
     dry_run, key = where.pop("dry_run", False), where.pop("idempotency_key", None)
     if "states" in where:
         where["states"] = list(matching["states"])

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from tickwell.client.call import KEEP, Call, Instant, fields, get, instant, post
+from tickwell.client.call import KEEP, Call, Instant, fields, get, known, post
 from tickwell.client.results.executions import DeadGroups, Execution, Purged, Revival
 from tickwell.client.results.page import Page
 
 
+class Shown(TypedDict, total=False):
+    """Which executions, and which page of them."""
+
+    state: Sequence[str]
+    kind: str | None
+    since: Instant | None
+    until: Instant | None
+    limit: int | None
+    cursor: str | None
+
+
+class DeadLetters(TypedDict, total=False):
+    """Which dead letters; nothing given: all."""
+
+    job: str | None
+    queue: str | None
+    since: Instant | None
+    until: Instant | None
+    signature: str | None
+    search: str | None
+
+
 def list_executions(
-    *,
-    job: str | None = None,
-    state: Sequence[str] = (),
-    kind: str | None = None,
-    queue: str | None = None,
-    since: Instant | None = None,
-    until: Instant | None = None,
-    limit: int | None = None,
-    cursor: str | None = None,
+    *, job: str | None = None, queue: str | None = None, **shown: Unpack[Shown]
 ) -> Call[Page[Execution]]:
     """Executions, newest first, a page of them."""
-    return get(
-        *("executions",),
-        job=job,
-        state=state,
-        kind=kind,
-        queue=queue,
-        since=instant(since, "since"),
-        until=instant(until, "until"),
-        limit=limit,
-        cursor=cursor,
-    )
+    return get("executions", job=job, queue=queue, **known(shown, Shown))
 
 
 def get_execution(id: str) -> Call[Execution]:
@@ -53,66 +57,35 @@ def revive_execution(
     return post("executions", id, "revive", body=body, key=idempotency_key)
 
 
-def dead_letter_groups(
-    *,
-    job: str | None = None,
-    queue: str | None = None,
-    since: Instant | None = None,
-    until: Instant | None = None,
-    signature: str | None = None,
-    search: str | None = None,
-) -> Call[DeadGroups]:
+def dead_letter_groups(**where: Unpack[DeadLetters]) -> Call[DeadGroups]:
     """What went wrong, the largest group first."""
-    return get(
-        "dead-letters",
-        "groups",
-        **_dead(since, until, job=job, queue=queue, signature=signature, search=search),
-    )
+    return get("dead-letters", "groups", **known(where, DeadLetters))
 
 
 def revive_dead_letters(
     *,
-    job: str | None = None,
-    queue: str | None = None,
-    since: Instant | None = None,
-    until: Instant | None = None,
-    signature: str | None = None,
-    search: str | None = None,
     rate: float | None = None,
     payload: Any = KEEP,
     idempotency_key: str | None = None,
+    **where: Unpack[DeadLetters],
 ) -> Call[Revival]:
     """Begin to revive all that match, so many a second; `get_revival` says how far it is.
 
     With another payload each is repeated as a new execution, and the dead one stays.
     """
-    body = fields(
-        filter=_dead(since, until, job=job, queue=queue, signature=signature, search=search),
-        rate=rate,
-    )
+    body = fields(filter=known(where, DeadLetters), rate=rate)
     body |= {} if payload is KEEP else {"payload": payload}
     return post("dead-letters", "revive", body=body, key=idempotency_key)
 
 
 def purge_dead_letters(
-    *,
-    job: str | None = None,
-    queue: str | None = None,
-    since: Instant | None = None,
-    until: Instant | None = None,
-    signature: str | None = None,
-    search: str | None = None,
-    idempotency_key: str | None = None,
+    *, idempotency_key: str | None = None, **where: Unpack[DeadLetters]
 ) -> Call[Purged]:
     """Delete those that match for good, ten thousand at a time; nothing given: all."""
-    body = {"filter": _dead(since, until, job=job, queue=queue, signature=signature, search=search)}
+    body = {"filter": known(where, DeadLetters)}
     return post("dead-letters", "purge", body=body, key=idempotency_key)
 
 
 def get_revival(id: str) -> Call[Revival]:
     """How far a revival is."""
     return get("dead-letters", "revivals", id)
-
-
-def _dead(since: Instant | None, until: Instant | None, **where: str | None) -> dict[str, Any]:
-    return fields(since=instant(since, "since"), until=instant(until, "until"), **where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from tickwell.client.call import (
     Call,
@@ -14,8 +14,10 @@ from tickwell.client.call import (
     fields,
     get,
     instant,
+    known,
     post,
 )
+from tickwell.client.calls.executions import Shown
 from tickwell.client.results.executions import Backfilled, Execution, Slots
 from tickwell.client.results.jobs import BatchDone, Definition, Job, JobChanged, Version
 from tickwell.client.results.page import Items, Page
@@ -148,23 +150,6 @@ def job_versions(key: str, *, cursor: str | None = None) -> Call[Page[Version]]:
     return get("jobs", key, "versions", cursor=cursor)
 
 
-def job_history(
-    key: str,
-    *,
-    state: Sequence[str] = (),
-    kind: str | None = None,
-    since: Instant | None = None,
-    until: Instant | None = None,
-    limit: int | None = None,
-    cursor: str | None = None,
-) -> Call[Page[Execution]]:
+def job_history(key: str, **shown: Unpack[Shown]) -> Call[Page[Execution]]:
     """The executions of a job, newest first, a page of them."""
-    return get(
-        *("jobs", key, "history"),
-        state=state,
-        kind=kind,
-        since=instant(since, "since"),
-        until=instant(until, "until"),
-        limit=limit,
-        cursor=cursor,
-    )
+    return get("jobs", key, "history", **known(shown, Shown))

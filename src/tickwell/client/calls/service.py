@@ -8,7 +8,7 @@ from typing import Any
 from tickwell.client.call import Call, fields, get, post
 from tickwell.client.results.jobs import Preview
 from tickwell.client.results.page import Items, Page
-from tickwell.client.results.service import Health, HealthDetails, Queue, Worker
+from tickwell.client.results.service import Finding, Health, HealthDetails, Queue, Worker
 
 
 def list_queues() -> Call[Items[Queue]]:
@@ -36,6 +36,11 @@ def list_workers() -> Call[Page[Worker]]:
 def get_worker(id: str) -> Call[Worker]:
     """One worker, with its last beat."""
     return get("workers", id)
+
+
+def checkup() -> Call[Items[Finding]]:
+    """What keeps jobs of the project from running, and what to do about it."""
+    return get("checkup")
 
 
 def preview_cron(expr: str, *, tz: str | None = None, count: int | None = None) -> Call[Preview]:

@@ -77,6 +77,7 @@ class Limits(TypedDict):
     jobs: int
     fires_per_day: int
     fires_per_minute: int
+    requests_per_minute: int
     runs_per_minute: int
     running: int
     payload: int
@@ -150,12 +151,6 @@ class Me(TypedDict):
     name: str
     project: str
     permissions: list[str]
-
-
-class Token(TypedDict):
-    """A token of the server's own issuer."""
-
-    token: str
 
 
 class Jwks(TypedDict):

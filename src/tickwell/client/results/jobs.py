@@ -60,6 +60,7 @@ class Job(Definition, total=False):
     cursor: Required[Cursor]
     app: str | None
     declared: str | None
+    edited: bool | None
 
 
 class JobChanged(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 
 class Worker(TypedDict):
@@ -18,6 +18,15 @@ class Worker(TypedDict):
     started_at: str
     beat: int
     seen_at: str
+
+
+class Finding(TypedDict):
+    """One thing that a checkup looked at, and what to do about it."""
+
+    check: str
+    level: Literal["ok", "warning", "broken"]
+    text: str
+    remedy: str
 
 
 class QueuePause(TypedDict):

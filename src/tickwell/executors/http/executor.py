@@ -165,9 +165,9 @@ class HttpExecutor:
             else:
                 secrets = await self._fetch_secrets(plan, claim) if plan.secrets else {}
                 values = Values(claim, secrets)
-                if secrets:
-                    hide = hider(secrets.values())
                 auth = plan.credentials(values)
+                shown = "" if auth is None else auth.shown.removeprefix("Basic ")
+                hide = hider([*secrets.values(), shown])
                 token = None if auth is None else await self._tokens.get(auth, client.send)
                 request = build(plan, claim, values, self._clock.now(), token)
                 if plan.target.auth is not None:

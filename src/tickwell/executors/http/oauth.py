@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import urlencode
 
 from tickwell.domain.http.header import LARGEST, unsendable
 from tickwell.domain.http.url import parse_url
 from tickwell.executors.http.answer import Answer
 from tickwell.executors.http.guard import Guard
-from tickwell.executors.http.plan import Credentials, basic
+from tickwell.executors.http.plan import Credentials
 from tickwell.executors.http.request import Request
 from tickwell.executors.http.values import Unsendable
 
@@ -70,10 +70,7 @@ class Tokens:
                 {
                     "Content-Type": "application/x-www-form-urlencoded",
                     "Accept": "application/json",
-                    # RFC 6749, 2.3.1: both are form-encoded before they are joined.
-                    "Authorization": basic(
-                        quote_plus(auth.client_id), quote_plus(auth.client_secret)
-                    ),
+                    "Authorization": auth.shown,
                 },
                 urlencode(form).encode(),
             )

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from tickwell.executors.http.address import Address, read_address
 from tickwell.executors.http.resolver import Resolver
@@ -37,14 +37,27 @@ def _store_places(url: str) -> Iterable[Place]:
     scheme = url.partition("://")[0].partition("+")[0]
     if scheme not in _STORE_PORTS:
         return
-    # MongoDB names several hosts, with commas, which urlsplit takes for one.
-    for part in urlsplit(url).netloc.rpartition("@")[2].split(","):
+    # Several hosts are named with commas, which urlsplit takes for one.
+    parts = urlsplit(url)
+    named = parts.netloc.rpartition("@")[2].split(",")
+    for part in named if any(named) else _in_query(parts.query):
         one = urlsplit(f"//{part}")
         try:
             port = one.port
         except ValueError:
             port = None
         yield Place(one.hostname or "localhost", port or _STORE_PORTS[scheme])
+
+
+def _in_query(query: str) -> Iterable[str]:
+    """Hosts with their ports as PostgreSQL takes them behind the path; a folder is no host."""
+    given = dict(parse_qsl(query))
+    hosts = given.get("host", "").split(",")
+    ports = given.get("port", "").split(",")
+    ports = ports * len(hosts) if len(ports) == 1 else ports
+    for host, port in zip(hosts, ports, strict=False):
+        if not host.startswith(("/", "@")):
+            yield f"{host}:{port}"
 
 
 class Own:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
 from tickwell.domain.http.header import LARGEST, check_headers, unsendable
@@ -28,6 +28,12 @@ class Credentials(NamedTuple):
     client_secret: str
     scope: str
     audience: str
+
+    @property
+    def shown(self) -> str:
+        """The header that they are shown in."""
+        # RFC 6749, 2.3.1: both are form-encoded before they are joined.
+        return basic(quote_plus(self.client_id), quote_plus(self.client_secret))
 
 
 class Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -32,6 +32,11 @@ class Actor:
         """Raise `Forbidden` without the permission."""
         if permission not in self.permissions:
             raise Forbidden(permission, self.name)
+
+    def require_all(self, permissions: Iterable[Permission]) -> None:
+        """The same for several: nobody gives away what they do not have."""
+        for permission in sorted(permissions):
+            self.require(permission)
 
 
 Operation = Callable[Concatenate[S, Actor, P], Coroutine[Any, Any, R]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tickwell.domain.naming import is_name
 from tickwell.errors import InvalidInput
 from tickwell.services.access.permission import Permission, Role, permissions_of
 
@@ -22,6 +23,8 @@ class ApiKey:
     created_at: int
     created_by: str
     expires_at: int | None
+    #: Milliseconds that it was made for; a rotation ends it earlier.
+    life: int | None = None
     #: The key that this one takes over from.
     replaces: str | None = None
     #: Which server key the digest is made with.
@@ -49,6 +52,7 @@ def key_to_document(key: ApiKey) -> dict[str, Any]:
         "created_at": key.created_at,
         "created_by": key.created_by,
         "expires_at": key.expires_at,
+        "life": key.life,
         "replaces": key.replaces,
         "pepper": key.pepper,
         "digest": key.digest,
@@ -70,7 +74,7 @@ def key_from_document(project: str, document: dict[str, Any]) -> ApiKey:
 
 def check_new(name: str, role: Role, narrowed: frozenset[Permission] | None) -> None:
     """Refuse what could not be meant."""
-    if not 0 < len(name) <= 255 or not name.isprintable():
+    if not is_name(name):
         raise InvalidInput("1 to 255 printable characters are needed", field="name")
     beyond = (narrowed or frozenset()) - permissions_of(role)
     if beyond:

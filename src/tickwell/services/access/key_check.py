@@ -39,7 +39,7 @@ class KeyCheck:
         key = await self._recall.get(token.id, lambda: self._read(token.id))
         if not self._matches(key, token) or key is None or key.is_over(self._clock.now()):
             return None
-        await self._note(key)
+        await self._note(key, token)
         return key
 
     async def _read(self, id: str) -> ApiKey | None:
@@ -55,7 +55,7 @@ class KeyCheck:
         given = digest(self._keyring, pepper, token)
         return hmac.compare_digest(given or self._nobody, key.digest if key else "0" * 64)
 
-    async def _note(self, key: ApiKey) -> None:
+    async def _note(self, key: ApiKey, token: KeyToken) -> None:
         now = self._clock.now()
         if now - self._noted.get(key.id, 0) < NOTED:
             return
@@ -64,3 +64,15 @@ class KeyCheck:
         self._noted[key.id] = now
         record = Record(kind=USED, project=key.project, key=key.id, document={"at": now})
         await self._store.put_record(record, now)
+        if key.pepper != self._keyring.current.id:
+            await self._follow(key, token, now)
+
+    async def _follow(self, key: ApiKey, token: KeyToken, now: int) -> None:
+        """Put a digest with the current server key in the place of the old one."""
+        record = await self._store.get_record(KIND, key.project, key.id, now)
+        if record is not None:
+            pepper = self._keyring.current.id
+            made = digest(self._keyring, pepper, token)
+            record.document = record.document | {"pepper": pepper, "digest": made}
+            # Not if somebody rotates or revokes it meanwhile: there is a next time.
+            await self._store.put_record(record, now, record.version)

@@ -15,7 +15,7 @@ from tickwell.services.access.key import (
     key_to_document,
 )
 from tickwell.services.access.key_token import digest, new_token
-from tickwell.services.access.permission import Permission, Role
+from tickwell.services.access.permission import Permission, Role, permissions_of
 from tickwell.services.audit.audit import Audit
 from tickwell.services.keyring import Keyring
 from tickwell.services.platform import PLATFORM
@@ -23,7 +23,7 @@ from tickwell.services.time import Time
 
 #: The key itself, in its project; which project that is; when it was last used.
 KIND, PLACE, USED = "api_key", "api_key_place", "api_key_used"
-MOST = 1000
+MOST, MOST_PLACES = 1000, 10_000
 #: Milliseconds that the old key still works after a rotation, unless told otherwise.
 OVERLAP = 24 * 3_600_000
 
@@ -55,27 +55,38 @@ class Keys:
         permissions: frozenset[Permission] | None = None,
         expires_at: int | None = None,
     ) -> NewKey:
-        """A new key of the actor's project."""
+        """A new key of the actor's project, which may do no more than the actor."""
         check_new(name, role, permissions)
+        actor.require_all(permissions_of(role) if permissions is None else permissions)
         now = self._clock.now()
         if expires_at is not None and expires_at <= now:
             raise InvalidInput("is past", field="expires_at", hint="Choose a later moment")
         if len(await self._store.list_records(KIND, actor.project, "", now, MOST)) >= MOST:
             raise InvalidInput(f"a project has {MOST} keys at most", hint="Revoke some")
-        made = self._make(actor, name, role, narrowed=permissions, expires_at=expires_at)
+        life = None if expires_at is None else expires_at - now
+        made = self._make(actor, name, role, now=now, narrowed=permissions, life=life)
         await self._add(made.key)
         await self._audit.record(actor, "key.create", f"key/{made.key.id}", after=_public(made.key))
         return made
 
     @needs(Permission.ADMINISTER)
     async def rotate(self, actor: Actor, id: str, overlap: int = OVERLAP) -> NewKey:
-        """A key that takes over from another, which works on for the overlap."""
+        """A key that takes over from another for as long, which works on for the overlap."""
         now = self._clock.now()
         record = await self._record(actor.project, id)
         old = key_from_document(actor.project, record.document)
         if old.is_over(now):
             raise WrongState("key", id, "expired", "a live one can be rotated")
-        made = self._make(actor, old.name, old.role, narrowed=old.narrowed, replaces=id)
+        actor.require_all(old.permissions)
+        made = self._make(
+            actor,
+            old.name,
+            old.role,
+            now=now,
+            narrowed=old.narrowed,
+            life=old.life,
+            replaces=id,
+        )
         ends = min(now + max(overlap, 0), old.expires_at or now + max(overlap, 0))
         record.document = key_to_document(replace(old, expires_at=ends))
         # The new one first: should this process die here, nobody holds a key that ends unasked.
@@ -106,6 +117,19 @@ class Keys:
         keys = [key_from_document(actor.project, record.document) for record in records]
         return [(key, last.get(key.id)) for key in keys]
 
+    async def peppers(self) -> set[str]:
+        """The server keys that live keys of any project are checked with."""
+        now, found = self._clock.now(), set()
+        for digit in "0123456789abcdef":  # so many at a time: a platform may have many
+            places = await self._store.list_records(PLACE, PLATFORM, digit, now, MOST_PLACES)
+            for place in places:
+                project = place.document["project"]
+                record = await self._store.get_record(KIND, project, place.key, now)
+                key = None if record is None else key_from_document(project, record.document)
+                if key is not None and not key.is_over(now):
+                    found.add(key.pepper)
+        return found
+
     @needs(Permission.READ)
     async def name_of(self, actor: Actor, id: str) -> str | None:
         """What a key of the project is called; None when it is gone."""
@@ -118,8 +142,9 @@ class Keys:
         name: str,
         role: Role,
         *,
+        now: int,
         narrowed: frozenset[Permission] | None,
-        expires_at: int | None = None,
+        life: int | None,
         replaces: str | None = None,
     ) -> NewKey:
         token, pepper = new_token(), self._keyring.current.id
@@ -129,9 +154,10 @@ class Keys:
             name=name,
             role=role,
             narrowed=narrowed,
-            created_at=self._clock.now(),
+            created_at=now,
             created_by=actor.name,
-            expires_at=expires_at,
+            expires_at=None if life is None else now + life,
+            life=life,
             replaces=replaces,
             pepper=pepper,
             digest=digest(self._keyring, pepper, token) or "",

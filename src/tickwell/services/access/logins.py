@@ -14,6 +14,7 @@ from tickwell.services.access.sessions import Sessions
 from tickwell.services.access.user import User
 from tickwell.services.audit.audit import Audit
 from tickwell.services.limits.bucket import Buckets, Rate
+from tickwell.services.limits.neighbours import neighbours
 from tickwell.services.platform import PLATFORM
 from tickwell.services.time import Time
 
@@ -101,7 +102,7 @@ class Logins:
     def throttle(self, address: str, name: str = "") -> None:
         """Refuse a try where there were too many, from an address or for a name."""
         now = self._clock.now()
-        asked = [self._addresses.take(address, now)]
+        asked = [self._addresses.take(neighbours(address), now)]
         asked += [self._names.take(name, now)] if name else []
         waits = [taken.reset for taken in asked if not taken.allowed]
         if waits:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tickwell.errors import Conflict, NotFound
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.directory import Directory
-from tickwell.services.access.permission import Permission, Role
+from tickwell.services.access.permission import Permission, Role, permissions_of
 from tickwell.services.access.user import User, check_user_name
 from tickwell.services.audit.audit import Audit
 from tickwell.services.time import Time
@@ -28,6 +28,7 @@ class Members:
         A user that does not exist is made, without a password: so the answer tells nobody whether
         somebody has an account here.
         """
+        actor.require_all(permissions_of(role))
         if role is not Role.ADMIN:
             await self._require_another_admin(actor.project, check_user_name(name))
         before = await give_role(self._directory, self._clock, name, actor.project, role)

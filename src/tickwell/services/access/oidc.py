@@ -25,6 +25,8 @@ from tickwell.services.time import Time
 KIND = "oidc_state"
 #: Milliseconds that a person has to log in over there.
 LIFE = 10 * 60_000
+#: No answer, or none that says what was asked for.
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +111,8 @@ class Oidc:
             "code_challenge": base64.urlsafe_b64encode(challenge).decode().rstrip("="),
             "code_challenge_method": "S256",
         }
-        return f"{found['authorization_endpoint']}?{urlencode(query)}", state
+        there = found["authorization_endpoint"]
+        return f"{there}{'&' if '?' in there else '?'}{urlencode(query)}", state
 
     async def finish(
         self, state: str, kept: str, code: str, *, address: str, old: str | None
@@ -140,7 +143,7 @@ class Oidc:
         try:
             answer = json.loads(await self._web.post(found["token_endpoint"], form))
             token = read_unverified(str(answer["id_token"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except _UNREADABLE:
             raise Unauthenticated(REFUSED) from None
         keys = self._keys = self._keys or RemoteKeys(self._clock, found["jwks_uri"], self._web)
         key = await keys.find(token.kid)
@@ -174,7 +177,7 @@ class Oidc:
                 found = json.loads(await self._web(address))
                 wanted = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
                 self._found = {name: str(found[name]) for name in wanted}
-            except (OSError, ValueError, KeyError, TypeError):
+            except _UNREADABLE:
                 raise Unauthenticated("the issuer does not answer; try again later") from None
             if self._found["issuer"] != self.provider.issuer:
                 self._found = None

@@ -24,12 +24,12 @@ class Passwords:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._nobody: str | None = None
 
-    async def hash(self, password: str) -> str:
+    async def hash(self, password: str, field: str = "password") -> str:
         """What is stored; refused when it is too short to be safe."""
         if not SHORTEST <= len(password) <= LONGEST:
             raise InvalidInput(
                 f"a password has {SHORTEST} to {LONGEST} characters",
-                field="password",
+                field=field,
                 hint="A few words that only you would put together are best",
             )
         async with self._places:

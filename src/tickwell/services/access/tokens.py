@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,10 +32,14 @@ class Tokens:
         issuer: Issuer,
         trusted: Sequence[TrustedIssuer],
         fetch: Fetch,
+        *,
+        is_deleted: Callable[[str], Awaitable[bool]],
     ) -> None:
         self._clock = clock
         self._directory = directory
         self._issuer = issuer
+        #: Of a project: no claim opens one that is gone.
+        self._is_deleted = is_deleted
         self._trusted: Mapping[str, _Known] = {
             each.issuer: _Known(each, RemoteKeys(clock, each.jwks, fetch)) for each in trusted
         }
@@ -70,7 +74,7 @@ class Tokens:
             return None
         user = await self._directory.find(name)
         role = _role(claims.get(trusted.role)) if trusted.role else None
-        if trusted.project and role is not None:
+        if trusted.project and role is not None and not await self._is_deleted(trusted.project):
             known = user or User(name=name)
             given = {trusted.project: role}
             # Not written anywhere: it counts as long as the token does.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
@@ -64,15 +65,19 @@ class RemoteKeys:
         self._keys: dict[str, VerifyingKey] = {}
         self._fetched_at: int | None = None
         self._asked_at: int | None = None
+        self._looking = asyncio.Lock()
 
     async def find(self, kid: str) -> VerifyingKey | None:
         now = self._clock.now()
-        stale = self._fetched_at is None or now - self._fetched_at >= LIFE
-        may_ask = self._asked_at is None or now - self._asked_at >= PATIENCE
-        if (stale or kid not in self._keys) and may_ask:
+        fresh = self._fetched_at is not None and now - self._fetched_at < LIFE
+        if kid in self._keys and (fresh or self._looking.locked()):
+            return self._keys[kid]
+        # Who comes with a new key while one looks for it waits for what is found.
+        async with self._looking:
             # Whoever makes up key ids makes us ask once a minute, and not more.
-            self._asked_at = now
-            await self._look()
+            if self._asked_at is None or now - self._asked_at >= PATIENCE:
+                self._asked_at = now
+                await self._look()
         return self._keys.get(kid)
 
     async def _look(self) -> None:

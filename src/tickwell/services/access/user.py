@@ -56,6 +56,11 @@ def public(user: User) -> dict[str, Any]:
     return {name: document[name] for name in ("name", "platform", "disabled", "roles")}
 
 
+def is_foreign(name: str) -> bool:
+    """Whether another issuer vouches for the user."""
+    return ":" in name
+
+
 def check_user_name(text: str) -> str:
     """The name in lower case, if a user may be called so."""
     name = text.strip()

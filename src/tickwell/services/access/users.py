@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tickwell.errors import Conflict, LimitReached, NotFound, Unauthenticated
+from tickwell.errors import Conflict, InvalidInput, LimitReached, NotFound, Unauthenticated
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.links import Links
 from tickwell.services.access.logins import PER_NAME
 from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.permission import Permission
-from tickwell.services.access.user import User, check_user_name, public
+from tickwell.services.access.user import User, check_user_name, is_foreign, public
 from tickwell.services.audit.audit import Audit
 from tickwell.services.limits.bucket import Buckets
 from tickwell.services.platform import PLATFORM
@@ -42,9 +42,12 @@ class Users:
         self, actor: Actor, name: str, *, password: str | None = None, platform: bool = False
     ) -> User:
         """Add a user; without a password they log in by a link, or through another issuer."""
-        now = self._clock.now()
+        now, checked = self._clock.now(), check_user_name(name)
+        if password is not None and is_foreign(checked):
+            reason = "who logs in through another issuer has no password here"
+            raise InvalidInput(reason, field="password", hint="Leave it out")
         user = User(
-            name=check_user_name(name),
+            name=checked,
             platform=platform,
             password=None if password is None else await self._passwords.hash(password),
             generation=now,
@@ -107,9 +110,12 @@ class Users:
         user = await self._directory.read(name)
         if user is None or actor.name != f"user:{user.name}":
             raise NotFound("user", name)
+        if is_foreign(user.name):
+            # With one they would get in after their issuer has shut them out.
+            raise InvalidInput("you log in through another issuer, and have no password here")
         if user.password:
             await self._require_password(actor, user, current)
-        hashed = await self._passwords.hash(new)
+        hashed = await self._passwords.hash(new, "new")
         _, after = await self._directory.change(
             name,
             lambda known: replace(known, password=hashed, generation=known.generation + 1),

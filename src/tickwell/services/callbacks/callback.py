@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -16,6 +17,12 @@ from tickwell.domain.trigger.moment import to_text
 KIND, PLACE = "callback", "callback_project"
 #: Marks the jobs that callbacks are sent by: of them nothing is told.
 TAG = "callback"
+#: A template that names the key of a callback.
+SIGNING_KEY = re.compile(r"\bsecret\.callback-[0-9a-f]{8}-")
+#: Outcomes that an execution has in its counts, unless a revival began them anew.
+_TRIED = frozenset(
+    {OutcomeKind.SUCCEEDED, OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST}
+)
 
 
 class Told(StrEnum):
@@ -27,7 +34,7 @@ class Told(StrEnum):
     FAILED = "failed"
     #: An execution died.
     DEAD = "dead"
-    #: An execution succeeded, and the one before it of the same job had died.
+    #: An execution succeeded that had died before, or the one before it of the same job had.
     RECOVERED = "recovered"
 
 
@@ -111,6 +118,12 @@ def news_of_execution(execution: Execution) -> News:
         execution.error,
         frozenset(ended),
     )
+
+
+def was_revived(execution: Execution) -> bool:
+    """Whether it had died before it succeeded: the budget began anew, what was tried stays."""
+    tried = sum(each.outcome in _TRIED for each in execution.attempts)
+    return tried > execution.charged + execution.lost
 
 
 def message(news: News, kind: Told) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.policy import Retry
 from tickwell.domain.trigger import OnDemand
-from tickwell.errors import InvalidInput, NotFound
+from tickwell.errors import InvalidInput, InvalidJob, NotFound
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
@@ -79,8 +79,15 @@ class Callbacks:
         )
         key = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
         # The job first: it is refused where the address may not be called.
-        await self._jobs.add(_sender(callback, project))
-        await self._vault.keep(project, callback.sender, key, by=actor.name)
+        try:
+            await self._jobs.add(_sender(callback, project))
+        except InvalidJob as error:
+            raise InvalidJob(error.reason, field="url", hint=error.hint) from error
+        try:
+            await self._vault.keep(project, callback.sender, key, by=actor.name)
+        except InvalidInput:  # the project has as many secrets as it may have
+            await self._jobs.delete(project, [callback.id])
+            raise
         await self._put(Record(kind=PLACE, project=PLATFORM, key=project, document={}))
         document = to_document(callback)
         await self._put(Record(kind=KIND, project=project, key=callback.id, document=document))

@@ -27,6 +27,7 @@ from tickwell.services.callbacks.callback import (
     message,
     news_of_execution,
     news_of_report,
+    was_revived,
 )
 from tickwell.services.executions import Executions
 from tickwell.services.platform import PLATFORM
@@ -122,7 +123,14 @@ class Relay:
             return  # deleted meanwhile
 
     async def _had_died(self, news: News) -> bool:
-        where = ExecutionFilter(project=news.project, job_id=news.job, states=_ENDED)
+        """Itself, before somebody revived it, or the one before it."""
+        if news.attempt > 1:
+            execution = await self._store.get_execution(news.project, news.execution)
+            if execution is not None and was_revived(execution):
+                return True
+        where = ExecutionFilter(
+            project=news.project, job_id=news.job, states=_ENDED, until=news.fire_time + 1
+        )
         page = await self._store.list_executions(where, None, 10)
         before = [each for each in page.items if each.id < news.execution]
         return bool(before) and before[0].state is State.DEAD

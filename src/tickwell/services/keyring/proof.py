@@ -42,9 +42,14 @@ async def require_keys(store: RecordStore, keyring: Keyring, now: int) -> None:
         await store.put_record(record, now, 0)
 
 
-async def retire_key(store: RecordStore, id: str) -> None:
-    """Nothing is sealed with it any more: it may be taken out of the file."""
-    await store.delete_record(KIND, PLATFORM, id)
+async def retire_keys(store: RecordStore, current: str, needed: Collection[str], now: int) -> None:
+    """Ask no more for those from before the current one that nothing needs."""
+    records = await store.list_records(KIND, PLATFORM, "", now)
+    since = {record.key: record.document["since"] for record in records}
+    for id in since.keys() - {*needed, current}:
+        # A newer one is another process's: there the keys are changed already, and not yet here.
+        if since[id] < since.get(current, 0):
+            await store.delete_record(KIND, PLATFORM, id)
 
 
 async def _used(store: RecordStore, now: int) -> set[str]:

@@ -42,15 +42,27 @@ class Buckets:
         level = self.level(key, now)
         if level < count:
             reset = ceil((count - level) * window / limit / 1000)
-            return Taken(allowed=False, remaining=int(level), reset=reset)
+            return Taken(allowed=False, remaining=max(int(level), 0), reset=reset)
         if key not in self._levels and len(self._levels) >= MOST:
             self._forget(now)
         self._levels[key] = (level - count, now)
         reset = ceil((limit - level + count) * window / limit / 1000)
         return Taken(allowed=True, remaining=int(level - count), reset=reset)
 
+    def spend(self, key: Hashable, count: int, at: int, now: int) -> None:
+        """Take away what was taken elsewhere at an instant, whether or not there is as much.
+
+        What is missing is owed, up to one limit: else whoever takes each as it is refilled would
+        get as many in every place.
+        """
+        if key not in self._levels and len(self._levels) >= MOST:
+            self._forget(now)
+        limit = float(self.rate.limit)
+        since = max(self._levels.get(key, (limit, at))[1], at)
+        self._levels[key] = (max(self.level(key, since) - count, -limit), since)
+
     def level(self, key: Hashable, now: int) -> float:
-        """How many are left."""
+        """How many are left; fewer than none: how many are owed."""
         known = self._levels.get(key)
         if known is None:
             return float(self.rate.limit)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from tickwell.domain.job import Job
 from tickwell.domain.share import LIMITS_KIND
+from tickwell.domain.trigger import Cron
 from tickwell.errors import LimitReached
 from tickwell.ports.records import Record
 from tickwell.ports.store import CatalogStore, RecordStore
@@ -20,6 +21,7 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
 from tickwell.services.limits.bucket import Buckets, Rate
 from tickwell.services.limits.quota import Quota, quota_from_document, quota_to_document
+from tickwell.services.limits.requests import Allowance, count_request
 from tickwell.services.limits.usage import Usage, count
 from tickwell.services.platform import PLATFORM
 from tickwell.services.recall import Recall
@@ -43,7 +45,10 @@ class Limits:
         self._default = default
         self._quotas: Recall[str, Quota] = Recall(clock)
         self._usages: Recall[str, Usage] = Recall(clock)
+        #: Projects whose usage was added to since it was counted.
+        self._added: set[str] = set()
         self._runs: dict[int, Buckets] = {}
+        self._requests: dict[int, Buckets] = {}
 
     @needs(Permission.READ)
     async def get(self, actor: Actor) -> Quota:
@@ -73,6 +78,14 @@ class Limits:
         )
         return quota
 
+    async def count_request(self, project: str) -> Allowance | None:
+        """One request of a project, by whichever key; None: it has no limit."""
+        limit = (await self._quota(project)).requests_per_minute
+        if not limit:
+            return None
+        buckets = self._requests.setdefault(limit, Buckets(Rate(limit, 60_000)))
+        return count_request("project", buckets, project, self._clock.now())
+
     async def check_jobs(
         self, actor: Actor, jobs: Sequence[Job], replaced: Job | None = None
     ) -> None:
@@ -82,13 +95,17 @@ class Limits:
             _check_fires(quota, job)
         if not (quota.jobs or quota.fires_per_day or quota.fires_per_minute):
             return
-        usage = await self._usage(actor.project, quota)
-        if replaced is not None:
-            usage = usage.plus(replaced, -1)
-        for job in jobs:
-            usage = usage.plus(job)
-        _check_usage(quota, usage, fires=any(job.trigger.fires for job in jobs))
+        try:
+            usage = await self._usage_with(actor.project, quota, jobs, replaced)
+        except LimitReached:
+            if actor.project not in self._added:
+                raise
+            # What was added may be gone again, or was refused after all.
+            self._usages.forget(actor.project)
+            self._added.discard(actor.project)
+            usage = await self._usage_with(actor.project, quota, jobs, replaced)
         self._usages.put(actor.project, usage)
+        self._added.add(actor.project)
 
     async def check_runs(self, actor: Actor, count: int, payload: Any = None) -> None:
         quota = await self._quota(actor.project)
@@ -111,8 +128,16 @@ class Limits:
         record = await self._store.get_record(KIND, project, KIND, self._clock.now())
         return quota_from_document(record.document) if record else self._default
 
-    async def _usage(self, project: str, quota: Quota) -> Usage:
-        return await self._usages.get(project, lambda: count(self._store, project, quota.jobs))
+    async def _usage_with(
+        self, project: str, quota: Quota, jobs: Sequence[Job], replaced: Job | None
+    ) -> Usage:
+        usage = await self._usages.get(project, lambda: count(self._store, project, quota.jobs))
+        if replaced is not None:
+            usage = usage.plus(replaced, -1)
+        for job in jobs:
+            usage = usage.plus(job)
+        _check_usage(quota, usage, fires=any(job.trigger.fires for job in jobs))
+        return usage
 
 
 def _check_payload(quota: Quota, payload: Any) -> None:
@@ -130,13 +155,14 @@ def _check_fires(quota: Quota, job: Job) -> None:
     if not (quota.fires_per_day or quota.fires_per_minute):
         return
     day, minute = job.trigger.busiest()
+    word = "cron" if isinstance(job.trigger, Cron) else "trigger"
     for fires, limit, span in (
         (day, quota.fires_per_day, "a day"),
         (minute, quota.fires_per_minute, "a minute"),
     ):
         if limit and fires > limit:
             raise LimitReached(
-                f"this trigger would fire {fires:,} times {span}; your limit is {limit:,}",
+                f"this {word} would fire {fires:,} times {span}; your limit is {limit:,}",
                 hint=_RAISE,
             )
 

@@ -16,6 +16,8 @@ class Quota:
     #: Fires that all its triggers together can have on their busiest day, and in a minute.
     fires_per_day: int = 0
     fires_per_minute: int = 0
+    #: Requests in a minute, by all its keys and users together.
+    requests_per_minute: int = 0
     #: Runs that may be requested in a minute.
     runs_per_minute: int = 0
     #: Attempts under way at once, in all workers together; workers read it from the document.

@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tickwell.domain.job import Entry, JobState
+from tickwell.domain.job import Entry, Job, JobState
 from tickwell.errors import Conflict, HandlerError, InvalidInput, NotFound
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.callbacks.callback import is_sender
 from tickwell.services.operations.executions import require_same
+from tickwell.services.operations.said import filter_document, ids_document
 from tickwell.services.operations.tools import Tools
 
 #: Jobs that one call works on.
@@ -91,11 +92,12 @@ class BulkOperations:
         key: str | None = None,
     ) -> Bulk:
         """Run each of them once, now; what a call with the same key began, another goes on with."""
+        admit = None if Permission.ADMINISTER in actor.permissions else _refuse_sender
 
         async def act(ids: Sequence[str]) -> Any:
             for id in ids:
                 found = await self.tools.executions.trigger(
-                    actor.project, id, payload=payload, key=key
+                    actor.project, id, payload=payload, key=key, admit=admit
                 )
                 require_same(found, payload)
 
@@ -112,7 +114,8 @@ class BulkOperations:
 
         async def act(ids: Sequence[str]) -> Any:
             if Permission.ADMINISTER not in actor.permissions:
-                _refuse_senders(await self.tools.store.get_jobs(actor.project, ids))
+                for entry in await self.tools.store.get_jobs(actor.project, ids):
+                    _refuse_sender(entry.job)
             return await self.tools.jobs.delete(actor.project, ids)
 
         return await self._run(actor, "delete", where, _ALL, act, dry_run=dry_run)
@@ -137,7 +140,10 @@ class BulkOperations:
             await check(len(entries))
         for start in range(0, len(entries), size):
             await _apply(entries[start : start + size], act, done)
-        after = {"matched": len(entries), "changed": done.changed}
+        after: dict[str, Any] = {"matched": len(entries), "changed": done.changed}
+        if isinstance(where, JobFilter):
+            after["filter"] = filter_document(where)
+        after |= ids_document([entry.job.id for entry in done.was])
         await self.tools.auditor.record(actor, f"bulk.{action}", "jobs", None, after)
         return done
 
@@ -159,10 +165,9 @@ class BulkOperations:
         return entries, cursor is not None
 
 
-def _refuse_senders(entries: Sequence[Entry]) -> None:
-    for entry in entries:
-        if is_sender(entry.job):
-            raise Conflict(f"{entry.job.name} sends a callback, which an admin deletes")
+def _refuse_sender(job: Job) -> None:
+    if is_sender(job):
+        raise Conflict(f"{job.name} sends a callback, and so is the admins'")
 
 
 async def _apply(entries: Sequence[Entry], act: Act, done: Bulk) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from tickwell.services.operations.bulk import BulkOperations
+from tickwell.services.operations.checkups import CheckupOperations
 from tickwell.services.operations.dead_letters import DeadLetterOperations
 from tickwell.services.operations.executions import ExecutionOperations
 from tickwell.services.operations.insights import InsightOperations
@@ -34,6 +35,7 @@ class Operations:
     previews: PreviewOperations
     insights: InsightOperations
     trials: TrialOperations
+    checkups: CheckupOperations
 
     @classmethod
     def over(cls, tools: Tools) -> Self:
@@ -50,4 +52,5 @@ class Operations:
             previews=PreviewOperations(tools),
             insights=InsightOperations(tools),
             trials=TrialOperations(tools),
+            checkups=CheckupOperations(tools),
         )

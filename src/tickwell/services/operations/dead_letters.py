@@ -13,6 +13,8 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.dead import DeadFilter, DeadLetters, Groups, Revive
 from tickwell.services.operations.revival import KIND, Revival
+from tickwell.services.operations.said import filter_document
+from tickwell.services.operations.senders import allowed_to
 from tickwell.services.operations.tools import Tools
 from tickwell.services.payload import KEEP, checked
 
@@ -49,7 +51,12 @@ class DeadLetterOperations:
         repeat = None
         if payload is not KEEP:
             await self.tools.limiter.check_runs(actor, matched, checked(payload))
-            repeat = partial(self.tools.executions.repeat, actor.project, payload=payload)
+            repeat = partial(
+                self.tools.executions.repeat,
+                actor.project,
+                payload=payload,
+                admit=allowed_to(actor),
+            )
         now = self.tools.clock.now()
         revival = Revival(
             id=new_id(now, self.tools.random),
@@ -66,7 +73,12 @@ class DeadLetterOperations:
             "dead_letters.revive",
             f"revival/{revival.id}",
             None,
-            {"matched": revival.matched, "edited": repeat is not None},
+            {
+                "matched": revival.matched,
+                "edited": repeat is not None,
+                "rate": rate,
+                "filter": filter_document(scope),
+            },
         )
         task = asyncio.create_task(self._work(revival, scope, repeat))
         self._tasks.add(task)
@@ -78,9 +90,8 @@ class DeadLetterOperations:
         """Delete those that match for good; how many, and whether to call again for the rest."""
         scope = await self._scoped(actor, where)
         purged, more = await self.dead.purge_matching(actor.project, scope, MOST_PURGED)
-        await self.tools.auditor.record(
-            actor, "dead_letters.purge", "dead_letters", None, {"purged": purged}
-        )
+        after = {"purged": purged, "filter": filter_document(scope)}
+        await self.tools.auditor.record(actor, "dead_letters.purge", "dead_letters", None, after)
         return purged, more
 
     @needs(Permission.READ)

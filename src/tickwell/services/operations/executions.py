@@ -15,6 +15,7 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.executions import Backfill
 from tickwell.services.operations.paging import execution_size, read_page
+from tickwell.services.operations.senders import allowed_to
 from tickwell.services.operations.tools import Tools
 
 
@@ -37,7 +38,12 @@ class ExecutionOperations:
         """Run a job, now or at an instant; the same idempotency key answers with the same run."""
         await self.tools.limiter.check_runs(actor, 1, payload)
         execution = await self.tools.executions.trigger(
-            actor.project, job_key, payload=payload, run_at=run_at, key=key
+            actor.project,
+            job_key,
+            payload=payload,
+            run_at=run_at,
+            key=key,
+            admit=allowed_to(actor),
         )
         require_same(execution, payload)
         await self._note(actor, "job.trigger", f"job/{execution.job_id}", execution.id)
@@ -55,8 +61,12 @@ class ExecutionOperations:
         dry_run: bool = False,
     ) -> Backfill:
         """Run the slots in [since, until) that have not run; forced, the others again as well."""
+
+        async def check(count: int) -> None:
+            await self.tools.limiter.check_runs(actor, count)
+
         done = await self.tools.executions.backfill(
-            actor.project, job_key, since, until, force=force, dry_run=dry_run
+            actor.project, job_key, since, until, force=force, dry_run=dry_run, check=check
         )
         if dry_run:
             return done
@@ -124,7 +134,8 @@ class ExecutionOperations:
     async def revive_edited(self, actor: Actor, id: str, payload: Any) -> Execution:
         """A dead one is repeated with another payload, as a new execution that names it."""
         await self.tools.limiter.check_runs(actor, 1, payload)
-        execution = await self.tools.executions.revive_edited(actor.project, id, payload)
+        executions, admit = self.tools.executions, allowed_to(actor)
+        execution = await executions.revive_edited(actor.project, id, payload, admit)
         await self._note(actor, "execution.revive", f"execution/{id}", execution.id)
         return execution
 

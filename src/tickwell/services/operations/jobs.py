@@ -9,16 +9,17 @@ from typing import Any
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_from_document, job_to_document
 from tickwell.domain.document.job import with_retention
-from tickwell.domain.job import Entry, Job, copied
+from tickwell.domain.job import Entry, Job, JobState, copied
 from tickwell.domain.policy import DAY
 from tickwell.errors import InvalidJob, JobExists, VersionConflict
 from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.admission import check_handler
-from tickwell.services.callbacks.callback import is_sender
 from tickwell.services.operations.merge import merged
 from tickwell.services.operations.paging import job_size, read_page
+from tickwell.services.operations.said import ids_document
+from tickwell.services.operations.senders import allowed_to, require_own_secrets
 from tickwell.services.operations.tools import Tools
 
 #: Jobs that one request may add.
@@ -69,7 +70,8 @@ class JobOperations:
         added = await self._add(actor, jobs, again=again, fresh=fresh)
         ids = [each.entry.job.id for each in added if each.new]
         if ids:
-            await self.tools.auditor.record(actor, "job.create_many", "jobs", None, {"ids": ids})
+            after = {"created": len(ids)} | ids_document(ids)
+            await self.tools.auditor.record(actor, "job.create_many", "jobs", None, after)
         return added
 
     @needs(Permission.READ)
@@ -100,12 +102,17 @@ class JobOperations:
         expected_version: int | None = None,
         *,
         exactly: bool = False,
+        enabled: bool | None = None,
     ) -> Changed:
         """Put another definition in its place; what code declared of it stays.
 
         So does its retention where the document says nothing of it, unless it is meant exactly.
+        An `enabled` that is not so is refused: an edit does not change it.
         """
         before = await self._own(actor, key)
+        if enabled is not None and enabled == (before.cursor.state is JobState.PAUSED):
+            hint = "Pause or resume the job"
+            raise InvalidJob("is no part of an edit", field="enabled", hint=hint)
         if not exactly:
             job = with_retention(job, before.job.retention)
         return await self._edit(actor, "job.replace", before, job, expected_version)
@@ -115,20 +122,25 @@ class JobOperations:
         self, actor: Actor, key: str, patch: Any, expected_version: int | None = None
     ) -> Changed:
         """Change some fields by a JSON merge patch: null gives a field its default back."""
-        before = await self._own(actor, key)
-        job = job_from_document(merged(job_to_document(before.job), patch))
-        if "retention" in patch and patch["retention"] is None:
-            job = with_retention(job, await self.tools.retention(actor.project))
-        # The patch was laid over what was read just now: nobody may come in between.
-        _expect(before, expected_version)
-        return await self._edit(actor, "job.patch", before, job, before.job.version)
+        while True:
+            before = await self._own(actor, key)
+            job = job_from_document(merged(job_to_document(before.job), patch))
+            if "retention" in patch and patch["retention"] is None:
+                job = with_retention(job, await self.tools.retention(actor.project))
+            # The patch was laid over what was read just now: nobody may come in between.
+            _expect(before, expected_version)
+            try:
+                return await self._edit(actor, "job.patch", before, job, before.job.version)
+            except VersionConflict:
+                if expected_version is not None:
+                    raise  # else it is laid over what the other one made of it
 
     @needs(Permission.EDIT)
     async def delete(self, actor: Actor, key: str, expected_version: int | None = None) -> Changed:
         """Take a job away; its history stays until retention ends."""
         before = await self._own(actor, key)
-        _expect(before, expected_version)
-        (changed,) = await self.tools.jobs.delete(actor.project, [before.job.id])
+        jobs = self.tools.jobs
+        (changed,) = await jobs.delete(actor.project, [before.job.id], expected_version)
         await self._note(actor, "job.delete", before.job.id, before, None)
         return changed
 
@@ -155,8 +167,7 @@ class JobOperations:
     async def _own(self, actor: Actor, key: str) -> Entry:
         """The job, if the actor may change what it is."""
         found = await self.tools.jobs.get(actor.project, key)
-        if is_sender(found.job):
-            actor.require(Permission.ADMINISTER)
+        allowed_to(actor)(found.job)
         return found
 
     async def _add(
@@ -170,6 +181,7 @@ class JobOperations:
     ) -> Sequence[Added]:
         for job in jobs:
             check_handler(job)
+        require_own_secrets(actor, jobs)
         kept = await self.tools.retention(actor.project)
         # Whatever they say of themselves, they are the actor's project's, and new.
         own = self.tools.jobs.make(jobs, actor.project, kept, fresh=fresh)
@@ -200,6 +212,7 @@ class JobOperations:
     ) -> Changed:
         if job.target != before.job.target:
             check_handler(job)
+            require_own_secrets(actor, [job])
         own = replace(
             job,
             id=before.job.id,
@@ -208,7 +221,10 @@ class JobOperations:
             declared=before.job.declared,
         )
         _expect(before, expected_version)
-        await self.tools.limiter.check_jobs(actor, [own], before.job)
+        # One that has finished is not counted; with another trigger it may fire again.
+        finished = before.cursor.state is JobState.FINISHED
+        counted = not finished or own.trigger == before.job.trigger
+        await self.tools.limiter.check_jobs(actor, [own], before.job if counted else None)
         jobs = self.tools.jobs
         changed = await jobs.edit(actor.project, before.job.id, own, expected_version)
         await self._note(actor, action, before.job.id, before, changed.entry)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tickwell.domain.execution import LIVE, State
-from tickwell.domain.naming import is_visible
+from tickwell.domain.naming import is_name
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
 from tickwell.errors import InvalidInput, WrongState
 from tickwell.ports.records import ExecutionFilter, Record
@@ -64,21 +64,27 @@ class QueueOperations:
     @needs(Permission.PLATFORM)
     async def pause(self, actor: Actor, name: str, *, why: str = "") -> None:
         """Workers claim nothing more from it; what is running ends, what is due waits."""
-        if not 0 < len(name) <= 255 or not is_visible(name):
+        if not is_name(name):
             raise InvalidInput("1 to 255 printable characters are needed", field="queue")
         now = self.tools.clock.now()
         note = {"by": actor.name, "why": why, "since": now}
+        before = await self._pause(name, now)
         record = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key=name, document=note)
         await self.tools.store.put_record(record, now)
-        await self.tools.auditor.record(actor, "queue.pause", f"queue/{name}", None, note)
+        await self.tools.auditor.record(actor, "queue.pause", f"queue/{name}", before, note)
 
     @needs(Permission.PLATFORM)
     async def resume(self, actor: Actor, name: str) -> None:
         """Workers claim from it again."""
+        before = await self._pause(name, self.tools.clock.now())
         if not await self.tools.store.delete_record(PAUSE_KIND, PAUSE_PROJECT, name):
             raise WrongState("queue", name, "not paused", "a paused one can be resumed")
         self.tools.wake()
-        await self.tools.auditor.record(actor, "queue.resume", f"queue/{name}", None, None)
+        await self.tools.auditor.record(actor, "queue.resume", f"queue/{name}", before, None)
+
+    async def _pause(self, name: str, now: int) -> dict[str, Any] | None:
+        found = await self.tools.store.get_record(PAUSE_KIND, PAUSE_PROJECT, name, now)
+        return found.document if found else None
 
     async def _pauses(self) -> Sequence[Record]:
         now = self.tools.clock.now()

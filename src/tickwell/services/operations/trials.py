@@ -15,6 +15,7 @@ from tickwell.errors import InvalidInput, NotRunning
 from tickwell.ids import new_id
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.operations.senders import require_own_secrets
 from tickwell.services.operations.tools import Tools
 
 
@@ -49,6 +50,7 @@ class TrialOperations:
                 field="target",
                 hint="Save the job and trigger it",
             )
+        require_own_secrets(actor, [job])
         if self.tools.sender is None:
             raise NotRunning("this process sends no webhooks")
         clock = self.tools.clock

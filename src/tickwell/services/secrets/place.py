@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-KIND = "secret"
+#: A secret, in its project; that a project has some, of the platform.
+KIND, PROJECT = "secret", "secret_project"
 
 
 def place(project: str, name: str, version: int) -> tuple[str, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,16 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
 from tickwell.services.keyring import Keyring
+from tickwell.services.platform import PLATFORM
 from tickwell.services.secrets.envelope import rewrap, seal
-from tickwell.services.secrets.place import KIND, place
+from tickwell.services.secrets.place import KIND, PROJECT, place
 from tickwell.services.time import Time
 
 #: Characters of a value. A shorter one could not be hidden where an answer repeats it.
 SHORTEST, LONGEST = 4, 8 * 1024
 #: Secrets of one project.
 MOST = 1000
+MOST_PROJECTS = 10_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 
@@ -60,6 +63,11 @@ class Secrets:
         now = self._clock.now()
         known = await self._store.get_record(KIND, project, name, now)
         await self._require_room(project, known, now)
+        if known is None:
+            # Before it is there: what nobody finds would stay under an old server key.
+            await self._store.put_record(
+                Record(kind=PROJECT, project=PLATFORM, key=project, document={}), now
+            )
         version = known.document["version"] + 1 if known else 1
         info = SecretInfo(name=name, version=version, saved_at=now, by=by)
         sealed = seal(self._keyring, value.encode(), place(project, name, version))
@@ -84,6 +92,12 @@ class Secrets:
         records = await self._store.list_records(KIND, actor.project, "", now, MOST)
         return [_info(record.document) for record in records]
 
+    async def projects(self) -> Sequence[str]:
+        """Those that have secrets, or had some."""
+        now = self._clock.now()
+        records = await self._store.list_records(PROJECT, PLATFORM, "", now, MOST_PROJECTS)
+        return [record.key for record in records]
+
     async def rewrap(self, project: str) -> int:
         """Put all of a project's secrets under the current server key; how many were not."""
         now, moved = self._clock.now(), 0
@@ -95,8 +109,10 @@ class Secrets:
             record.document = document | {
                 "sealed": rewrap(self._keyring, document["sealed"], where)
             }
-            # Not written if somebody changed it meanwhile: that used the current key already.
-            moved += await self._store.put_record(record, now, record.version)
+            if not await self._store.put_record(record, now, record.version):
+                # Whoever changed it meanwhile may have another current key than we.
+                return moved + await self.rewrap(project)
+            moved += 1
         return moved
 
     async def _require_room(self, project: str, known: Record | None, now: int) -> None:

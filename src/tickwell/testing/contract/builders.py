@@ -71,10 +71,10 @@ def a_request(
     return run
 
 
-def a_backfill(job: Job, fire_time: int) -> NewExecution:
+def a_backfill(job: Job, fire_time: int, *, overlap: Overlap = Overlap.ALLOW) -> NewExecution:
     """A slot of the job, to be run after all."""
     id = execution_id(job.id, fire_time)
-    run = new_execution(job, fire_time, id=id, kind=Kind.FIRE, overlap=Overlap.ALLOW)
+    run = new_execution(job, fire_time, id=id, kind=Kind.FIRE, overlap=overlap)
     run.backfill = True
     return run
 

@@ -59,3 +59,6 @@ class NodeClock:
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
         asyncio.get_running_loop().call_later(seconds / self._rate, callback)
+
+    def hold_until(self, instant: int) -> None:
+        """Time does not pass by waiting for it: a timer follows."""

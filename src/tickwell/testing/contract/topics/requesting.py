@@ -109,6 +109,35 @@ class Backfilling(Topic):
         assert (slot.kind, slot.state) == (Kind.FIRE, State.QUEUED)
         assert (await scene.cursor(job)).runs == 0
 
+    async def test_several_slots_run_in_turn_whatever_is_on_record_of_them(
+        self, scene: Scene
+    ) -> None:
+        job = await self._skipped(scene)
+        minutes = (-2, 2, -1, 1)
+        slots = [a_backfill(job, minute(n), overlap=Overlap.QUEUE_ALL) for n in minutes]
+        answered = await scene.run(*slots, now=minute(5))
+        assert answered == [slot.id for slot in slots]
+        states = [(await scene.at(job, minute(n))).state for n in minutes]
+        assert states == [State.QUEUED, State.BLOCKED, State.BLOCKED, State.SUCCEEDED]
+        assert (await scene.store.stats())[State.SKIPPED] == 0
+        ran = []
+        for _ in minutes[:-1]:
+            claim = await scene.claim_one(minute(5))
+            ran.append(claim.fire_time)
+            await scene.succeed(claim, minute(5))
+        assert ran == [minute(-2), minute(-1), minute(2)]
+
+    async def test_slots_backfilled_together_are_all_counted(self, scene: Scene) -> None:
+        trigger = Every("1m", max_runs=3)
+        job = await scene.job(trigger=trigger, overlap=Overlap.QUEUE_ALL)
+        other = await scene.job(overlap=Overlap.QUEUE_ALL)
+        new = [a_backfill(one, minute(-n)) for n in (3, 2) for one in (job, other)]
+        await scene.run(*new)
+        assert [(await scene.cursor(one)).runs for one in (job, other)] == [2, 0]
+        await scene.fire(minute(9))
+        assert len(await scene.executions(job)) == 3
+        assert (await scene.cursor(job)).state is JobState.FINISHED
+
     async def test_backfilling_again_does_nothing(self, scene: Scene) -> None:
         job = await self._skipped(scene)
         await scene.run(a_backfill(job, minute(2)), now=minute(5))

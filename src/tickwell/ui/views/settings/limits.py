@@ -16,6 +16,7 @@ WORDS = {
     "jobs": "jobs",
     "fires_per_day": "fires of all jobs together on their busiest day",
     "fires_per_minute": "fires of all jobs together in their busiest minute",
+    "requests_per_minute": "requests in a minute, by all keys and users together",
     "runs_per_minute": "runs requested in a minute",
     "running": "attempts under way at once",
     "payload": "bytes of a payload",

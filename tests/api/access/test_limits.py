@@ -1,0 +1,63 @@
+"""Limits of a project, as they are met over the API."""
+
+from tests.api.access.conftest import OWNER
+from tickwell.domain.planning import plan
+from tickwell.services.access.permission import Role
+from tickwell.services.documents import instant_text
+from tickwell.services.limits.quota import Quota
+
+CALL = {"call": {"handler": "x"}}
+
+
+async def add(house, shown, name, **fields):
+    body = {"name": name, "trigger": {"every": "1h"}, "target": CALL} | fields
+    return await house.http.post("/jobs", json=body, headers=shown)
+
+
+async def test_jobs_that_were_deleted_or_refused_are_not_counted(house):
+    await house.administration.limits.set(OWNER, "a", Quota(jobs=3))
+    shown = await house.key("a", Role.EDITOR)
+    for number in range(5):
+        assert (await add(house, shown, f"job-{number}")).status_code == 201
+        options = {"headers": shown | {"if-match": "*"}}
+        assert (await house.http.delete(f"/jobs/job-{number}", **options)).status_code == 200
+    codes = [(await add(house, shown, name)).status_code for name in "aaaaabcd"]
+    assert codes == [201, 409, 409, 409, 409, 201, 201, 429]
+
+
+async def test_a_finished_job_that_fires_again_is_one_more(house):
+    limits = house.administration.limits
+    shown = await house.key("a", Role.EDITOR)
+    assert (await add(house, shown, "past", trigger={"on_demand": True})).status_code == 201
+    once = {"once": instant_text(house.world.clock.now())}
+    assert (await add(house, shown, "over", trigger=once)).status_code == 201
+    now = house.world.clock.now()
+    await house.world.store.fire_due(now, 0, 1, lambda job, cursor: plan(job, cursor, now, 0))
+    over = await house.http.get("/jobs/over", headers=shown)
+    assert over.json()["state"] == "finished"
+    await limits.set(OWNER, "a", Quota(jobs=1))
+    sent = {"headers": shown | {"if-match": "*"}}
+    told = await house.http.patch("/jobs/over", json={"description": "old"}, **sent)
+    assert told.status_code == 200, told.text
+    body = {"name": "over", "trigger": {"every": "1h"}, "target": CALL}
+    again = await house.http.put("/jobs/over", json=body, **sent)
+    assert again.status_code == 429, again.text
+
+
+async def test_a_backfill_asks_for_as_many_runs_as_it_makes(house):
+    shown = await house.key("a", Role.EDITOR)
+    assert (await add(house, shown, "old")).status_code == 201
+    await house.administration.limits.set(OWNER, "a", Quota(runs_per_minute=24))
+    body = {"since": "2026-01-01T00:00:00Z", "until": "2026-01-02T01:00:00Z"}
+    tried = await house.http.post(
+        "/jobs/old/backfill", json=body | {"dry_run": True}, headers=shown
+    )
+    assert tried.json()["count"] == 25, tried.text
+    refused = await house.http.post("/jobs/old/backfill", json=body, headers=shown)
+    assert refused.status_code == 429
+    assert "24 runs may be requested in a minute; 25 were asked for" in refused.json()["detail"]
+    assert (await house.http.get("/executions", headers=shown)).json()["items"] == []
+    body["until"] = "2026-01-02T00:00:00Z"
+    done = await house.http.post("/jobs/old/backfill", json=body, headers=shown)
+    assert done.status_code == 202
+    assert len(done.json()["ids"]) == 24
