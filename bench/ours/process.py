@@ -88,7 +88,7 @@ async def enqueue(
     await add_jobs(store, jobs, now)
     asked_at = range(now - count, now)
     for begin in range(0, count, BATCH):
-        batch = enumerate(asked_at[begin : begin + BATCH])
+        batch = enumerate(asked_at[begin : begin + BATCH], begin)
         runs = [_run(jobs[n % len(jobs)], at, seeded) for n, at in batch]
         if project != FIRST_PROJECT:
             for one in runs:
