@@ -103,6 +103,27 @@ async def test_a_claim_never_gets_more_than_it_asked_for(scenes, monkeypatch):
     assert [claim.run_at for claim in claims[:4]] == [T0 - SECOND] * 4
 
 
+@pytest.mark.parametrize("unseen", [9, 10, 11])
+async def test_a_claim_looks_again_for_what_came_while_it_looked(scenes, monkeypatch, unseen):
+    """A lock is put on what was committed meanwhile; what is read beside it is as of before."""
+    job = a_job(trigger=OnDemand())
+    await scenes[0].add(job)
+    await scenes[0].run(*(a_request(job, T0) for _ in range(3)))
+    looked, look = 0, claiming.pick
+
+    async def too_early(*asked):
+        nonlocal looked
+        looked, rows = looked + 1, [list(row) for row in await look(*asked)]
+        if looked == 1:
+            rows[1][unseen] = None
+        return rows
+
+    monkeypatch.setattr(claiming, "pick", too_early)
+    await scenes[0].beat("w1")
+    assert len(await scenes[0].claim(T0, "w1", limit=5)) == 3
+    assert looked == 2
+
+
 async def test_all_of_it_ends_when_people_let_it(scenes):
     jobs = made()
     await everything_at_once(scenes, jobs, 7)

@@ -15,7 +15,7 @@ from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.text import clean, ids_among
 
-#: How often a claim looks again when it can read nothing of what it picked.
+#: How often a claim looks again when it can read nothing, or not all, of what it picked.
 LOOKS = 5
 #: Lanes that are looked into by one statement.
 LANES = 100
@@ -32,6 +32,10 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
     """Hand over what the request asks for, inside a transaction."""
     for _ in range(LOOKS):
         rows = await pick(session, cache, request)
+        if any(None in row[9:12] for row in rows):
+            # Locks see what was committed while the statement ran, and what is read beside them
+            # does not yet: the next look finds all of it, since nobody else can take it any more.
+            continue
         jobs = await definitions(session, cache, [(row[1], row[9]) for row in rows], request.now)
         # What cannot be read here is left in the queue, for whoever can.
         readable = [row for row in rows if row[1] in jobs]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tickwell.errors import InvalidSetting, StoreError
 from tickwell.stores.sqlite.connection import connect
+from tickwell.stores.sqlite.forking import AtWork
 
 #: Pages that one step copies: 4 MB, so that writers wait a moment only.
 STEP = 1024
@@ -45,7 +46,11 @@ def _copy(path: Path, part: Path, progress: Callable[[int, int], None]) -> None:
     def on_step(_: int, remaining: int, total: int) -> None:
         progress(total - remaining, total)
 
-    with closing(connect(path, "full")) as source, closing(sqlite3.connect(part)) as copy:
+    with (
+        AtWork(),
+        closing(connect(path, "full")) as source,
+        closing(sqlite3.connect(part)) as copy,
+    ):
         source.backup(copy, pages=STEP, progress=on_step, sleep=PATIENCE)
         copy.execute("PRAGMA journal_mode = delete")
         (verdict,) = copy.execute("PRAGMA quick_check").fetchone()

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from tickwell.errors import StoreUnavailable
 from tickwell.stores.sqlite.errors import not_json, translate
+from tickwell.stores.sqlite.forking import AtWork
 from tickwell.stores.sqlite.session import Session
 
 T = TypeVar("T")
@@ -54,6 +55,8 @@ class CallThread:
         self._connect = connect
         self._calls: SimpleQueue[ThreadCall | None] = SimpleQueue()
         self._thread: Thread | None = None
+        self._session: Session | None = None
+        self._at_work = AtWork(self._disconnect)
 
     async def start(self) -> None:
         """Connect; raises what stands in the way."""
@@ -115,28 +118,38 @@ class CallThread:
         """Called when the answers are out."""
 
     def _main(self, first: ThreadCall) -> None:
-        try:
-            session = Session(self._connect())
-        except BaseException as error:  # noqa: BLE001 - it is the opener's
-            first.error = self.translated(error)
-            _answer([first])
-            return
+        with self._at_work:
+            try:
+                self._session = Session(self._connect())
+            except BaseException as error:  # noqa: BLE001 - it is the opener's
+                first.error = self.translated(error)
         _answer([first])
+        if first.error is not None:
+            return
         try:
             while calls := self._waiting():
-                self._serve_all(session, calls)
+                with self._at_work:
+                    self._serve_all(calls)
                 _answer(calls)
                 self.rest()
         finally:
-            session.connection.close()
+            with self._at_work:
+                self._disconnect()
 
-    def _serve_all(self, session: Session, calls: list[ThreadCall]) -> None:
+    def _serve_all(self, calls: list[ThreadCall]) -> None:
         """Whatever goes wrong, the callers hear of it, and the thread goes on."""
         try:
-            self.serve(session, calls)
+            if self._session is None:  # the process was forked
+                self._session = Session(self._connect())
+            self.serve(self._session, calls)
         except BaseException as error:  # noqa: BLE001 - a thread that ended would leave all waiting
             for call in calls:
                 call.error = self.translated(error)
+
+    def _disconnect(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.connection.close()
 
     def _waiting(self) -> list[ThreadCall]:
         """The calls to be served together; none when it is over."""

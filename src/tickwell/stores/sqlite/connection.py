@@ -8,6 +8,7 @@ from random import Random
 
 from tickwell.errors import StoreRefused
 from tickwell.stores.sqlite import file
+from tickwell.stores.sqlite.forking import FORKS
 from tickwell.stores.sqlite.migrate import migrate
 from tickwell.stores.sqlite.patience import Patience
 
@@ -26,8 +27,13 @@ SET_UP = 10.0
 
 
 def connect(path: Path, synchronous: str, cache: int = READER_CACHE) -> sqlite3.Connection:
-    """A connection in autocommit mode: transactions are begun and ended explicitly."""
-    connection = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=256)
+    """A connection in autocommit mode: transactions are begun and ended explicitly.
+
+    It is used by one thread, and may be closed by another, which forks.
+    """
+    connection = sqlite3.connect(
+        path, timeout=0, isolation_level=None, cached_statements=256, check_same_thread=False
+    )
     Patience(SET_UP, Random()).run(lambda: _set_up(connection, synchronous, cache))
     return connection
 
@@ -52,6 +58,7 @@ def prepare(path: Path, synchronous: str, wait: float) -> sqlite3.Connection:
             f"{path} needs SQLite 3.35 or newer, this Python has {sqlite3.sqlite_version};"
             " use another Python"
         )
+    FORKS.check()
     file.check(path)
     file.make(path)
     patience = Patience(wait, Random())
