@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from ipaddress import ip_network
 from math import inf
 from typing import Any
@@ -16,9 +16,9 @@ class Settings:
     """How a process plans, claims, runs and recovers. Durations are seconds."""
 
     #: Where data lives: memory://, sqlite:///file, postgresql://…, mysql://…, mongodb://…, redis://….
-    store: str = "sqlite:///tickwell.db"
+    store: str = field(default="sqlite:///tickwell.db", repr=False)  # may hold a password
     #: A Redis beside the store that wakes every process and lets one plan at a time: redis://host.
-    notify: str | None = None
+    notify: str | None = field(default=None, repr=False)  # may hold a password
     #: The queues that the worker takes executions from.
     queues: tuple[str, ...] = ("default",)
     #: Async handlers that one worker runs at once.

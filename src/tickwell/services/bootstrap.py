@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission, Role
@@ -22,8 +22,8 @@ class Bootstrap:
     """What the first start shows, once."""
 
     #: Goes into /login?link=…
-    link_token: str
-    key: str
+    link_token: str = field(repr=False)
+    key: str = field(repr=False)
 
 
 async def bootstrap(administration: Administration, clock: Time) -> Bootstrap | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
@@ -20,12 +21,13 @@ from tickwell.executors.http.values import Unsendable, Values
 LONGEST_URL = 8 * 1024
 
 
-class Credentials(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Credentials:
     """OAuth client credentials, with secrets filled in."""
 
     token_url: str
     client_id: str
-    client_secret: str
+    client_secret: str = field(repr=False)
     scope: str
     audience: str
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from tickwell.services.keyring import Keyring
 
@@ -13,11 +13,12 @@ PREFIX = "tw_"
 _SHAPE = re.compile(r"tw_([0-9a-z]{16})_([A-Za-z0-9_-]{43})")
 
 
-class KeyToken(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class KeyToken:
     """The id, which is no secret, and 256 random bits, which are."""
 
     id: str
-    secret: str
+    secret: str = field(repr=False)
 
     @property
     def text(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tickwell.errors import Conflict, InvalidInput, NotFound, WrongState
 from tickwell.ports.records import Record
@@ -33,7 +33,7 @@ class NewKey:
     """A key with its secret: the only moment at which anybody sees it."""
 
     key: ApiKey
-    token: str
+    token: str = field(repr=False)
 
 
 class Keys:

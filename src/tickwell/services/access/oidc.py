@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -36,7 +36,7 @@ class Provider:
     name: str
     issuer: str
     client_id: str
-    client_secret: str
+    client_secret: str = field(repr=False)
     subject: str = "sub"
 
 

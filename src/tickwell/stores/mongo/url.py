@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pymongo.errors import PyMongoError
@@ -24,7 +24,7 @@ class Location:
     """Where the collections are, and how they are reached."""
 
     #: For the driver, with credentials.
-    url: str
+    url: str = field(repr=False)
     #: For people, without.
     name: str
     database: str

@@ -47,7 +47,7 @@ class Location:
     """Where the tables are, and how they are reached. Durations are seconds."""
 
     #: For the driver, with credentials: one for each host.
-    dsns: tuple[str, ...]
+    dsns: tuple[str, ...] = field(repr=False)
     #: For people, without.
     name: str
     #: As far as the URL or the environment says.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlunsplit
@@ -25,7 +25,7 @@ class Location:
     """Where the keys are, and how they are reached. Durations are seconds."""
 
     #: For the driver, with credentials.
-    dsn: str
+    dsn: str = field(repr=False)
     #: For people, without.
     name: str
     prefix: str = "tickwell"
