@@ -209,12 +209,35 @@ def test_our_own_places_are_the_listener_and_the_store():
     )
     assert own_places(Settings(store="memory://")) == (Place("127.0.0.1", 8080),)
     assert own_places(Settings(notify="redis://wake.test:1"))[1] == Place("wake.test", 1)
-    assert own_places(Settings(store="postgresql:///db"))[1] == Place("localhost", 5432)
-    behind = "postgresql:///db?host=a.test,10.0.0.5,[fd00::1],/run/postgresql&port=5433"
-    places = own_places(Settings(store=behind))[1:]
-    assert places == tuple(Place(host, 5433) for host in ("a.test", "10.0.0.5", "fd00::1"))
-    both = own_places(Settings(store="postgresql:///db?host=a.test,b.test&port=1,2"))[1:]
-    assert both == (Place("a.test", 1), Place("b.test", 2))
+
+
+@pytest.mark.parametrize(
+    ("store", "environment", "places"),
+    [
+        ("postgresql:///db", {}, ["localhost:5432"]),
+        ("postgresql:///db", {"PGPORT": "5433"}, ["localhost:5433"]),
+        ("postgresql://u:p@a.test/db", {"PGPORT": "5433", "PGHOST": "b.test"}, ["a.test:5433"]),
+        ("postgresql://a.test:1,b.test/db", {"PGPORT": "5433"}, ["a.test:1", "b.test:5433"]),
+        ("postgresql:///db", {"PGHOST": "a.test,b.test"}, ["a.test:5432", "b.test:5432"]),
+        ("postgres:///db", {"PGHOST": "a.test,b.test", "PGPORT": "1,2"}, ["a.test:1", "b.test:2"]),
+        ("postgresql:///db", {"PGHOST": "/run/postgresql", "PGPORT": "1"}, ["localhost:1"]),
+        ("postgresql:///db?host=a.test,b.test&port=1,2", {}, ["a.test:1", "b.test:2"]),
+        ("postgresql:///db?host=a.test,10.0.0.5&port=3", {}, ["a.test:3", "10.0.0.5:3"]),
+        ("postgresql:///db?host=[fd00::1]&port=3", {"PGPORT": "4"}, ["fd00::1:3"]),
+        ("postgresql:///db?host=/run/postgresql&port=3", {}, ["localhost:3"]),
+        ("postgresql://%2Frun%2Fpostgresql:3/db", {}, ["localhost:3"]),
+        ("mysql:///db?socket=/run/mysql.sock", {"PGPORT": "1", "PGHOST": "x"}, ["localhost:3306"]),
+        ("mongodb://%2Frun%2Fmongodb.sock/db", {}, ["localhost:27017"]),
+        ("mongodb+srv://a.test/db", {}, []),
+    ],
+)
+def test_our_own_places_are_where_the_driver_goes(monkeypatch, store, environment, places):
+    for name in ("PGHOST", "PGPORT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    found = own_places(Settings(store=store))[1:]
+    assert [f"{place.host}:{place.port}" for place in found] == places
 
 
 async def test_our_own_places_are_refused_even_where_private_is_allowed():

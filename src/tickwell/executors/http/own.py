@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tickwell.executors.http.address import Address, read_address
 from tickwell.executors.http.resolver import Resolver
 from tickwell.settings import Settings
 
-_STORE_PORTS = {"postgresql": 5432, "postgres": 5432, "mysql": 3306, "mongodb": 27017}
-_STORE_PORTS |= {"redis": 6379, "rediss": 6379, "mariadb": 3306}
+#: Here the driver asks the environment for what the URL does not say.
+_POSTGRES = {"postgresql": 5432, "postgres": 5432}
+_STORE_PORTS = _POSTGRES | {"mysql": 3306, "mariadb": 3306, "mongodb": 27017}
+_STORE_PORTS |= {"redis": 6379, "rediss": 6379}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +37,33 @@ def own_places(settings: Settings) -> tuple[Place, ...]:
 
 
 def _store_places(url: str) -> Iterable[Place]:
-    scheme = url.partition("://")[0].partition("+")[0]
-    if scheme not in _STORE_PORTS:
+    scheme = url.partition("://")[0]
+    if scheme not in _STORE_PORTS:  # as mongodb+srv, which names a domain and no host
         return
-    # Several hosts are named with commas, which urlsplit takes for one.
     parts = urlsplit(url)
-    named = parts.netloc.rpartition("@")[2].split(",")
-    for part in named if any(named) else _in_query(parts.query):
-        one = urlsplit(f"//{part}")
-        try:
-            port = one.port
-        except ValueError:
-            port = None
-        yield Place(one.hostname or "localhost", port or _STORE_PORTS[scheme])
+    hosts, ports = parts.netloc.rpartition("@")[2], ""
+    if scheme in _POSTGRES:
+        given = dict(parse_qsl(parts.query))
+        hosts = hosts or given.get("host") or os.environ.get("PGHOST", "")
+        ports = given.get("port") or os.environ.get("PGPORT", "")
+    # Several hosts are named with commas, which urlsplit takes for one.
+    names, behind = hosts.split(","), ports.split(",")
+    behind = behind if len(behind) == len(names) else behind[:1] * len(names)
+    for name, port in zip(names, behind, strict=True):
+        usual = int(port) if port.isdecimal() else _STORE_PORTS[scheme]
+        yield _place(name, usual)
 
 
-def _in_query(query: str) -> Iterable[str]:
-    """Hosts with their ports as PostgreSQL takes them behind the path; a folder is no host."""
-    given = dict(parse_qsl(query))
-    hosts = given.get("host", "").split(",")
-    ports = given.get("port", "").split(",")
-    ports = ports * len(hosts) if len(ports) == 1 else ports
-    for host, port in zip(hosts, ports, strict=False):
-        if not host.startswith(("/", "@")):
-            yield f"{host}:{port}"
+def _place(name: str, usual: int) -> Place:
+    one = urlsplit(f"//{name}")
+    host = unquote(one.hostname or "")
+    if not host or host.startswith("/") or name.startswith("@"):
+        host = "localhost"  # a socket's server is on this machine, and hears that port as well
+    try:
+        port = one.port
+    except ValueError:
+        port = None
+    return Place(host, port or usual)
 
 
 class Own:
