@@ -51,6 +51,18 @@ async def test_a_step_takes_its_time_and_who_starts_meanwhile_waits(place, newer
     await asyncio.gather(*(store.close() for store in stores))
 
 
+async def test_tables_are_tried_without_the_statement_timeout(place):
+    store = MysqlStore.from_url(f"{place}&statement_timeout=1")
+    async with locked("LOCK TABLES upgraded_worker WRITE"), asyncio.timeout(100):
+        opening = asyncio.create_task(store.open())
+        while not (opening.done() or await run(f"{STANDING} AND time_ms > 1500")):  # noqa: ASYNC110 - the server tells nobody
+            await asyncio.sleep(0.01)
+    await opening
+    with pytest.raises(StoreUnavailable, match="longer than the statement timeout"):
+        await store.database.single(lambda session: session.query("SELECT SLEEP(60)"))
+    await store.close()
+
+
 async def test_a_step_waits_no_longer_for_a_table_than_anybody(place, newer, monkeypatch):
     newer(WIDER)
     monkeypatch.setattr(database, "TRIES", 2)

@@ -50,12 +50,14 @@ class Flavour:
             "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
             "SET sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
             f"SET time_zone = '+00:00', innodb_lock_wait_timeout = {wait}",
-            self._own_settings(location.statement_timeout),
+            self.time_limit(location.statement_timeout),
         )
-        return "; ".join(parts)
-
-    def _own_settings(self, seconds: float) -> str:
-        if not self.is_mariadb:
-            return f"SET max_execution_time = {round(seconds * 1000)}"
         # A long list stays a list: made into a table, it would be joined in any order.
-        return f"SET max_statement_time = {seconds}, in_predicate_conversion_threshold = 0"
+        own = ("SET in_predicate_conversion_threshold = 0",) if self.is_mariadb else ()
+        return "; ".join(parts + own)
+
+    def time_limit(self, seconds: float) -> str:
+        """How long a statement may take from now on; 0: as long as the driver waits."""
+        if self.is_mariadb:
+            return f"SET max_statement_time = {seconds}"
+        return f"SET max_execution_time = {round(seconds * 1000)}"

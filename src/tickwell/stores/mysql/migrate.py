@@ -40,13 +40,21 @@ _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 async def is_current(
     session: Session, location: Location, flavour: Flavour, *, makes: bool = True
 ) -> bool:
-    """Whether the tables are as this code knows them; raises `StoreRefused` for what cannot be."""
+    """Whether the tables are as this code knows them; raises `StoreRefused` for what cannot be.
+
+    What is asked once takes longer than what a statement timeout is made for: catalogues are read,
+    and every table is tried. Who raises closes the connection.
+    """
+    if not flavour.is_too_old:
+        await session.send(flavour.time_limit(0))
     found = await check(session, location, flavour)
     if not found and not makes:
         raise StoreRefused.nothing_in(location.name)
     if found:
         await check_rights(session, location)
-    return bool(found) and await _version(session, location) >= len(STEPS)
+    current = bool(found) and await _version(session, location) >= len(STEPS)
+    await session.send(flavour.time_limit(location.statement_timeout))
+    return current
 
 
 async def migrate(session: Session, location: Location, flavour: Flavour) -> None:
