@@ -1,5 +1,6 @@
 """Pages that live: they follow what happens, leave the visitor alone, and say when they cannot."""
 
+import asyncio
 import re
 
 import pytest
@@ -9,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from tests.ui.house import House
 from tests.ui.site import Site, lively
 from tickwell.clock import StoreClock
-from tickwell.domain.event import Events, Idle
+from tickwell.domain.event import Events, Idle, Started, Stopped
 from tickwell.errors import LimitReached
 from tickwell.ui.live import MOST_OF_ONE, Hub, Stream
 
@@ -113,6 +114,24 @@ async def test_who_left_before_the_first_word_has_left_the_hub():
     with pytest.raises(ClientDisconnect):
         await stream({"type": "http", "asgi": {"spec_version": "2.4"}}, gone, gone)
     assert hub.streams == {}
+
+
+async def test_streams_end_with_the_engine_and_do_not_hold_up_its_process():
+    events = Events()
+    hub = Hub(events)
+    waits = Stream(hub, hub.join("user:ada"), StoreClock()).body_iterator
+    rests = Stream(hub, hub.join("user:ada", hub.heard - 1), StoreClock()).body_iterator
+    assert [await anext(waits), await anext(rests)] == ["retry: 3000\n\n"] * 2
+    assert "changed" in await anext(rests)
+    waiting = asyncio.ensure_future(anext(waits))
+    await asyncio.sleep(0)
+    events.emit(Stopped(released=0))
+    async with asyncio.timeout(30):
+        await waiting
+        assert not [message async for stream in (waits, rests) async for message in stream]
+    events.emit(Started(worker="w"))
+    assert "retry" in await anext(Stream(hub, hub.join("user:ada"), StoreClock()).body_iterator)
+    assert not hub.over.is_set()
 
 
 def test_a_stream_tells_at_once_what_happened_since_its_page_was_made():

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from tickwell.clock import Clock
-from tickwell.domain.event import Event, Events
+from tickwell.domain.event import Event, Events, Started, Stopped
 from tickwell.errors import LimitReached
 from tickwell.services.access.permission import Permission
 from tickwell.ui.visitor import Visitor, visit
@@ -36,10 +36,16 @@ class Hub:
         self.streams: dict[asyncio.Event, str] = {}
         #: Events so far; a page remembers how many there were when it was made.
         self.heard = 0
+        #: The engine has drained: a stream that went on would hold up the end of its process.
+        self.over = asyncio.Event()
         events.subscribe(self._on_event)
 
     def _on_event(self, event: Event) -> None:
         self.heard += 1
+        if isinstance(event, Stopped):
+            self.over.set()
+        elif isinstance(event, Started):
+            self.over.clear()
         for stream in self.streams:
             stream.set()
 
@@ -61,7 +67,8 @@ class Stream(StreamingResponse):
 
     def __init__(self, hub: Hub, stream: asyncio.Event, clock: Clock) -> None:
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        super().__init__(_messages(stream, clock), headers=headers, media_type="text/event-stream")
+        messages = _messages(hub, stream, clock)
+        super().__init__(messages, headers=headers, media_type="text/event-stream")
         self.hub = hub
         self.stream = stream
 
@@ -82,11 +89,10 @@ async def live(
     return Stream(hub, hub.join(visitor.actor.name, heard), visitor.context.clock)
 
 
-async def _messages(stream: asyncio.Event, clock: Clock) -> AsyncIterator[str]:
-    never = asyncio.Event()
+async def _messages(hub: Hub, stream: asyncio.Event, clock: Clock) -> AsyncIterator[str]:
     yield "retry: 3000\n\n"
-    while True:
+    while not hub.over.is_set():
         await clock.wait(stream, LOOK)
         stream.clear()
         yield "event: changed\ndata:\n\n"
-        await clock.wait(never, PAUSE)
+        await clock.wait(hub.over, PAUSE)
