@@ -128,7 +128,7 @@ async def test_streams_end_with_the_engine_and_do_not_hold_up_its_process():
     events.emit(Stopped(released=0))
     async with asyncio.timeout(30):
         await waiting
-        assert not [message async for stream in (waits, rests) async for message in stream]
+        assert not [message for each in (waits, rests) async for message in each]
     events.emit(Started(worker="w"))
     assert "retry" in await anext(Stream(hub, hub.join("user:ada"), StoreClock()).body_iterator)
     assert not hub.over.is_set()
