@@ -1,3 +1,4 @@
+import asyncio
 import json
 import random
 
@@ -14,6 +15,7 @@ from tickwell.errors import (
     NotFound,
     StoreUnavailable,
 )
+from tickwell.ports.records import JobFilter
 from tickwell.services.access.permission import Role
 from tickwell.services.limits.bucket import Buckets, Rate
 from tickwell.services.limits.quota import Quota
@@ -76,6 +78,19 @@ async def test_a_deleted_project_lets_nobody_in_and_fires_nothing(office, servic
         await make(office, service)
 
 
+async def test_a_deletion_that_breaks_off_is_on_record(office, service, monkeypatch):
+    await make(office, service)
+
+    async def gone(*arguments):
+        raise StoreUnavailable("gone")
+
+    monkeypatch.setattr(service.projects, "_delete_jobs", gone)
+    with pytest.raises(StoreUnavailable):
+        await service.projects.delete(office.owner(), "acme")
+    (entry, *_) = (await service.audit.list_platform(office.owner())).items
+    assert (entry.action, entry.subject) == ("project.delete", "project/acme")
+
+
 async def test_only_platform_admins(office, service):
     admin = office.actor(Role.ADMIN)
     for call in (
@@ -89,28 +104,85 @@ async def test_only_platform_admins(office, service):
             await call
 
 
+async def let_in(service, *asked):
+    async with service.limits.room_for(*asked):
+        pass
+
+
 async def test_a_trigger_that_fires_too_often_is_refused_with_the_number(office):
     service = office.open(quota=Quota(fires_per_day=10_000))
     with pytest.raises(LimitReached) as error:
-        await service.limits.check_jobs(office.actor(), [job(Cron("* * * * * *"))])
+        await let_in(service, office.actor(), [job(Cron("* * * * * *"))])
     assert "this cron would fire 86,400 times a day; your limit is 10,000" in str(error.value)
     assert error.value.retry_after is None
-    await service.limits.check_jobs(office.actor(), [job(Cron("* * * * *"))])
+    await let_in(service, office.actor(), [job(Cron("* * * * *"))])
 
 
 async def test_jobs_and_fires_of_a_project_add_up(office, service):
     await service.limits.set(office.owner(), "acme", Quota(jobs=3, fires_per_day=3000))
     jobs, actor = service.projects._jobs, office.actor()
-    await service.limits.check_jobs(actor, [job(Every("1m"))])
-    old = (await jobs.add(job(Every("1m")))).job
+    async with service.limits.room_for(actor, [job(Every("1m"))]):
+        old = (await jobs.add(job(Every("1m")))).job
     with pytest.raises(LimitReached, match="all jobs together would fire 4,320"):
-        await service.limits.check_jobs(actor, [job(Every("30s"), "b")])
-    await service.limits.check_jobs(actor, [job(Every("30s"))], old)
+        await let_in(service, actor, [job(Every("30s"), "b")])
+    await let_in(service, actor, [job(Every("30s"))], old)
     office.clock.instant += 5000
     few = [job(Every("1d"), f"d{n}") for n in range(3)]
     with pytest.raises(LimitReached, match="3 jobs at most"):
-        await service.limits.check_jobs(actor, few)
-    await service.limits.check_jobs(office.actor(project="other"), few * 10)
+        await let_in(service, actor, few)
+    await let_in(service, office.actor(project="other"), few * 10)
+
+
+async def test_where_a_limit_was_lowered_jobs_may_still_be_edited_to_fire_less(office, service):
+    jobs, actor = service.projects._jobs, office.actor()
+    old, _ = [(await jobs.add(job(Every("1m"), name))).job for name in "ab"]
+    await service.limits.set(office.owner(), "acme", Quota(jobs=1, fires_per_day=2000))
+    await let_in(service, actor, [job(Every("1m"), "a", description="why")], old)
+    await let_in(service, actor, [job(Every("2m"), "a")], old)
+    with pytest.raises(LimitReached, match="all jobs together"):
+        await let_in(service, actor, [job(Every("50s"), "a")], old)
+
+
+async def test_no_more_jobs_come_in_at_once_than_one_after_the_other(office, service):
+    await service.limits.set(office.owner(), "acme", Quota(jobs=5))
+    jobs, actor = service.projects._jobs, office.actor()
+
+    async def add(name):
+        made = job(Every("1m"), name)
+        async with service.limits.room_for(actor, [made]):
+            await asyncio.sleep(0)
+            await jobs.add(made)
+
+    asked = [add(f"j{n}") for n in range(30)] + [add("j0") for _ in range(5)]
+    came = await asyncio.gather(*asked, return_exceptions=True)
+    assert came.count(None) == 5
+    assert len((await jobs.list(JobFilter(project="acme"))).items) == 5
+
+
+async def test_what_was_let_in_and_came_to_nothing_is_not_counted(office, service):
+    await service.limits.set(office.owner(), "acme", Quota(jobs=1))
+    service.limits._store = CountsOnce(office.store)
+    for _ in range(3):
+        with pytest.raises(StoreUnavailable):
+            async with service.limits.room_for(office.actor(), [job(Every("1m"))]):
+                raise StoreUnavailable("gone")
+    await let_in(service, office.actor(), [job(Every("1m"))])
+
+
+class CountsOnce:
+    """A store whose jobs are listed once."""
+
+    def __init__(self, store):
+        self.store = store
+        self.listed = False
+
+    def __getattr__(self, name):
+        return getattr(self.store, name)
+
+    async def list_jobs(self, *asked):
+        assert not self.listed
+        self.listed = True
+        return await self.store.list_jobs(*asked)
 
 
 async def test_payloads_and_requested_runs(office):

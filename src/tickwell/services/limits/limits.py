@@ -7,7 +7,8 @@ a few more through than one would.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from tickwell.domain.job import Job
@@ -22,7 +23,8 @@ from tickwell.services.audit.audit import Audit
 from tickwell.services.limits.bucket import Buckets, Rate
 from tickwell.services.limits.quota import Quota, quota_from_document, quota_to_document
 from tickwell.services.limits.requests import Allowance, count_request
-from tickwell.services.limits.usage import Usage, count
+from tickwell.services.limits.tally import Tally
+from tickwell.services.limits.usage import Usage, count, usage_of
 from tickwell.services.platform import PLATFORM
 from tickwell.services.recall import Recall
 from tickwell.services.time import Time
@@ -44,9 +46,8 @@ class Limits:
         self._audit = audit
         self._default = default
         self._quotas: Recall[str, Quota] = Recall(clock)
-        self._usages: Recall[str, Usage] = Recall(clock)
-        #: Projects whose usage was added to since it was counted.
-        self._added: set[str] = set()
+        #: By project.
+        self._tallies: dict[str, Tally] = {}
         self._runs: dict[int, Buckets] = {}
         self._requests: dict[int, Buckets] = {}
 
@@ -86,26 +87,24 @@ class Limits:
         buckets = self._requests.setdefault(limit, Buckets(Rate(limit, 60_000)))
         return count_request("project", buckets, project, self._clock.now())
 
-    async def check_jobs(
+    @asynccontextmanager
+    async def room_for(
         self, actor: Actor, jobs: Sequence[Job], replaced: Job | None = None
-    ) -> None:
-        quota = await self._quota(actor.project)
+    ) -> AsyncIterator[None]:
+        quota, project = await self._quota(actor.project), actor.project
         for job in jobs:
             _check_payload(quota, job.payload)
             _check_fires(quota, job)
         if not (quota.jobs or quota.fires_per_day or quota.fires_per_minute):
+            yield
             return
-        try:
-            usage = await self._usage_with(actor.project, quota, jobs, replaced)
-        except LimitReached:
-            if actor.project not in self._added:
-                raise
-            # What was added may be gone again, or was refused after all.
-            self._usages.forget(actor.project)
-            self._added.discard(actor.project)
-            usage = await self._usage_with(actor.project, quota, jobs, replaced)
-        self._usages.put(actor.project, usage)
-        self._added.add(actor.project)
+        more = usage_of(jobs) - usage_of([replaced] if replaced else [])
+        async with self._tallies.setdefault(project, Tally(self._clock)).adding(
+            more,
+            count=lambda: count(self._store, project, quota.jobs),
+            check=lambda usage: _check_usage(quota, usage, more),
+        ):
+            yield
 
     async def check_runs(self, actor: Actor, count: int, payload: Any = None) -> None:
         quota = await self._quota(actor.project)
@@ -127,17 +126,6 @@ class Limits:
     async def _read(self, project: str) -> Quota:
         record = await self._store.get_record(KIND, project, KIND, self._clock.now())
         return quota_from_document(record.document) if record else self._default
-
-    async def _usage_with(
-        self, project: str, quota: Quota, jobs: Sequence[Job], replaced: Job | None
-    ) -> Usage:
-        usage = await self._usages.get(project, lambda: count(self._store, project, quota.jobs))
-        if replaced is not None:
-            usage = usage.plus(replaced, -1)
-        for job in jobs:
-            usage = usage.plus(job)
-        _check_usage(quota, usage, fires=any(job.trigger.fires for job in jobs))
-        return usage
 
 
 def _check_payload(quota: Quota, payload: Any) -> None:
@@ -167,14 +155,15 @@ def _check_fires(quota: Quota, job: Job) -> None:
             )
 
 
-def _check_usage(quota: Quota, usage: Usage, *, fires: bool) -> None:
-    if quota.jobs and usage.jobs > quota.jobs:
+def _check_usage(quota: Quota, usage: Usage, more: Usage) -> None:
+    """Of what grows: where a limit was lowered, jobs can still be edited to fire less."""
+    if more.jobs > 0 and quota.jobs and usage.jobs > quota.jobs:
         raise LimitReached(f"a project has {quota.jobs:,} jobs at most here", hint=_RAISE)
-    for total, limit, span in (
-        (usage.per_day, quota.fires_per_day, "a day"),
-        (usage.per_minute, quota.fires_per_minute, "a minute"),
+    for added, total, limit, span in (
+        (more.per_day, usage.per_day, quota.fires_per_day, "a day"),
+        (more.per_minute, usage.per_minute, quota.fires_per_minute, "a minute"),
     ):
-        if fires and limit and total > limit:
+        if added > 0 and limit and total > limit:
             raise LimitReached(
                 f"all jobs together would fire {total:,} times {span}; your limit is {limit:,}",
                 hint=_RAISE,

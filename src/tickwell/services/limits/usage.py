@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from tickwell.domain.job import Job, JobState
 from tickwell.ports.records import JobFilter
@@ -19,15 +20,20 @@ class Usage:
     per_day: int = 0
     per_minute: int = 0
 
-    def plus(self, job: Job, sign: int = 1) -> Usage:
-        """With a job more, or less."""
-        day, minute = job.trigger.busiest()
-        return replace(
-            self,
-            jobs=self.jobs + sign,
-            per_day=self.per_day + sign * day,
-            per_minute=self.per_minute + sign * minute,
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.jobs + other.jobs,
+            self.per_day + other.per_day,
+            self.per_minute + other.per_minute,
         )
+
+    def __sub__(self, other: Usage) -> Usage:
+        return self + Usage(-other.jobs, -other.per_day, -other.per_minute)
+
+
+def usage_of(jobs: Iterable[Job]) -> Usage:
+    """What jobs add up to."""
+    return sum((Usage(1, *job.trigger.busiest()) for job in jobs), start=Usage())
 
 
 async def count(store: CatalogStore, project: str, most: int) -> Usage:
@@ -36,8 +42,7 @@ async def count(store: CatalogStore, project: str, most: int) -> Usage:
     usage, cursor = Usage(), None
     while True:
         page = await store.list_jobs(where, cursor, _PAGE)
-        for entry in page.items:
-            usage = usage.plus(entry.job)
+        usage += usage_of(entry.job for entry in page.items)
         cursor = page.cursor
         if cursor is None or (most and usage.jobs > most):
             return usage

@@ -185,10 +185,10 @@ class JobOperations:
         kept = await self.tools.retention(actor.project)
         # Whatever they say of themselves, they are the actor's project's, and new.
         own = self.tools.jobs.make(jobs, actor.project, kept, fresh=fresh)
-        await self.tools.limiter.check_jobs(actor, own)
         by = actor.name if paused else None
         try:
-            added = await self.tools.jobs.add_many(own, paused_by=by, made=True)
+            async with self.tools.limiter.room_for(actor, own):
+                added = await self.tools.jobs.add_many(own, paused_by=by, made=True)
         except JobExists:
             before = await self._made_before(own) if again else []
             if not before:
@@ -224,9 +224,10 @@ class JobOperations:
         # One that has finished is not counted; with another trigger it may fire again.
         finished = before.cursor.state is JobState.FINISHED
         counted = not finished or own.trigger == before.job.trigger
-        await self.tools.limiter.check_jobs(actor, [own], before.job if counted else None)
-        jobs = self.tools.jobs
-        changed = await jobs.edit(actor.project, before.job.id, own, expected_version)
+        async with self.tools.limiter.room_for(actor, [own], before.job if counted else None):
+            changed = await self.tools.jobs.edit(
+                actor.project, before.job.id, own, expected_version
+            )
         await self._note(actor, action, before.job.id, before, changed.entry)
         return changed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Protocol
 
 from tickwell.domain.job import Job
@@ -22,10 +23,10 @@ class Auditor(Protocol):
 class Limiter(Protocol):
     """Refuses with `LimitReached` what would pass a limit of the actor's project."""
 
-    async def check_jobs(
+    def room_for(
         self, actor: Actor, jobs: Sequence[Job], replaced: Job | None = None
-    ) -> None:
-        """Asked before jobs are added, or one is put in the place of another."""
+    ) -> AbstractAsyncContextManager[None]:
+        """Held while jobs are added, or one is put in the place of another."""
         ...
 
     async def check_runs(self, actor: Actor, count: int, payload: Any = None) -> None:
@@ -45,10 +46,11 @@ class Unaudited:
 class Unlimited:
     """Allows everything."""
 
-    async def check_jobs(
+    def room_for(
         self, actor: Actor, jobs: Sequence[Job], replaced: Job | None = None
-    ) -> None:
+    ) -> AbstractAsyncContextManager[None]:
         """Nothing to refuse."""
+        return nullcontext()
 
     async def check_runs(self, actor: Actor, count: int, payload: Any = None) -> None:
         """Nothing to refuse."""
