@@ -133,7 +133,7 @@ class Forbidden(TickwellError):
         self.permission = permission
         remedy = f"ask an admin for the role {_ROLES.get(permission, 'that has it')}"
         if permission == "platform":
-            remedy = "only platform admins have it, when they are logged in: no key does"
+            remedy = "log in as a platform admin, or show a token of one: no key has it"
         super().__init__(f"{actor} lacks the permission '{permission}'; {remedy}")
 
 

@@ -20,11 +20,11 @@ async def test_dead_letters_are_grouped_by_what_went_wrong(world, http):
     assert [group["count"] for group in only] == [1]
 
 
-async def progress(http, answer):
+async def progress(http, answer, shown=None):
     """A revival, when it has ended."""
     path = answer.headers["location"].removeprefix("/api/v1")
     while True:
-        revival = (await http.get(path)).json()
+        revival = (await http.get(path, headers=shown)).json()
         if revival["state"] != "running":
             return revival
         await asyncio.sleep(0.01)
@@ -67,6 +67,7 @@ async def test_those_of_a_deleted_job_are_not_repeated(world, http):
     answer = await http.post("/dead-letters/revive", json={"payload": None})
     revival = await progress(http, answer)
     assert (revival["state"], revival["matched"], revival["revived"]) == ("done", 3, 1)
+    assert (revival["left_out"], revival["refused"]) == (2, {"a": "no job 'a' in this project"})
 
 
 async def test_a_payload_that_is_too_large_revives_nothing(world, http):

@@ -89,7 +89,7 @@ def test_dead_letters_by_what_went_wrong(past):
 def test_a_group_is_revived(past):
     assert past("dead", "revive", "--error", "KeyError").code == 2
     done = past("dead", "revive", "--error", "KeyError", "--yes", "--json").json
-    assert done == {"revived": 1}
+    assert done == {"revived": 1, "left_out": 0, "refused": {}}
     assert len(ids(past, "dead")) == BAD - 1
     assert past("dead", "revive", "--all", "--yes", "--rate", 500).err == "Revived 4 executions.\n"
     nothing = past("dead", "list")

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.ui.house import OWNER
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.ports.records import ExecutionFilter
 from tickwell.services.operations.revival import Revival
@@ -49,6 +50,17 @@ async def test_a_group_is_repeated_with_another_payload(house, dead):
     page = await browser.see(answer.headers["location"])
     assert "Repeating 2 at 1000 a second" in page.text
     assert "Revived 2 of 2" in page.text
+
+
+async def test_what_is_not_repeated_is_said_with_the_reason(house, dead):
+    browser = await house.login()
+    await house.context.operations.jobs.delete(OWNER, "frail")
+    await browser.see("/dead")
+    answer = await browser.post("/dead/revive", rate="1000", payload="{}")
+    await begun(house)
+    page = await browser.see(answer.headers["location"])
+    assert "Revived 0 of 3; 3 left out" in page.text
+    assert "frail: no job 'frail' in this project" in page.text
 
 
 @pytest.mark.parametrize(("rate", "silent"), [(10.0, 60_100), (0.01, 160_000)])

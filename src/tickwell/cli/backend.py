@@ -11,6 +11,8 @@ from tickwell.services.dead import DeadFilter
 from tickwell.services.payload import KEEP
 
 Document = dict[str, Any]
+#: What is told of a revival that has ended: how many run again, how many not, and why, by job.
+COUNTED = ("revived", "left_out", "refused")
 
 
 class Backend(Protocol):
@@ -124,7 +126,7 @@ class Backend(Protocol):
         progress: Callable[[int], None],
         payload: Any = KEEP,
     ) -> Document:
-        """Revive all that match, so many a second at most; answers {"revived": count}.
+        """Revive all that match, so many a second at most; answers what `COUNTED` names.
 
         With a payload: repeat them with it.
         """

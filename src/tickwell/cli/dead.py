@@ -136,6 +136,10 @@ async def revive(
         return
     did = "Revived" if payload is None else "Repeated as new executions:"
     session.screen.say(f"{did} {say_count(done['revived'], 'execution')}.")
+    if done["left_out"]:
+        session.screen.say(f"Left out: {say_count(done['left_out'], 'dead letter')}.")
+    for name, why in done["refused"].items():
+        session.screen.say(f"{name}: {why}")
 
 
 async def _confirmed(session: Session, where: DeadFilter, question: str, *, yes: bool) -> int:

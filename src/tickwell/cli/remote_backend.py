@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from tickwell.cli.backend import Document
+from tickwell.cli.backend import COUNTED, Document
 from tickwell.client.asynchronous import AsyncClient
 from tickwell.client.calls.jobs import create_job
 from tickwell.clock import StoreClock, to_millis, wall_millis
@@ -176,7 +176,7 @@ class RemoteBackend:
             told = revival["revived"]
         if revival["error"] is not None:
             raise StoreError(f"{told} were revived, then: {revival['error']}")
-        return {"revived": revival["revived"]}
+        return {name: _document(revival)[name] for name in COUNTED}
 
     async def dead_purge(self, where: DeadFilter, *, progress: Callable[[int], None]) -> Document:
         purged, more = 0, True

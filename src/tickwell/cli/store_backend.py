@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tickwell.api.paging import opened, sealed
 from tickwell.cli.allowing import LOCAL
-from tickwell.cli.backend import Document
+from tickwell.cli.backend import COUNTED, Document
 from tickwell.cli.store_file import check_there, file_findings
 from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.document import job_from_document
@@ -219,7 +219,7 @@ class StoreBackend:
             told = revival.revived
         if revival.error is not None:
             raise StoreError(f"{told} were revived, then: {revival.error}")
-        return {"revived": revival.revived}
+        return {name: getattr(revival, name) for name in COUNTED}
 
     async def dead_purge(self, where: DeadFilter, *, progress: Callable[[int], None]) -> Document:
         letters, purged, more = (await self.open()).dead_letters, 0, True

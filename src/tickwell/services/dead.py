@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import Protocol
 
 from tickwell.domain.execution import Execution, State
@@ -134,9 +135,14 @@ class DeadLetters:
             if cursor is None:
                 return
 
-    async def count(self, project: str, where: DeadFilter) -> int:
-        """How many match."""
-        return sum([len(page) async for page in self.matching(project, where)])
+    async def count(self, project: str, where: DeadFilter, limit: float = inf) -> int:
+        """How many match; a few more than the limit where the last page has more."""
+        total = 0
+        async for page in self.matching(project, where):
+            if total >= limit:
+                break
+            total += len(page)
+        return total
 
     async def groups(
         self, project: str, where: DeadFilter | None = None, newest: int = NEWEST
@@ -183,9 +189,10 @@ class DeadLetters:
                 dead = page[start : start + size]
                 if total and rate is not None and rest is not None:
                     await rest(len(dead) / rate)
-                total += len(await again(dead))
+                revived = len(await again(dead))
                 self.wake()
-                progress(len(dead))
+                progress(revived)
+                total += revived
         return total
 
     async def _revive(self, project: str, dead: Sequence[Execution]) -> Sequence[str]:

@@ -234,14 +234,18 @@ def worker_document(liveness: Liveness) -> Document:
 
 def queue_document(queue: Queue) -> Document:
     """A queue as one project sees it."""
-    pause = queue.pause
     return {
         "name": queue.name,
         "depth": {state.value: count for state, count in queue.depth.items()},
         "workers": queue.workers,
-        "pause": None if pause is None else pause | {"since": instant_text(pause["since"])},
+        "pause": queue_pause_document(queue.pause),
         "complete": queue.complete,
     }
+
+
+def queue_pause_document(pause: Mapping[str, Any] | None) -> Document | None:
+    """Who paused a queue, why and when."""
+    return None if pause is None else {**pause, "since": instant_text(pause["since"])}
 
 
 def group_document(group: Group, job_name: str | None = None) -> Document:

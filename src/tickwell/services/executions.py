@@ -13,7 +13,7 @@ from tickwell.domain.given import check_key
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.note import Output, Progress
 from tickwell.domain.planning import new_execution
-from tickwell.errors import InvalidInput, NotFound, StoreError, WrongState
+from tickwell.errors import InvalidInput, NotFound, StoreError, TickwellError, WrongState
 from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.notes import read_output, read_progress
@@ -101,13 +101,13 @@ class Executions:
         *,
         force: bool = False,
         dry_run: bool = False,
-        check: Callable[[int], Awaitable[None]] | None = None,
+        begin: Callable[[int], Awaitable[None]] | None = None,
     ) -> Backfill:
         """Run the slots in [since, until) that have not run, each under its own id.
 
         One that ran is left alone; forced, it runs again under a new id. What is to come is not
         touched. Fire times from before the job existed are those of its first version. A dry run
-        only counts. `check` refuses so many before any is added.
+        only counts. `begin` is asked before any is added, and may refuse so many.
         """
         entry, now = await self._entry(project, key), self.clock.now()
         if since > now:
@@ -125,8 +125,8 @@ class Executions:
             elif slot.answer in {Answer.EXECUTED, Answer.PRUNED}:
                 done.left_alone += 1
         if not dry_run:
-            if check is not None:
-                await check(len(new))
+            if begin is not None:
+                await begin(len(new))
             done.ids = [*await self._add(new, now)]
         done.count = len(new if dry_run else done.ids)
         return done
@@ -163,18 +163,29 @@ class Executions:
         return await self.get(project, added)
 
     async def repeat(
-        self, project: str, dead: Sequence[Execution], payload: Any, admit: Admit | None = None
+        self,
+        project: str,
+        dead: Sequence[Execution],
+        payload: Any,
+        admit: Admit | None = None,
+        refused: dict[str, str] | None = None,
     ) -> Sequence[str]:
-        """Repeat those whose job is still there with another payload; the ids of the new ones."""
+        """Repeat them with another payload; the ids of the new ones.
+
+        A job that cannot be run so is noted in `refused`, by its name and why, and its dead letters
+        are left out; without that it is an error.
+        """
         own, now = checked(payload), self.clock.now()
-        found = await self.store.get_jobs(project, sorted({each.job_id for each in dead}))
-        jobs = {
-            entry.job.id: entry.job for entry in found if entry.cursor.state is not JobState.DELETED
-        }
-        for job in jobs.values():
-            if admit is not None:
-                admit(job)
-            self.check(job, payload)
+        jobs: dict[str, Job] = {}
+        for entry in await self.store.get_jobs(project, sorted({each.job_id for each in dead})):
+            try:
+                self._admit(entry, payload, admit)
+            except TickwellError as error:
+                if refused is None:
+                    raise
+                refused[entry.job.name] = str(error)
+            else:
+                jobs[entry.job.id] = entry.job
         new = []
         for each in dead:
             if each.job_id in jobs:
@@ -182,6 +193,13 @@ class Executions:
                 one.revived_from = each.id
                 new.append(one)
         return await self._add(new, now)
+
+    def _admit(self, entry: Entry, payload: Any, admit: Admit | None) -> None:
+        if entry.cursor.state is JobState.DELETED:
+            raise NotFound("job", entry.job.name)
+        if admit is not None:
+            admit(entry.job)
+        self.check(entry.job, payload)
 
     async def get(self, project: str, id: str) -> Execution:
         """One execution with its attempts."""

@@ -148,7 +148,9 @@ class Projects:
         record = await self._existing_record(name)
         project = _project(record)
         now = self._clock.now()
-        # First who could write; the project itself last, so that half a deletion can be repeated.
+        # First: what is broken off after some of it is on record too.
+        await self._note(actor, "project.delete", name, {"title": project.title}, None)
+        # Then who could write; the project itself last, so that half a deletion can be repeated.
         for key in await self._store.list_records(keys.KIND, name, "", now, keys.MOST):
             await self._store.delete_record(keys.KIND, name, key.key)
         for user in await self._directory.members(name):
@@ -159,7 +161,7 @@ class Projects:
         record.document |= {"deleted_at": now}
         if not await self._store.put_record(record, now, record.version):
             raise Conflict(f"project {name!r} was changed at the same moment; repeat it")
-        await self._note(actor, "project.delete", name, {"title": project.title}, None)
+        self._forget(name)
 
     async def _delete_jobs(self, name: str) -> None:
         while True:
@@ -197,9 +199,12 @@ class Projects:
         record = Record(kind=KIND, project=PLATFORM, key=project.name, document=document)
         return await self._store.put_record(record, self._clock.now(), expected)
 
-    async def _note(self, actor: Actor, action: str, name: str, before: Any, after: Any) -> None:
+    def _forget(self, name: str) -> None:
         self._names.forget(KIND)
         self._deleted.forget(name)
+
+    async def _note(self, actor: Actor, action: str, name: str, before: Any, after: Any) -> None:
+        self._forget(name)
         await self._audit.record(actor, action, f"project/{name}", before, after, project=PLATFORM)
 
 

@@ -43,12 +43,13 @@ class Rewrapping:
 
         A key that nothing needs after that may be taken away.
         """
+        current = self._keyring.current.id
+        after = {"server_key": current}
+        # First: what is broken off after some of them is on record too.
+        await self._audit.record(actor, "platform.rewrap", "secrets", None, after, project=PLATFORM)
         moved = await self._issuer.rewrap()
         for project in await self._secrets.projects():
             moved += await self._secrets.rewrap(project)
-        needed, current = await self._keys.peppers(), self._keyring.current.id
+        needed = await self._keys.peppers()
         await retire_keys(self._store, current, needed, self._clock.now())
-        await self._audit.record(
-            actor, "platform.rewrap", "secrets", None, {"rewrapped": moved}, project=PLATFORM
-        )
         return moved

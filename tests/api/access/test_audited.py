@@ -124,13 +124,41 @@ async def test_an_act_on_many_says_on_which(house):
     await house.http.post("/dead-letters/purge", json={"filter": {"search": "x"}}, headers=admin)
     log = (await house.http.get("/audit", headers=admin, params={"limit": 4})).json()["items"]
     after = {entry["action"]: entry["after"] for entry in log}
-    assert after["dead_letters.purge"] == {"purged": 0, "filter": {"search": "x"}}
+    assert after["dead_letters.purge"] == {"matched": 0, "filter": {"search": "x"}}
     states = ["active", "finished", "paused"]
     for action in ("bulk.pause", "bulk.delete"):
-        assert (after[action]["matched"], after[action]["changed"]) == (11, 11)
+        assert after[action]["matched"] == 11
         assert after[action]["filter"] == {"search": "many-1", "states": states}
         assert set(after[action]["ids"]) == {ids[n] for n in (1, *range(10, 20))}
     assert after["job.create_many"] == {"created": 60, "ids": ids[:50], "not_named": 10}
+
+
+async def test_instants_are_told_as_everywhere_in_the_api(house):
+    admin, root = await house.key("a", Role.ADMIN), await house.login("root")
+    http, moment = house.http, "2026-01-01T00:00:00.000Z"
+    past = {"since": moment, "until": "2026-01-01T03:00:00.000Z"}
+    told = {"url": "https://example.com/", "events": ["dead"]}
+    await http.post("/jobs", json=JOB, headers=admin)
+    await http.post("/jobs/j/backfill", json=past, headers=admin)
+    await http.post("/dead-letters/purge", json={"filter": {"since": moment}}, headers=admin)
+    await http.post("/dead-letters/revive", json={"filter": {"until": moment}}, headers=admin)
+    await http.post("/queues/mail/pause", headers=root)
+    await http.post("/queues/mail/resume", headers=root)
+    made = {"name": "k", "role": "viewer", "expires_at": "2100-01-01T00:00:00.000Z"}
+    key = (await http.post("/keys", json=made, headers=root)).json()
+    callback = (await http.post("/callbacks", json=told, headers=root)).json()
+    log = (await http.get("/audit", headers=admin)).json()["items"]
+    entries = {entry["action"]: entry for entry in reversed(log)}
+    after = {action: entry["after"] for action, entry in entries.items()}
+    assert after["job.backfill"] == past | {"force": False, "executions": 3}
+    assert after["dead_letters.purge"]["filter"] == {"since": moment}
+    assert after["dead_letters.revive"]["filter"] == {"until": moment}
+    assert re.fullmatch(r"20\d\d-.*Z", after["queue.pause"]["since"])
+    assert entries["queue.resume"]["before"] == after["queue.pause"]
+    for action, shown in (("key.create", key), ("callback.create", callback)):
+        assert after[action] == {name: shown[name] for name in after[action]}
+        assert {"created_at", "id"} <= after[action].keys()
+    assert after["key.create"]["expires_at"] == made["expires_at"]
 
 
 async def test_a_refused_change_leaves_none(house):

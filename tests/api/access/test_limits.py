@@ -25,6 +25,17 @@ async def test_jobs_that_were_deleted_or_refused_are_not_counted(house):
     assert codes == [201, 409, 409, 409, 409, 201, 201, 429]
 
 
+async def test_one_is_told_as_one(house):
+    shown = await house.key("a", Role.EDITOR)
+    await house.administration.limits.set(OWNER, "a", Quota(jobs=1, runs_per_minute=1))
+    assert (await add(house, shown, "first")).status_code == 201
+    second = await add(house, shown, "second")
+    assert "a project has 1 job at most here" in second.json()["detail"]
+    assert (await house.http.post("/jobs/first/trigger", headers=shown)).status_code == 202
+    again = await house.http.post("/jobs/first/trigger", headers=shown)
+    assert "1 run may be requested in a minute; 1 was asked for" in again.json()["detail"]
+
+
 async def test_a_finished_job_that_fires_again_is_one_more(house):
     limits = house.administration.limits
     shown = await house.key("a", Role.EDITOR)

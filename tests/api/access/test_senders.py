@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import WORKER
+from tests.api.test_many import progress
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.ports.records import ClaimRequest
@@ -75,6 +76,25 @@ async def test_what_they_send_is_nobody_s_but_an_admin_s_to_choose(house, sender
     assert (await http.post(f"/executions/{dead}/revive", headers=editor)).status_code == 200
     answer = await http.post(f"/jobs/{name}/trigger", json=forged, headers=admin)
     assert answer.status_code == 202, answer.text
+
+
+async def test_many_are_repeated_without_them(house, sender):
+    name, editor, admin = sender
+    http, world = house.http, house.world
+    job = {"name": "mine", "trigger": {"on_demand": True}, "target": {"call": {"handler": "x"}}}
+    await http.post("/jobs", json=job | {"retry": {"max_attempts": 1}}, headers=editor)
+    for path, shown in (("mine", editor), (name, admin)):
+        assert (await http.post(f"/jobs/{path}/trigger", headers=shown)).status_code == 202
+    await world.run(OutcomeKind.FAILED, error="no")
+    await die(world)
+    for shown, revived in ((editor, 1), (admin, 2)):
+        answer = await http.post("/dead-letters/revive", json={"payload": {}}, headers=shown)
+        assert answer.status_code == 202, answer.text
+        done = await progress(http, answer, shown)
+        assert (done["state"], done["error"], done["revived"]) == ("done", None, revived)
+        assert done["left_out"] == 2 - revived
+        why = f"{name} sends a callback, and so is the admins'"
+        assert done["refused"] == ({} if revived == 2 else {name: why})
 
 
 PLACES: list[dict[str, Any]] = [

@@ -140,6 +140,8 @@ class Revival(Answer):
     rate: float
     matched: int
     revived: int
+    left_out: int
+    refused: dict[str, str]
     error: str | None
     started_at: Instant
     updated_at: Instant

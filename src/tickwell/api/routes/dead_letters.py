@@ -52,7 +52,8 @@ async def groups(
 async def revive(request: Request, actor: Actor = allow(Permission.OPERATE)) -> Response:
     """Begin to revive all that match, at a limited rate; Location says how far it is.
 
-    With a payload each is repeated as a new execution, and the dead one stays.
+    With a payload each is repeated as a new execution, and the dead one stays; those of a job that
+    cannot take it are left out, and `refused` says why, by its name.
     """
     context = context_of(request)
     body = await bodies.read_bytes(request)
@@ -115,6 +116,8 @@ def revival_document(revival: Revival) -> dict[str, Any]:
         "rate": revival.rate,
         "matched": revival.matched,
         "revived": revival.revived,
+        "left_out": revival.left_out,
+        "refused": revival.refused,
         "error": revival.error,
         "started_at": instant_text(revival.started_at),
         "updated_at": instant_text(revival.updated_at),

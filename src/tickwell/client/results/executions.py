@@ -138,6 +138,8 @@ class Revival(TypedDict):
     rate: float
     matched: int
     revived: int
+    left_out: int
+    refused: dict[str, str]
     error: str | None
     started_at: str
     updated_at: str

@@ -16,6 +16,7 @@ from tickwell.services.access.key import (
 )
 from tickwell.services.access.key_token import digest, new_token
 from tickwell.services.access.permission import Permission, Role, permissions_of
+from tickwell.services.administered import key_document
 from tickwell.services.audit.audit import Audit
 from tickwell.services.keyring import Keyring
 from tickwell.services.platform import PLATFORM
@@ -187,5 +188,5 @@ class Keys:
 
 
 def _public(key: ApiKey) -> dict[str, object]:
-    document = key_to_document(key)
-    return {name: document[name] for name in document if name not in {"pepper", "digest"}}
+    document = key_document(key, None)
+    return {name: document[name] for name in document if name != "last_used_at"}

@@ -18,6 +18,7 @@ from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.administered import callback_document
 from tickwell.services.audit.audit import Audit
 from tickwell.services.callbacks.callback import (
     KIND,
@@ -92,7 +93,7 @@ class Callbacks:
         document = to_document(callback)
         await self._put(Record(kind=KIND, project=project, key=callback.id, document=document))
         await self._audit.record(
-            actor, "callback.create", f"callback/{callback.id}", None, document
+            actor, "callback.create", f"callback/{callback.id}", None, callback_document(callback)
         )
         return NewCallback(callback, key)
 
@@ -115,7 +116,7 @@ class Callbacks:
         with suppress(NotFound):  # somebody deleted the job by hand
             await self._jobs.delete(project, [callback.sender])
         await self._audit.record(
-            actor, "callback.delete", f"callback/{id}", to_document(callback), None
+            actor, "callback.delete", f"callback/{id}", callback_document(callback), None
         )
 
     async def _put(self, record: Record) -> None:

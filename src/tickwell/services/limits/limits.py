@@ -116,7 +116,8 @@ class Limits:
         taken = buckets.take(actor.project, self._clock.now(), count)
         if not taken.allowed:
             raise LimitReached(
-                f"{limit:,} runs may be requested in a minute; {count:,} were asked for",
+                f"{_counted(limit, 'run')} may be requested in a minute;"
+                f" {count:,} {'was' if count == 1 else 'were'} asked for",
                 retry_after=taken.reset if count <= limit else None,
             )
 
@@ -126,6 +127,10 @@ class Limits:
     async def _read(self, project: str) -> Quota:
         record = await self._store.get_record(KIND, project, KIND, self._clock.now())
         return quota_from_document(record.document) if record else self._default
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _check_payload(quota: Quota, payload: Any) -> None:
@@ -158,7 +163,8 @@ def _check_fires(quota: Quota, job: Job) -> None:
 def _check_usage(quota: Quota, usage: Usage, more: Usage) -> None:
     """Of what grows: where a limit was lowered, jobs can still be edited to fire less."""
     if more.jobs > 0 and quota.jobs and usage.jobs > quota.jobs:
-        raise LimitReached(f"a project has {quota.jobs:,} jobs at most here", hint=_RAISE)
+        most = _counted(quota.jobs, "job")
+        raise LimitReached(f"a project has {most} at most here", hint=_RAISE)
     for added, total, limit, span in (
         (more.per_day, usage.per_day, quota.fires_per_day, "a day"),
         (more.per_minute, usage.per_minute, quota.fires_per_minute, "a minute"),

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tickwell.domain.job import Entry, Job, JobState
+from tickwell.domain.job import Entry, JobState
 from tickwell.errors import Conflict, HandlerError, InvalidInput, NotFound
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.callbacks.callback import is_sender
 from tickwell.services.operations.executions import require_same
 from tickwell.services.operations.said import filter_document, ids_document
+from tickwell.services.operations.senders import refuse_sender
 from tickwell.services.operations.tools import Tools
 
 #: Jobs that one call works on.
@@ -92,7 +92,7 @@ class BulkOperations:
         key: str | None = None,
     ) -> Bulk:
         """Run each of them once, now; what a call with the same key began, another goes on with."""
-        admit = None if Permission.ADMINISTER in actor.permissions else _refuse_sender
+        admit = None if Permission.ADMINISTER in actor.permissions else refuse_sender
 
         async def act(ids: Sequence[str]) -> Any:
             for id in ids:
@@ -115,7 +115,7 @@ class BulkOperations:
         async def act(ids: Sequence[str]) -> Any:
             if Permission.ADMINISTER not in actor.permissions:
                 for entry in await self.tools.store.get_jobs(actor.project, ids):
-                    _refuse_sender(entry.job)
+                    refuse_sender(entry.job)
             return await self.tools.jobs.delete(actor.project, ids)
 
         return await self._run(actor, "delete", where, _ALL, act, dry_run=dry_run)
@@ -138,13 +138,14 @@ class BulkOperations:
             return done
         if check is not None:
             await check(len(entries))
-        for start in range(0, len(entries), size):
-            await _apply(entries[start : start + size], act, done)
-        after: dict[str, Any] = {"matched": len(entries), "changed": done.changed}
+        after: dict[str, Any] = {"matched": len(entries)}
         if isinstance(where, JobFilter):
             after["filter"] = filter_document(where)
-        after |= ids_document([entry.job.id for entry in done.was])
+        after |= ids_document([entry.job.id for entry in entries])
+        # First: what is broken off after some of them is on record too.
         await self.tools.auditor.record(actor, f"bulk.{action}", "jobs", None, after)
+        for start in range(0, len(entries), size):
+            await _apply(entries[start : start + size], act, done)
         return done
 
     async def _matching(
@@ -163,11 +164,6 @@ class BulkOperations:
             if cursor is None:
                 break
         return entries, cursor is not None
-
-
-def _refuse_sender(job: Job) -> None:
-    if is_sender(job):
-        raise Conflict(f"{job.name} sends a callback, and so is the admins'")
 
 
 async def _apply(entries: Sequence[Entry], act: Act, done: Bulk) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from tickwell.domain.execution import Execution
 from tickwell.errors import InvalidInput, NotFound, TickwellError
 from tickwell.ids import new_id
 from tickwell.services.access.actor import Actor, needs
@@ -14,7 +16,7 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.dead import DeadFilter, DeadLetters, Groups, Revive
 from tickwell.services.operations.revival import KIND, Revival
 from tickwell.services.operations.said import filter_document
-from tickwell.services.operations.senders import allowed_to
+from tickwell.services.operations.senders import refuse_sender
 from tickwell.services.operations.tools import Tools
 from tickwell.services.payload import KEEP, checked
 
@@ -42,21 +44,16 @@ class DeadLetterOperations:
     ) -> Revival:
         """Begin to revive all that match; what is answered names the record of its progress.
 
-        With another payload each is repeated as a new execution, and the dead one stays.
+        With another payload each is repeated as a new execution, and the dead one stays. Those of a
+        job that cannot be run so, or that this actor may not give one, are left out.
         """
         if not 0.01 <= rate <= FASTEST:
             raise InvalidInput(f"0.01 to {FASTEST:.0f} a second", field="rate", hint="Use 50")
         scope = await self._scoped(actor, where)
         matched = await self.dead.count(actor.project, scope)
-        repeat = None
-        if payload is not KEEP:
+        edited = payload is not KEEP
+        if edited:
             await self.tools.limiter.check_runs(actor, matched, checked(payload))
-            repeat = partial(
-                self.tools.executions.repeat,
-                actor.project,
-                payload=payload,
-                admit=allowed_to(actor),
-            )
         now = self.tools.clock.now()
         revival = Revival(
             id=new_id(now, self.tools.random),
@@ -75,11 +72,12 @@ class DeadLetterOperations:
             None,
             {
                 "matched": revival.matched,
-                "edited": repeat is not None,
+                "edited": edited,
                 "rate": rate,
                 "filter": filter_document(scope),
             },
         )
+        repeat = partial(self._repeat, actor, revival, payload) if edited else None
         task = asyncio.create_task(self._work(revival, scope, repeat))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -89,10 +87,11 @@ class DeadLetterOperations:
     async def purge(self, actor: Actor, where: DeadFilter) -> tuple[int, bool]:
         """Delete those that match for good; how many, and whether to call again for the rest."""
         scope = await self._scoped(actor, where)
-        purged, more = await self.dead.purge_matching(actor.project, scope, MOST_PURGED)
-        after = {"purged": purged, "filter": filter_document(scope)}
+        matched = await self.dead.count(actor.project, scope, MOST_PURGED)
+        after = {"matched": matched, "filter": filter_document(scope)}
+        # First: what is broken off after some of them is on record too.
         await self.tools.auditor.record(actor, "dead_letters.purge", "dead_letters", None, after)
-        return purged, more
+        return await self.dead.purge_matching(actor.project, scope, MOST_PURGED)
 
     @needs(Permission.READ)
     async def revival(self, actor: Actor, id: str) -> Revival:
@@ -118,6 +117,15 @@ class DeadLetterOperations:
         if not found:
             raise NotFound("job", where.job_id)
         return replace(where, job_id=found[0].job.id)
+
+    async def _repeat(
+        self, actor: Actor, revival: Revival, payload: Any, dead: Sequence[Execution]
+    ) -> Sequence[str]:
+        admit = None if Permission.ADMINISTER in actor.permissions else refuse_sender
+        refused: dict[str, str] = {}
+        repeated = await self.tools.executions.repeat(actor.project, dead, payload, admit, refused)
+        revival.leave_out(len(dead) - len(repeated), refused)
+        return repeated
 
     async def _work(self, revival: Revival, where: DeadFilter, revive: Revive | None) -> None:
         async def rest(seconds: float) -> None:

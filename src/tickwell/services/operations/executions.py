@@ -13,6 +13,7 @@ from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.documents import instant_text
 from tickwell.services.executions import Backfill
 from tickwell.services.operations.paging import execution_size, read_page
 from tickwell.services.operations.senders import allowed_to
@@ -61,19 +62,23 @@ class ExecutionOperations:
         dry_run: bool = False,
     ) -> Backfill:
         """Run the slots in [since, until) that have not run; forced, the others again as well."""
+        tools = self.tools
+        subject = f"job/{(await tools.jobs.get(actor.project, job_key)).job.id}"
 
-        async def check(count: int) -> None:
-            await self.tools.limiter.check_runs(actor, count)
+        async def begin(count: int) -> None:
+            await tools.limiter.check_runs(actor, count)
+            after = {
+                "since": instant_text(since),
+                "until": instant_text(until),
+                "force": force,
+                "executions": count,
+            }
+            # First: what is broken off after some of them is on record too.
+            await tools.auditor.record(actor, "job.backfill", subject, None, after)
 
-        done = await self.tools.executions.backfill(
-            actor.project, job_key, since, until, force=force, dry_run=dry_run, check=check
+        return await tools.executions.backfill(
+            actor.project, job_key, since, until, force=force, dry_run=dry_run, begin=begin
         )
-        if dry_run:
-            return done
-        entry = await self.tools.jobs.get(actor.project, job_key)
-        after = {"since": since, "until": until, "force": force, "executions": len(done.ids)}
-        await self.tools.auditor.record(actor, "job.backfill", f"job/{entry.job.id}", None, after)
-        return done
 
     @needs(Permission.READ)
     async def get(self, actor: Actor, id: str) -> Execution:

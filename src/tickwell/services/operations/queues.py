@@ -14,8 +14,11 @@ from tickwell.errors import InvalidInput, WrongState
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.documents import queue_pause_document
 from tickwell.services.operations.tools import Tools
 
+#: Who paused a queue, why and when.
+Pause = dict[str, Any]
 #: Live executions that are counted at most.
 _COUNTED = 1000
 
@@ -29,8 +32,8 @@ class Queue:
     depth: dict[State, int] = field(default_factory=dict)
     #: Workers that take from it and are not lost.
     workers: int = 0
-    #: Who paused it, why and when; None: it is not paused.
-    pause: dict[str, Any] | None = None
+    #: None: it is not paused.
+    pause: Pause | None = None
     #: Whether all of the project's live executions were counted.
     complete: bool = True
 
@@ -71,7 +74,7 @@ class QueueOperations:
         before = await self._pause(name, now)
         record = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key=name, document=note)
         await self.tools.store.put_record(record, now)
-        await self.tools.auditor.record(actor, "queue.pause", f"queue/{name}", before, note)
+        await self._note(actor, "queue.pause", name, before, note)
 
     @needs(Permission.PLATFORM)
     async def resume(self, actor: Actor, name: str) -> None:
@@ -80,9 +83,15 @@ class QueueOperations:
         if not await self.tools.store.delete_record(PAUSE_KIND, PAUSE_PROJECT, name):
             raise WrongState("queue", name, "not paused", "a paused one can be resumed")
         self.tools.wake()
-        await self.tools.auditor.record(actor, "queue.resume", f"queue/{name}", before, None)
+        await self._note(actor, "queue.resume", name, before, None)
 
-    async def _pause(self, name: str, now: int) -> dict[str, Any] | None:
+    async def _note(
+        self, actor: Actor, action: str, name: str, before: Pause | None, after: Pause | None
+    ) -> None:
+        said = queue_pause_document(before), queue_pause_document(after)
+        await self.tools.auditor.record(actor, action, f"queue/{name}", *said)
+
+    async def _pause(self, name: str, now: int) -> Pause | None:
         found = await self.tools.store.get_record(PAUSE_KIND, PAUSE_PROJECT, name, now)
         return found.document if found else None
 

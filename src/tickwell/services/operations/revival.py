@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import islice
 from typing import Any
 
 from tickwell.ports.records import Record
@@ -12,6 +14,7 @@ KIND = "revival"
 _KEPT = 7 * 24 * 3600 * 1000
 #: Milliseconds of silence, beside the rest between two of them, after which nobody works on it.
 _SILENCE = 60 * 1000
+_NAMED = 100
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,12 +28,21 @@ class Revival:
     rate: float
     matched: int
     revived: int = 0
+    #: Those that another payload was not given to.
+    left_out: int = 0
+    #: Why, by the names of their jobs, of which a hundred are named.
+    refused: dict[str, str] = field(default_factory=dict)
     #: running, done, failed or stalled.
     state: str = "running"
     error: str | None = None
     started_at: int
     updated_at: int
     ended_at: int | None = None
+
+    def leave_out(self, count: int, refused: Mapping[str, str]) -> None:
+        """Count those that are not repeated, and note why."""
+        self.left_out += count
+        self.refused = dict(islice({**self.refused, **refused}.items(), _NAMED))
 
     def record(self) -> Record:
         """As it is kept."""

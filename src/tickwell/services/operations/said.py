@@ -8,19 +8,27 @@ from typing import Any
 
 from tickwell.ports.records import JobFilter
 from tickwell.services.dead import DeadFilter
+from tickwell.services.documents import instant_text
 
 #: Ids that are named, so that the entry is kept as it is and not as its hash.
 NAMED = 50
+_INSTANTS = frozenset({"since", "until"})
 
 
 def filter_document(where: JobFilter | DeadFilter) -> dict[str, Any]:
     """What a filter asks for; the project is that of the entry."""
     given = {each.name: getattr(where, each.name) for each in fields(where)}
     return {
-        name: sorted(value) if isinstance(value, frozenset) else value
+        name: _said(name, value)
         for name, value in given.items()
         if value is not None and name != "project"
     }
+
+
+def _said(name: str, value: Any) -> Any:
+    if name in _INSTANTS:
+        return instant_text(value)
+    return sorted(value) if isinstance(value, frozenset) else value
 
 
 def ids_document(ids: Sequence[str]) -> dict[str, Any]:

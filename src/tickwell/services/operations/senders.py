@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
+from tickwell.errors import Conflict
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.callbacks.callback import SIGNING_KEY, is_sender
@@ -19,6 +20,12 @@ def allowed_to(actor: Actor) -> Callable[[Job], None]:
             actor.require(Permission.ADMINISTER)
 
     return admit
+
+
+def refuse_sender(job: Job) -> None:
+    """The same in words that name it, for an act on many that goes on with the others."""
+    if is_sender(job):
+        raise Conflict(f"{job.name} sends a callback, and so is the admins'")
 
 
 def require_own_secrets(actor: Actor, jobs: Iterable[Job]) -> None:
