@@ -10,6 +10,7 @@ import pytest
 from tickwell.api import connection, server
 
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 MORE_THAN_ENOUGH = 4 * connection.MOST_HEAD
 
 
@@ -28,6 +29,7 @@ class Echo:
                 self.left.set()
                 return
             size, more = size + len(message["body"]), message["more_body"]
+        self.names = [name for name, _ in scope["headers"]]
         self.asked.set()
         await self.may_answer.wait()
         headers = [(b"content-length", b"%d" % len(str(size)))]
@@ -70,9 +72,9 @@ async def status(connect, sent):
     return int((await answer(connect, sent)).split()[1])
 
 
-async def send_until_refused(connect, part):
+async def send_until_refused(connect, part, before=HEAD):
     """Bytes that could be sent, and what came back."""
-    reader, writer = await connect(HEAD)
+    reader, writer = await connect(before)
     sent = 0
     with contextlib.suppress(ConnectionError):
         while sent < MORE_THAN_ENOUGH and not reader.at_eof():
@@ -92,6 +94,31 @@ async def test_a_head_without_end_is_refused(listener, part):
     sent, said = await send_until_refused(connect, part)
     assert sent < MORE_THAN_ENOUGH
     assert said.startswith(b"HTTP/1.1 431 ") or not said  # a reset may overtake the answer
+
+
+@pytest.mark.parametrize("part", [b"a: b\r\n" * 100, b"a" * 600], ids=["headers", "one header"])
+@pytest.mark.parametrize("body", [b"0\r\n", b"1;"], ids=["trailers", "extension"])
+async def test_what_follows_a_body_has_an_end_too(listener, body, part):
+    _, connect = await listener()
+    sent, said = await send_until_refused(connect, part, CHUNKED + b"2\r\n{}\r\n" + body)
+    assert sent < MORE_THAN_ENOUGH
+    assert not said.startswith(b"HTTP/1.1 200 ")
+
+
+async def test_a_header_behind_the_body_is_none(listener):
+    echo, connect = await listener()
+    trailers = b"Authorization: Bearer x\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n"
+    reader, _ = await connect(CHUNKED + b"2\r\n{}\r\n0\r\n" + trailers)
+    assert (await reader.readline()).startswith(b"HTTP/1.1 200 ")
+    assert echo.names == [b"host", b"transfer-encoding"]
+
+
+async def test_a_large_body_in_small_and_large_parts(listener):
+    _, connect = await listener()
+    close = CHUNKED.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n")
+    parts = b"1\r\na\r\n" * 30_000 + b"80000\r\n" + b"a" * 0x80000 + b"\r\n0\r\n\r\n"
+    said = await answer(connect, close + parts)
+    assert said.endswith(b"%d" % (30_000 + 0x80000))
 
 
 async def test_heads_within_bounds_only(listener):

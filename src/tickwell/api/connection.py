@@ -33,9 +33,11 @@ class Connection(HttpToolsProtocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.number = next(_NUMBERS)
-        #: Bytes of a head that has not ended.
+        #: Bytes of a head that has not ended, or of what is neither head nor body.
         self.head = 0
         self.in_head = True
+        #: Whether what came last brought the end of a head or a part of a body.
+        self.came_on = False
         #: The request has arrived, and is being answered or was.
         self.arrived = False
         self.refusal: HTTPStatus | None = None
@@ -64,10 +66,11 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request, or several."""
+        self.came_on = False
         super().data_received(data)
         if self.arrived or self.transport.is_closing():
             return
-        if self.in_head:
+        if self.in_head or not self.came_on:
             self.head += len(data)
             if self.head > MOST_HEAD:
                 self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
@@ -80,9 +83,14 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
         self.head, self.in_head, self.arrived = 0, True, False
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; one behind the body could name whom a proxy in front let nobody name."""
+        if self.in_head:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """Pass a head on that is within bounds."""
-        self.in_head = False
+        self.head, self.in_head, self.came_on = 0, False, True
         self.refusal = _unfit(self.headers, self.parser.get_http_version())
         most = self.limit_concurrency
         if most is not None and max(len(self.connections), len(self.tasks)) >= most:
@@ -90,6 +98,11 @@ class Connection(HttpToolsProtocol):
         if self.refusal is not None:
             raise Unfit  # stops the parser, which has the answer below sent
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Pass a part of a body on."""
+        self.head, self.came_on = 0, True
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """From here on, the client waits for us."""
