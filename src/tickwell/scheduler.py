@@ -14,7 +14,7 @@ from tickwell.declared.function import Declare, JobFunction
 from tickwell.declared.greeting import greet
 from tickwell.declared.hooks import Hook, Hooks, What
 from tickwell.declared.leaving import Leaving
-from tickwell.declared.lifecycle import Forked, Lifecycle
+from tickwell.declared.lifecycle import Lifecycle
 from tickwell.declared.named import Named
 from tickwell.declared.policies import Policies
 from tickwell.declared.running import BOTH, Running
@@ -294,7 +294,7 @@ class Scheduler(Named, Running):
 
         return loop_factory()()
 
-    def _on_fork(self, forked: Forked) -> None:
+    def _on_fork(self) -> None:
         self.blocking.forget()
         for service in (self.jobs, self.executions, self.slots, self.transactions):
-            service.store = forked
+            service.store = self._life.store

@@ -150,6 +150,46 @@ def test_a_forked_child_is_told_to_open_its_own(program, opening, using):
     assert stderr == ""
 
 
+def test_a_child_of_a_process_that_is_just_opening_it_is_told_as_well(program):
+    stdout, stderr, _ = program(
+        """
+        import asyncio, os, signal, threading
+        from tickwell import Scheduler
+        from tickwell.clock import StoreClock
+        from tickwell.errors import NotRunning
+        from tickwell.stores.memory import MemoryStore
+
+        opening, over = threading.Event(), threading.Event()
+
+        class Slow(MemoryStore):
+            async def open(self):
+                opening.set()
+                await asyncio.to_thread(over.wait)
+
+        scheduler = Scheduler("memory://")
+        scheduler.live_on(Slow(), StoreClock(), scheduler.settings)
+        listing = threading.Thread(target=scheduler.blocking.list)
+        listing.start()
+        opening.wait()
+        child = os.fork()
+        if not child:
+            signal.alarm(100)
+            try:
+                scheduler.blocking.list()
+            except NotRunning:
+                scheduler.move_to("memory://")
+                scheduler.blocking.list()
+                os._exit(3)
+            os._exit(0)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        over.set()
+        listing.join()
+        scheduler.blocking.stop()
+        """,
+    )
+    assert (stdout, stderr) == ("3\n", "")
+
+
 def test_a_scheduler_that_was_only_declared_before_the_fork_just_works(program):
     stdout, stderr, _ = program(
         """

@@ -2,13 +2,17 @@
 
 import asyncio
 import os
+import signal
 import threading
 
 import pytest
 
-from tickwell.errors import StoreRefused
+from tickwell.errors import StoreRefused, StoreUnavailable
+from tickwell.ports.records import Record
 from tickwell.stores.sqlite import SqliteStore, forking
 
+#: Seconds after which a child that hangs ends.
+DEADLINE = 100
 BEGIN = """
     import asyncio, os, sys, threading
     from tickwell import Scheduler
@@ -87,6 +91,59 @@ async def test_a_store_goes_on_after_a_fork(tmp_path):
     await store.close()
 
 
+async def test_a_child_is_told_to_open_a_store_of_its_parent_and_may(tmp_path):
+    """The threads that would answer stayed behind."""
+    store = SqliteStore(tmp_path / "jobs.db")
+    await store.open()
+
+    async def use():
+        with pytest.raises(StoreUnavailable, match="is not open"):
+            await store.stats()
+        await store.open()
+        await store.stats()
+        await store.close()
+
+    assert await asyncio.to_thread(_fork, lambda: asyncio.run(use())) == 0
+    await store.close()
+
+
+async def test_what_others_wrote_until_the_file_is_open_again_is_noticed(tmp_path):
+    stores = [SqliteStore(tmp_path / "jobs.db") for _ in range(2)]
+    for store in stores:
+        await store.open()
+    await asyncio.to_thread(_fork)
+    await stores[1].put_record(Record(kind="kind", project="project", key="key", document={}), 0)
+    assert await stores[0].changed(0.001)
+    assert not await stores[0].changed(0.001)
+    for store in stores:
+        await store.close()
+
+
+def test_a_signal_amid_a_fork_may_fork_as_well(program):
+    stdout, stderr, _ = program(
+        """
+    import os, signal
+    from tickwell.stores.sqlite.forking import AtWork
+
+    def fork(*_):
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        print(os.waitpid(child, 0)[1])
+
+    signal.alarm(100)
+    signal.signal(signal.SIGUSR1, fork)
+    at_work = AtWork(lambda: signal.raise_signal(signal.SIGUSR1))
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    print(os.waitpid(child, 0)[1])
+    """
+    )
+    assert (stdout, stderr) == ("0\n0\n", "")
+
+
 async def test_where_work_does_not_end_the_child_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(forking, "PATIENCE", 0.0)
     store = SqliteStore(tmp_path / "jobs.db")
@@ -110,6 +167,13 @@ async def test_where_work_does_not_end_the_child_is_refused(tmp_path, monkeypatc
 def _refused():
     with pytest.raises(StoreRefused, match="forked while its parent was at work"):
         forking.FORKS.check()
+    forking.PATIENCE = 2 * DEADLINE
+    assert _fork(_refused_too) == 0  # and waits for nobody
+
+
+def _refused_too():
+    with pytest.raises(StoreRefused):
+        forking.FORKS.check()
 
 
 def _fork(then=lambda: None):
@@ -117,6 +181,8 @@ def _fork(then=lambda: None):
     if child:
         return os.waitpid(child, 0)[1]
     code = 1
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(DEADLINE)
     try:
         then()
         code = 0

@@ -39,8 +39,8 @@ class Lifecycle:
         #: The event loop that everything lives in, once the store is open.
         self.loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
-        #: Called in a forked child of a process that had opened the store.
-        self.on_fork: Callable[[Forked], None] = lambda _: None
+        #: Called in a forked child, where something else may stand in for the store.
+        self.on_fork: Callable[[], None] = lambda: None
         #: Awaited once the store is open, before an engine is made.
         self.prepare: Callable[[], Awaitable[None]] = _nothing
         self._changing = asyncio.Lock()
@@ -138,10 +138,10 @@ class Lifecycle:
             # A handler forked in the loop. Run by two, it would be lost for the parent: the copy
             # ends where it comes back to it.
             self.loop.call_soon(os._exit, 0)
-        if self.opened:
-            self.store = forked = Forked(os.getppid())
-            self.opened, self.engine, self.loop = False, None, None
-            self.on_fork(forked)
+        if self.opened or self._changing.locked():  # open, or being opened or closed
+            self.store = Forked(os.getppid())
+        self.opened, self.engine, self.loop, self._changing = False, None, None, asyncio.Lock()
+        self.on_fork()
 
 
 class Forked:

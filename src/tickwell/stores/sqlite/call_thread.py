@@ -60,7 +60,7 @@ class CallThread:
 
     async def start(self) -> None:
         """Connect; raises what stands in the way."""
-        if self._thread is not None:
+        if self._is_there():
             return
         first = ThreadCall(_nothing)
         self._calls = SimpleQueue()
@@ -83,7 +83,7 @@ class CallThread:
 
     async def call(self, work: Work[T], look: Work[T | None] | None = None) -> T:
         """Do this in the thread; `look` may find, without a lock, that there is nothing to do."""
-        if self._thread is None:
+        if not self._is_there():
             raise StoreUnavailable(f"{self.where} is not open; call open() first")
         call = ThreadCall(work, look)
         self._calls.put(call)
@@ -116,6 +116,10 @@ class CallThread:
 
     def rest(self) -> None:
         """Called when the answers are out."""
+
+    def _is_there(self) -> bool:
+        # In a child that was forked it is known, and stayed behind.
+        return self._thread is not None and self._thread.is_alive()
 
     def _main(self, first: ThreadCall) -> None:
         with self._at_work:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from threading import Lock
+from threading import Lock, RLock
 from types import TracebackType
 from weakref import WeakSet
 
@@ -42,7 +42,8 @@ class Forks:
     """Those who use SQLite in this process, and the fork that is under way."""
 
     def __init__(self) -> None:
-        self._under_way = Lock()
+        #: Whoever holds it may be interrupted by a signal, whose handler forks.
+        self._under_way = RLock()
         self._all: WeakSet[AtWork] = WeakSet()
         self._held: list[AtWork] = []
         self._is_spoiled = False
@@ -84,7 +85,10 @@ class Forks:
 
     def _after_in_child(self) -> None:
         self._is_spoiled = self._is_spoiled or len(self._held) < len(self._all)
-        self._after()
+        for one in self._all:
+            one.lock = Lock()  # its holder stayed behind
+        self._held.clear()
+        self._under_way.release()
 
 
 FORKS = Forks()

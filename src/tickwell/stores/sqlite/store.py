@@ -54,7 +54,7 @@ class SqliteStore(
         self.writer = Writer(where, lambda: prepare(self._path, synchronous, wait), wait)
         self.reader = Reader(where, lambda: connect(self._path, synchronous), wait)
         self._wall = wall
-        self._seen: int | None = None
+        self._seen: tuple[Session, int] | None = None
         self._file: tuple[int, int] | None = None
         self._looks = {}
         self._closed = asyncio.Event()
@@ -104,10 +104,10 @@ class SqliteStore(
             await comes(self._closed, pause)
         return False
 
-    async def _version(self) -> int:
+    async def _version(self) -> tuple[Session, int]:
         return await self.writer.call(_data_version, _data_version)
 
 
-def _data_version(session: Session) -> int:
-    version: int = session.connection.execute("PRAGMA data_version").fetchone()[0]
-    return version
+def _data_version(session: Session) -> tuple[Session, int]:
+    """Numbers of two connections say nothing of each other: a fork has the file opened anew."""
+    return session, session.connection.execute("PRAGMA data_version").fetchone()[0]
