@@ -163,3 +163,15 @@ async def test_a_look_that_fails_is_told_and_followed_by_another(world, monkeypa
     await again.wait()
     assert looks[:3] == [None, {}, None]
     assert "a look failed" in caplog.text
+
+
+async def test_who_comes_back_while_the_process_stops_is_sent_away(world, url):
+    async with listening(url) as events:
+        assert (await anext(events))["type"] == "tickwell.stream.opened"
+        world.context.feed.close()
+        assert [event async for event in events] == []
+    async with httpx.AsyncClient() as client:
+        refused = await client.get(f"{url}/events")
+    assert refused.status_code == 503
+    assert refused.json()["type"] == "urn:tickwell:problem:not-running"
+    assert refused.headers["retry-after"]

@@ -16,7 +16,7 @@ from typing import Any
 from tickwell.clock import Clock
 from tickwell.domain.event import AttemptsFinished, Event, Events, Planned
 from tickwell.domain.execution import Execution
-from tickwell.errors import LimitReached, StoreError
+from tickwell.errors import LimitReached, NotRunning, StoreError
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import HistoryStore
 from tickwell.services.documents import execution_document
@@ -82,6 +82,7 @@ class Feed:
         #: Projects whose present state is known, so that a change is seen.
         self._looked: set[str] = set()
         self._wake = asyncio.Event()
+        self._closed = False
         self._deaf = events.subscribe(self._hear)
 
     @property
@@ -95,6 +96,9 @@ class Feed:
 
     def subscribe(self, project: str, actor: str) -> Subscription:
         """Hear what happens in a project from now on."""
+        if self._closed:
+            # Who comes back at once would hold up the end of this process.
+            raise NotRunning("this process is stopping, and tells nothing more")
         there = self._listeners.get(project, [])
         if len(there) >= MOST_OF_ONE or self.listeners >= MOST:
             raise LimitReached("too many listen to events already", retry_after=30)
@@ -129,7 +133,8 @@ class Feed:
             subscription.tell(told)
 
     def close(self) -> None:
-        """End every subscription."""
+        """End every subscription, and begin none."""
+        self._closed = True
         self._deaf()
         self._deaf = lambda: None
         for there in list(self._listeners.values()):
