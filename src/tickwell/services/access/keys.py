@@ -18,13 +18,14 @@ from tickwell.services.access.key_token import digest, new_token
 from tickwell.services.access.permission import Permission, Role, permissions_of
 from tickwell.services.administered import key_document
 from tickwell.services.audit.audit import Audit
+from tickwell.services.every_record import every_record
 from tickwell.services.keyring import Keyring
 from tickwell.services.platform import PLATFORM
 from tickwell.services.time import Time
 
 #: The key itself, in its project; which project that is; when it was last used.
 KIND, PLACE, USED = "api_key", "api_key_place", "api_key_used"
-MOST, MOST_PLACES = 1000, 10_000
+MOST = 1000
 #: Milliseconds that the old key still works after a rotation, unless told otherwise.
 OVERLAP = 24 * 3_600_000
 
@@ -121,14 +122,12 @@ class Keys:
     async def peppers(self) -> set[str]:
         """The server keys that live keys of any project are checked with."""
         now, found = self._clock.now(), set()
-        for digit in "0123456789abcdef":  # so many at a time: a platform may have many
-            places = await self._store.list_records(PLACE, PLATFORM, digit, now, MOST_PLACES)
-            for place in places:
-                project = place.document["project"]
-                record = await self._store.get_record(KIND, project, place.key, now)
-                key = None if record is None else key_from_document(project, record.document)
-                if key is not None and not key.is_over(now):
-                    found.add(key.pepper)
+        async for place in every_record(self._store, PLACE, PLATFORM, now):
+            project = place.document["project"]
+            record = await self._store.get_record(KIND, project, place.key, now)
+            key = None if record is None else key_from_document(project, record.document)
+            if key is not None and not key.is_over(now):
+                found.add(key.pepper)
         return found
 
     @needs(Permission.READ)

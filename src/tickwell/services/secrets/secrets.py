@@ -13,6 +13,7 @@ from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
+from tickwell.services.every_record import every_record
 from tickwell.services.keyring import Keyring
 from tickwell.services.platform import PLATFORM
 from tickwell.services.secrets.envelope import rewrap, seal
@@ -23,7 +24,6 @@ from tickwell.services.time import Time
 SHORTEST, LONGEST = 4, 8 * 1024
 #: Secrets of one project.
 MOST = 1000
-MOST_PROJECTS = 10_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 
@@ -94,9 +94,8 @@ class Secrets:
 
     async def projects(self) -> Sequence[str]:
         """Those that have secrets, or had some."""
-        now = self._clock.now()
-        records = await self._store.list_records(PROJECT, PLATFORM, "", now, MOST_PROJECTS)
-        return [record.key for record in records]
+        records = every_record(self._store, PROJECT, PLATFORM, self._clock.now())
+        return [record.key async for record in records]
 
     async def rewrap(self, project: str) -> int:
         """Put all of a project's secrets under the current server key; how many were not."""
