@@ -23,8 +23,19 @@ LOOKS = 1_000
 #: hundred turns of the event loop is longer then, most of it without a core.
 HUSHED = 4
 
-#: In the order of their claims, by project.
-Held = dict[Share, list[Attempt]]
+
+class Held:
+    """Who waits for an instant, in the order of the claims, and how many of each project."""
+
+    __slots__ = ("attempts", "counts")
+
+    def __init__(self) -> None:
+        self.attempts: list[Attempt] = []
+        self.counts: dict[Share, int] = {}
+
+    def few(self) -> list[Share]:
+        """The projects that have few."""
+        return [share for share, count in self.counts.items() if count < MANY]
 
 
 class Instants:
@@ -34,11 +45,11 @@ class Instants:
         self,
         clock: Clock,
         come: Callable[[Lane, list[Attempt]], None],
-        is_crowded: Callable[[Attempt], bool],
+        is_crowded: Callable[[Lane, Share], bool],
     ) -> None:
         self.clock = clock
         self.come = come
-        #: Whether others than its project keep the worker busy.
+        #: Whether others than a project keep the worker busy.
         self.is_crowded = is_crowded
         self.hush = Hush()
         self._held: dict[tuple[int, Lane], Held] = {}
@@ -46,14 +57,15 @@ class Instants:
     def add(self, attempt: Attempt) -> None:
         """Hold it until its instant."""
         instant = attempt.claim.run_at, attempt.lane
-        together = self._held.setdefault(instant, {})
-        is_first = not together
-        alike = together.setdefault(attempt.share, [])
-        alike.append(attempt)
+        held = self._held.get(instant)
+        if held is None:
+            held = self._held[instant] = Held()
+        held.attempts.append(attempt)
+        alike = held.counts[attempt.share] = held.counts.get(attempt.share, 0) + 1
         loop = asyncio.get_running_loop()
         # The bare one for a crowd: 10,000 started at once were 10 ms later by the other.
-        attempt.turn = Turn(loop=loop) if len(alike) < MANY else loop.create_future()
-        if is_first:
+        attempt.turn = Turn(loop=loop) if alike < MANY else loop.create_future()
+        if len(held.attempts) == 1:
             self._await(instant, LOOKS)
 
     def _await(self, instant: tuple[int, Lane], looks: int) -> None:
@@ -63,31 +75,32 @@ class Instants:
         run_at, lane = instant
         held, left = self._held[instant], run_at - self.clock.now()
         if 0 < left <= HUSHED:
-            self._keep_quiet(run_at, held)
+            self._keep_quiet(run_at, lane, held)
             left = run_at - self.clock.now()
         if left <= 0:
             for attempts in _few_first(self._held.pop(instant)):
                 self.come(lane, attempts)
-        elif left <= NEAR and looks and sum(map(len, held.values())) >= MANY:
+        elif left <= NEAR and looks and len(held.attempts) >= MANY:
             asyncio.get_running_loop().call_soon(self._await, instant, looks - 1)
         else:
             # Near enough first: until then it is not known how many come.
             rest = left - next((mark for mark in (HUSHED, NEAR) if left > mark), 0)
             self.clock.call_later(min(rest / 1000, 1.0), partial(self._await, instant, looks))
 
-    def _keep_quiet(self, run_at: int, held: Held) -> None:
+    def _keep_quiet(self, run_at: int, lane: Lane, held: Held) -> None:
         """Begin nothing more: what is sent to a store takes the core, for 2 to 4 ms."""
-        few = next((some for some in held.values() if len(some) < MANY), None)
-        began = self.clock.monotonic()
-        if few and self.hush.is_allowed(began) and self.is_crowded(few[0]):
+        few, began = held.few(), self.clock.monotonic()
+        if few and self.hush.is_allowed(began) and self.is_crowded(lane, few[0]):
             self.clock.hold_until(run_at)
             self.hush.was_kept(began, self.clock.monotonic())
 
 
 def _few_first(held: Held) -> list[list[Attempt]]:
     """Who has few at an instant does not stand behind the thousands of another project."""
-    if len(held) == 1:
-        return [*held.values()]
-    few = [one for some in held.values() if len(some) < MANY for one in some]
-    many = [one for some in held.values() if len(some) >= MANY for one in some]
-    return [some for some in (few, many) if some]
+    few = set(held.few())
+    if len(few) in (0, len(held.counts)):
+        return [held.attempts]
+    return [
+        [one for one in held.attempts if one.share in few],
+        [one for one in held.attempts if one.share not in few],
+    ]

@@ -104,9 +104,8 @@ class Runner:
         lane.ready.extend(attempts)
         self._fill(lane, self.clock.monotonic())
 
-    def _is_crowded(self, attempt: Attempt) -> bool:
-        """Whether others than its project keep this worker busy, by their runs or their ends."""
-        lane, share = attempt.lane, attempt.share
+    def _is_crowded(self, lane: Lane, share: Share) -> bool:
+        """Whether others than a project keep this worker busy, by their runs or their ends."""
         busy = lane.in_hand - share.in_hand + self.reporter.backlog
         return len(lane.shares) > 1 and busy >= MANY
 

@@ -75,6 +75,21 @@ async def test_nobody_else_is_held_for(crowd, options):
     assert await beside(crowd, **options) == []
 
 
+@pytest.mark.parametrize("each", [2, MANY - 1, MANY], ids=["two", "few", "many"])
+async def test_of_projects_that_have_as_many_none_is_put_behind_another(each):
+    """Ranks are fair between projects, and heed priority: claims come in their order."""
+    rig = Rig(lead=2, slots=1)
+    jobs = [await rig.add(name, handler=name, project=name) for name in ("quick", "other")]
+    for job in jobs * each:
+        await rig.request(job, in_seconds=1)
+    await rig.beat()
+    await rig.worker.step()
+    claimed = [one.claim.id for one in rig.runner.in_hand.values()]
+    await rig.clock.advance(1)
+    assert [call.id for call in rig.executor.calls] == claimed
+    assert len(claimed) == 2 * each
+
+
 async def test_who_has_few_at_the_instant_of_a_crowd_is_first():
     rig = Rig(lead=2, slots=1)
     job = await rig.add("loud", project="loud")
