@@ -83,8 +83,10 @@ def test_roles_are_processes(serve):
     api = serve("--port", "0", "--role", "api", "--no-auth")
     url = address(api)
     worker = serve("--port", "0", "--role", "planner,worker")
-    health = get(f"{address(worker)}/health")
-    assert (health[0], health[1]["status"]) == (200, "healthy")
+    here = address(worker)
+    assert get(f"{here}/health") == (200, {"status": "healthy", "service": "scheduler"})
+    status, details = get(f"{here}/health/detailed")
+    assert (status, details["problems"], details["full"]) == (200, [], [])
     body = {"name": "a", "trigger": {"on_demand": True}, "target": {"call": {"handler": "none"}}}
     request = urllib.request.Request(f"{url}/api/v1/jobs", json.dumps(body).encode())
     request.add_header("content-type", "application/json")
@@ -93,6 +95,21 @@ def test_roles_are_processes(serve):
     for process in (api, worker):
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
+
+
+def test_no_role_runs_without_the_key_of_the_store(serve, tmp_path):
+    api = serve("--port", "0", "--role", "api")
+    address(api)
+    api.send_signal(signal.SIGTERM)
+    assert api.wait(PATIENCE) == 0
+    (tmp_path / "tickwell.db.key").rename(tmp_path / "elsewhere")
+    for alone in (["--role", "planner,worker", "--port", "0"], ["--role", "worker", "--no-http"]):
+        worker = serve(*alone)
+        _, errors = worker.communicate(timeout=PATIENCE)
+        assert worker.returncode == 2
+        assert "is not known here. Copy the key file from where it was made to tickwell.db.key" in (
+            errors
+        )
 
 
 def test_an_option_wins_over_a_file(serve, tmp_path):

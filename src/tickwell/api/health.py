@@ -1,9 +1,10 @@
-"""`/health` as a bare ASGI application."""
+"""`/health` as a bare ASGI application, for processes without the API."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from ipaddress import ip_address
 from typing import Any
 
 from tickwell.domain.health import Health
@@ -14,7 +15,10 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class HealthApp:
-    """Answers 200 while the engine works, 503 with the reasons while it does not."""
+    """Answers 200 while the engine works, 503 while it does not, as the API does.
+
+    It can ask nobody who they are: why it does not is told to this machine alone.
+    """
 
     def __init__(self, health: Callable[[], Health], store: str) -> None:
         self.health = health
@@ -24,7 +28,7 @@ class HealthApp:
         """Handle one request; the lifespan belongs to the engine, not to the server."""
         if scope["type"] != "http":
             return
-        status, body = self._answer(scope["method"], scope["path"])
+        status, body = self._answer(scope)
         content = json.dumps(body).encode() + b"\n"
         headers = [
             (b"content-type", b"application/json"),
@@ -35,17 +39,33 @@ class HealthApp:
         body_sent = b"" if scope["method"] == "HEAD" else content
         await send({"type": "http.response.body", "body": body_sent})
 
-    def _answer(self, method: str, path: str) -> tuple[int, dict[str, Any]]:
-        if path not in {"/health", "/healthz", "/readyz", "/"}:
+    def _answer(self, scope: Scope) -> tuple[int, dict[str, Any]]:
+        method, path = scope["method"], scope["path"]
+        if path not in {"/health", "/health/detailed", "/healthz", "/readyz", "/"}:
             return 404, {"error": "no such page; /health says how the service is"}
         if method not in {"GET", "HEAD"}:
             return 405, {"error": f"{method} is not offered here; use GET"}
+        if path == "/healthz":  # a restart does not bring a store back
+            return 200, _said(ok=True)
+        if path == "/health/detailed" and not _is_near(scope):
+            return 403, {"error": "without the API this is told to the same machine only"}
         health = self.health()
-        return (200 if health.ok else 503), {
-            "status": "healthy" if health.ok else "unhealthy",
-            "service": "scheduler",
-            "problems": health.problems,
+        details = self._details(health) if path == "/health/detailed" else {}
+        return (200 if health.ok else 503), _said(ok=health.ok) | details
+
+    def _details(self, health: Health) -> dict[str, Any]:
+        return {
             "store": self.store,
+            "problems": health.problems,
+            "full": health.full,
             "in_hand": health.in_hand,
             "backlog": health.backlog,
         }
+
+
+def _said(*, ok: bool) -> dict[str, Any]:
+    return {"status": "healthy" if ok else "unhealthy", "service": "scheduler"}
+
+
+def _is_near(scope: Scope) -> bool:
+    return scope.get("client") is not None and ip_address(scope["client"][0]).is_loopback

@@ -93,6 +93,7 @@ class Service:
         settings = replace(self.scheduler.settings, host=self.host, port=self.port)
         self.scheduler.settings = settings
         orphaned = asyncio.create_task(self._watch_parent()) if self.supervised else None
+        await self._require_keys()
         await self.scheduler.start(self.roles - {"api"})
         self.scheduler.on("stop")(self._hang_up)  # which the store waits for
         try:
@@ -114,6 +115,18 @@ class Service:
             self.listening.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self.listening
+
+    async def _require_keys(self) -> None:
+        """Whichever its roles: a worker without the key would let what names a secret die."""
+        from tickwell.services.keyring.proof import check_keys
+
+        scheduler = self.scheduler
+        await scheduler.open()
+        try:
+            await check_keys(scheduler.tools().store, scheduler.settings, scheduler.clock.now())
+        except (Exception, asyncio.CancelledError):
+            await scheduler.stop()
+            raise
 
     async def _hang_up(self) -> None:
         """Answer what is being asked while the store is still there, and nothing more."""

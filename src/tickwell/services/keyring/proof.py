@@ -21,11 +21,14 @@ async def find_keys(store: RecordStore, settings: Settings, now: int) -> Keyring
 
     A key that was made in vain would stand where the right one is to be copied to.
     """
-    known = load_keys(settings, make=False)
-    if known is None:
-        path = key_path(settings)
-        _require(await _used(store, now), (), "" if path is None else f" to {path}")
-        known = cast("Keyring", load_keys(settings, make=True))
+    return await check_keys(store, settings, now) or cast("Keyring", load_keys(settings, make=True))
+
+
+async def check_keys(store: RecordStore, settings: Settings, now: int) -> Keyring | None:
+    """The keys that are there, if any; refused when the store was written with others."""
+    known, path = load_keys(settings, make=False), key_path(settings)
+    where = f" to {path}" if known is None and path is not None else ""
+    _require(await _used(store, now), known.ids if known else (), where)
     return known
 
 
