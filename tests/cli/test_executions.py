@@ -162,6 +162,26 @@ def test_backfill(tickwell, either):
 
 def test_a_long_backfill_goes_on_where_it_was_cut(tickwell, either):
     tickwell("jobs", "add", "often", "--every", "1s", "--call", "x")
-    done = tickwell("backfill", "often", "--since", "3h", "--json", "--yes").json
+    found = tickwell("backfill", "often", "--since", "3h", "--json", "--yes")
+    said = [line.partition(" so far, until 20")[0] for line in found.err.splitlines()]
+    assert said == ["Counting: 10000", "Backfilling: 10000"]
+    done = found.json
     assert len(done["ids"]) == 3 * 3600
     assert len(set(done["ids"])) == 3 * 3600
+
+
+def test_a_backfill_of_too_many_runs_none(tickwell, either):
+    tickwell("jobs", "add", "hourly", "--every", "1h", "--call", "x")
+    refused = tickwell("backfill", "hourly", "--since", "24h", "--yes", "--most", "23")
+    assert refused.code == 2
+    assert "there are more than 23. None was run. Choose a shorter range" in refused.err
+    assert tickwell("executions", "list", "--json").json["items"] == []
+    assert len(tickwell("backfill", "hourly", "--since", "24h", "--yes", "--most", "24").rows) == 24
+
+
+def test_a_backfill_of_far_too_many_is_not_counted_to_its_end(tickwell, either):
+    tickwell("jobs", "add", "often", "--every", "1s", "--call", "x")
+    refused = tickwell("backfill", "often", "--since", "9000d", "--yes", "--most", "9999")
+    assert refused.code == 2
+    assert "there are more than 9999 before 20" in refused.err
+    assert tickwell("executions", "list", "--json").json["items"] == []

@@ -14,6 +14,9 @@ from tickwell.cli.progress import progress
 from tickwell.cli.times import read_time, say_time
 from tickwell.cli.views import Document
 
+#: Executions of one backfill, unless more are asked for: `--every 1s` has as many in a day.
+MOST = 100_000
+
 
 def register(app: typer.Typer) -> None:
     """Put the command under the root."""
@@ -29,6 +32,9 @@ async def backfill(
     force: Annotated[
         bool, typer.Option("--force", metavar="", help="Run again what ran already.")
     ] = False,
+    most: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Where there are more, run none of them.")
+    ] = MOST,
     yes: Yes = False,
 ) -> None:
     """Run the fire times of a past range that have not run, also from before the job existed."""
@@ -38,17 +44,16 @@ async def backfill(
     first, end = read_time(since, "since", now), read_time(until, "until", now)
     document = await session.backend.jobs_get(job)
     span, name = (document["id"], first, end), document["name"]
-    if not yes:
-        found = await _go(session, "Counting", *span, force=force, dry_run=True)
+    found = await _go(session, "Counting", *span, most=most, force=force, dry_run=True)
+    if found["count"]:
         which = ", also those that ran," if force else " that have not run,"
-        if found["count"]:
-            session.confirm(
-                f"Run {say_count(found['count'], 'fire time')} of {name}{which}"
-                f" from {say_time(instant_text(first))} until {say_time(instant_text(end))},"
-                " all of them now?",
-                yes=False,
-            )
-    done = await _go(session, "Backfilling", *span, force=force, dry_run=False)
+        session.confirm(
+            f"Run {say_count(found['count'], 'fire time')} of {name}{which}"
+            f" from {say_time(instant_text(first))} until {say_time(instant_text(end))},"
+            " all of them now?",
+            yes=yes,
+        )
+    done = await _go(session, "Backfilling", *span, most=None, force=force, dry_run=False)
     if session.as_json:
         session.screen.json(done)
         return
@@ -60,20 +65,32 @@ async def backfill(
 
 
 async def _go(
-    session: Session, label: str, job: str, first: int, end: int, **how: bool
+    session: Session, label: str, job: str, first: int, end: int, *, most: int | None, **how: bool
 ) -> Document:
-    """The whole range, part by part."""
+    """The whole range, part by part; who does not watch a bar is told of each part."""
     whole: Document = {"ids": [], "count": 0, "left_alone": 0, "next": None}
     with progress(session.screen, label, max(end - first, 1)) as update:
         while True:
             done = await session.backend.backfill(job, first, end, **how)
             for name in ("ids", "count", "left_alone"):
                 whole[name] += done[name]
+            if most is not None and whole["count"] > most:
+                raise _too_many(most, done)
             reached = _instant(done)
             update((end if reached is None else reached) - first)
             if reached is None:
                 return whole
+            if not session.screen.is_watched:
+                session.screen.say(f"{label}: {whole['count']} so far, until {done['next']}")
             first = reached
+
+
+def _too_many(most: int, done: Document) -> Exception:
+    from tickwell.errors import InvalidInput
+
+    where = f" before {done['next']} alone" if done["next"] else ""
+    hint = f"None was run. Choose a shorter range, or pass --most with more than {most}"
+    return InvalidInput(f"there are more than {most}{where}", field="most", hint=hint)
 
 
 def _instant(done: Document) -> int | None:
