@@ -33,6 +33,8 @@ FORMS = {
         "&<>",
         json.dumps(SECRET, ensure_ascii=False),
     ),
+    "in a body of JSON as a text": json.dumps(json.dumps(SECRET, ensure_ascii=False)[1:-1]),
+    "in a body of JSON as a text of PHP": json.dumps(json.dumps(SECRET)[1:-1]).replace("/", "\\/"),
 }
 
 

@@ -66,6 +66,12 @@ def _forms(value: str) -> Iterator[str]:
     in_html = escape(value)
     yield in_html
     yield in_html.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")  # as Go and Jinja write it
+    for once in _in_json(value):
+        yield once
+        yield from _in_json(once)  # a body of JSON, sent back as one text in another
+
+
+def _in_json(value: str) -> Iterator[str]:
     for ascii_only in (True, False):
         in_json = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         yield in_json
