@@ -192,8 +192,10 @@ def make_api(
     from tickwell.api.app import create_app
     from tickwell.api.context import Context
     from tickwell.services.admission import admission
+    from tickwell.services.assembly import check_issuers
     from tickwell.ui.app import create_ui
 
+    check_issuers(settings)
     tools.jobs.admit = admission(tools.clock, settings)
     tools.sender = make_sender(tools.store, tools.clock, settings, keep_headers=True)
     context = Context.over(tools, health=health, settings=settings, events=events)

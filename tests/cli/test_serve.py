@@ -293,6 +293,17 @@ def test_memory_is_not_shared_with_worker_processes(serve):
     assert "cannot see what this process keeps in memory" in errors
 
 
+def test_an_issuer_that_could_never_be_asked_is_refused_before_anything_starts(serve, tmp_path):
+    settings = 'oidc = "corp issuer=http://id.example.com client_id=us"'
+    (tmp_path / "tickwell.toml").write_text(settings)
+    refused = serve("--store", "sqlite:///jobs.db", "--port", "0")
+    _, err = refused.communicate()
+    assert refused.returncode == 2, err
+    assert "oidc: issuer= plain http is not allowed here. Use https, or set allow_http" in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "jobs.db").exists()
+
+
 def test_a_start_that_is_refused_leaves_no_worker_behind(serve, tmp_path):
     started = serve("--store", "sqlite:///jobs.db", "--port", "0")
     address(started)

@@ -60,6 +60,14 @@ def test_the_doctor_finds_what_is_broken(tickwell):
     assert tickwell("doctor", "--json").code == 1
 
 
+def test_the_doctor_knows_what_serve_would_refuse(tickwell, monkeypatch):
+    tickwell("store", "migrate")
+    monkeypatch.setenv("TICKWELL_OIDC", "corp issuer=https://id.example.com client_id=us")
+    assert "oidc" not in levels(tickwell("doctor"))
+    monkeypatch.setenv("TICKWELL_OIDC", "corp issuer=https://id.example.com")
+    assert levels(tickwell("doctor"))["oidc"] == "broken"
+
+
 def test_the_doctor_repairs_what_can_be(tickwell, store):
     tickwell("store", "migrate")
     store.chmod(0o644)

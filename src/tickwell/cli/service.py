@@ -64,6 +64,10 @@ class Service:
         self.first: Bootstrap | None = None
         if http and "api" in self.roles and not scheduler.settings.auth:
             _require_loopback(host)
+        if http and "api" in self.roles:
+            from tickwell.services.assembly import check_issuers
+
+            check_issuers(scheduler.settings)
         if workers and scheduler.settings.store.startswith("memory:"):
             raise InvalidSetting(
                 "worker processes cannot see what this process keeps in memory",

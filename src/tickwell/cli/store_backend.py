@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tickwell.api.paging import opened, sealed
 from tickwell.cli.allowing import LOCAL
 from tickwell.cli.backend import COUNTED, Document
+from tickwell.cli.issuers import issuer_findings
 from tickwell.cli.store_file import check_there, file_findings
 from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.document import job_from_document
@@ -253,7 +254,7 @@ class StoreBackend:
 
     async def checkup(self, *, fix: bool) -> Document:
         await self.open()
-        found = file_findings(self.settings.store, fix=fix)
+        found = [*file_findings(self.settings.store, fix=fix), *issuer_findings(self.settings)]
         checkup = Checkup(self.store, self.actor.project)
         found += await checkup.findings(wall_millis(), fix=fix)
         return {"items": [to.finding_document(each) for each in found]}

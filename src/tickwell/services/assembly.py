@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 
+from tickwell.domain.http.url import parse_url
+from tickwell.errors import InvalidSetting
 from tickwell.executors.http.fetch import Fetcher
-from tickwell.executors.http.guard import Guard
+from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.resolver import SystemResolver
 from tickwell.services.access.oidc import read_provider
 from tickwell.services.access.trusted import read_issuer
@@ -27,6 +29,27 @@ def make_request_limits(tools: Tools, settings: Settings) -> RequestLimits:
     )
     limits.share(tools.store, tools.random)
     return limits
+
+
+def check_issuers(settings: Settings) -> None:
+    """Refuse an issuer that is told by half, or whose address nothing would be fetched from.
+
+    Whether it answers is found when somebody logs in: an issuer that is away holds up no start.
+    """
+    guard = Guard.of(settings)
+    for text in settings.jwt_issuers:
+        _check_address(guard, read_issuer(text).jwks, "jwks", "jwt_issuers")
+    if settings.oidc:
+        _check_address(guard, read_provider(settings.oidc, "").issuer, "issuer", "oidc")
+
+
+def _check_address(guard: Guard, address: str, name: str, setting: str) -> None:
+    try:
+        guard.check_url(parse_url(address))
+    except Refused as refused:
+        raise InvalidSetting(
+            f"{name}= {refused.reason}", field=setting, hint=refused.hint
+        ) from None
 
 
 async def open_administration(tools: Tools, settings: Settings) -> Administration:

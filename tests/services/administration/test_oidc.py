@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -16,6 +17,8 @@ from tickwell.executors.http.fetch import Fetcher
 from tickwell.executors.http.guard import Guard, Refused
 from tickwell.services.access.oidc import LIFE, read_provider
 from tickwell.services.access.permission import Role
+from tickwell.services.assembly import check_issuers
+from tickwell.settings import Settings
 
 ADDRESS = "192.0.2.1"
 ISSUER = "https://id.example.com"
@@ -159,10 +162,40 @@ async def test_an_address_counts_only_if_it_is_verified(office):
         assert "client_secret" not in issuer.forms[0]
 
 
-@pytest.mark.parametrize("text", ["corp", "corp issuer=x", "corp issuer=x client_id=y z=1"])
+HALVES = [
+    *(" ", "corp", "corp issuer=https://x.com", "corp issuer=https://x.com client_id="),
+    *("corp issuer= client_id=y", "corp issuer=https://x.com client_id=y z=1"),
+    *("The-Corp issuer=https://x.com client_id=y", "issuer=https://x.com client_id=y"),
+]
+
+
+@pytest.mark.parametrize("text", HALVES)
 def test_a_provider_told_by_half_is_refused(text):
-    with pytest.raises(InvalidSetting):
+    with pytest.raises(InvalidSetting, match=r"^oidc: needs a name .*For example"):
         read_provider(text, "")
+
+
+@pytest.mark.parametrize(
+    ("issuer", "why"),
+    [
+        ("id.example.com", "issuer= 'id.example.com' is not a URL"),
+        ("ftp://id.example.com", "issuer= 'ftp' is neither https nor http"),
+        ("http://id.example.com", "issuer= plain http is not allowed here. Use https"),
+        ("https://id.example.com:8443", "port 8443 is not allowed here. Add it to allow_ports"),
+        ("https://10.0.0.1", "10.0.0.1 is not a public address"),
+    ],
+)
+def test_an_address_that_nothing_is_fetched_from_is_refused_at_the_start(issuer, why):
+    known = f"corp issuer={issuer} client_id=y"
+    with pytest.raises(InvalidSetting, match=f"oidc: .*{re.escape(why)}"):
+        check_issuers(Settings(oidc=known))
+    trusted = f"corp issuer=x audience=y jwks={issuer}"
+    with pytest.raises(InvalidSetting, match=re.escape(why.replace("issuer=", "jwks="))):
+        check_issuers(Settings(jwt_issuers=(trusted,)))
+
+
+def test_what_is_allowed_to_webhooks_is_allowed_to_issuers():
+    check_issuers(Settings(oidc="corp issuer=http://id.example.com client_id=y", allow_http=True))
 
 
 async def test_what_goes_out_is_guarded_and_bounded():

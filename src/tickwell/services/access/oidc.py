@@ -17,7 +17,7 @@ from tickwell.ports.store import RecordStore
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.logins import REFUSED, Logins
 from tickwell.services.access.token import read_unverified, verify
-from tickwell.services.access.trusted import RemoteKeys
+from tickwell.services.access.trusted import NAME, RemoteKeys, read_pairs, require_url
 from tickwell.services.access.user import User, check_user_name
 from tickwell.services.platform import PLATFORM
 from tickwell.services.time import Time
@@ -42,14 +42,15 @@ class Provider:
 
 def read_provider(text: str, client_secret: str) -> Provider:
     """A provider as the setting `oidc` has it; the secret comes from the environment."""
-    name, *pairs = text.split()
-    given = dict(pair.partition("=")[::2] for pair in pairs)
-    if not {"issuer", "client_id"} <= given.keys() <= {"issuer", "client_id", "subject"}:
+    name, given = read_pairs(text)
+    whole = {"issuer", "client_id"} <= given.keys() <= {"issuer", "client_id", "subject"}
+    if not NAME.fullmatch(name) or not whole or "" in given.values():
         raise InvalidSetting(
-            "needs a name, then issuer= and client_id=",
+            "needs a name of small letters, digits and -, then issuer= and client_id=",
             field="oidc",
             hint='For example "corp issuer=https://id.example.com client_id=tickwell"',
         )
+    require_url(given["issuer"], "issuer", "oidc")
     return Provider(name=name, client_secret=client_secret, **given)
 
 

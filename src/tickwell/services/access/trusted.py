@@ -8,13 +8,15 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from tickwell.errors import InvalidSetting, TickwellError
+from tickwell.domain.http.url import parse_url
+from tickwell.errors import InvalidJob, InvalidSetting, TickwellError
 from tickwell.services.access.jwk import VerifyingKey, read_set
 from tickwell.services.time import Time
 
 #: Milliseconds that keys are believed, and between two looks for one that is unknown.
 LIFE, PATIENCE = 600_000, 60_000
-_NAME = re.compile(r"[a-z0-9-]{1,32}")
+#: What an issuer may be called here.
+NAME = re.compile(r"[a-z0-9-]{1,32}")
 _HINT = '"corp issuer=https://id.example.com audience=tickwell jwks=https://id.example.com/jwks"'
 
 #: Fetches a document from an address, guarded as every request that goes out.
@@ -38,11 +40,10 @@ class TrustedIssuer:
 
 def read_issuer(text: str) -> TrustedIssuer:
     """An issuer as the setting `jwt_issuers` has it."""
-    name, *pairs = text.split()
-    given = dict(pair.partition("=")[::2] for pair in pairs)
+    name, given = read_pairs(text)
     known = {"issuer", "audience", "jwks", "subject", "role", "project"}
     missing = {"issuer", "audience", "jwks"} - given.keys()
-    if not _NAME.fullmatch(name) or given.keys() - known or missing:
+    if not NAME.fullmatch(name) or given.keys() - known or missing or "" in given.values():
         raise InvalidSetting(
             f"{name[:32]!r} needs a name, then issuer=, audience= and jwks=",
             field="jwt_issuers",
@@ -52,7 +53,22 @@ def read_issuer(text: str) -> TrustedIssuer:
         raise InvalidSetting(
             "role= counts in one project only", field="jwt_issuers", hint="Give both, or neither"
         )
+    require_url(given["jwks"], "jwks", "jwt_issuers")
     return TrustedIssuer(name=name, **given)
+
+
+def read_pairs(text: str) -> tuple[str, dict[str, str]]:
+    """A name, and what is said of it: "corp issuer=https://… client_id=…"."""
+    name, *pairs = text.split() or [""]
+    return name, dict(pair.partition("=")[::2] for pair in pairs)
+
+
+def require_url(text: str, name: str, setting: str) -> None:
+    """Refuse what is said to be an address and is none."""
+    try:
+        parse_url(text, setting)
+    except InvalidJob as error:
+        raise InvalidSetting(f"{name}= {error.reason}", field=setting, hint=error.hint) from None
 
 
 class RemoteKeys:
