@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 
 from tickwell.domain.document import job_to_document
-from tickwell.domain.job import Job
+from tickwell.domain.job import Job, copied
 
 #: Why a job is paused that code declared before and declares no more.
 GONE = "gone from code"
@@ -24,7 +24,7 @@ def is_edited(job: Job) -> bool:
 
 
 def _stamp(job: Job) -> str:
-    plain = replace(
+    plain = copied(
         job,
         id="",
         trigger=job.trigger.bound(f"{job.project}/{job.name}"),
