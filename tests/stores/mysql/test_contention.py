@@ -124,6 +124,26 @@ async def test_a_claim_looks_again_for_what_came_while_it_looked(scenes, monkeyp
     assert looked == 2
 
 
+@pytest.mark.parametrize(
+    "torn",
+    [
+        "DELETE FROM stores_cursor WHERE job = '{job}'",
+        "UPDATE stores_execution SET payload = NULL WHERE job = '{job}'",
+    ],
+    ids=["cursor", "payload"],
+)
+async def test_what_is_never_whole_keeps_nobody_else_waiting(scenes, torn):
+    jobs = [a_job(trigger=OnDemand()) for _ in range(2)]
+    for job in jobs:
+        await scenes[0].add(job)
+        await scenes[0].run(a_request(job, T0, payload={"of": job.name}))
+    await run(torn.format(job=jobs[0].id))
+    await scenes[0].beat("w1")
+    claims = await scenes[0].claim(T0, "w1", limit=5)
+    assert [claim.job.id for claim in claims] == [jobs[1].id]
+    assert len(await run("SELECT id FROM stores_queue")) == 1  # for whoever puts it right
+
+
 async def test_all_of_it_ends_when_people_let_it(scenes):
     jobs = made()
     await everything_at_once(scenes, jobs, 7)

@@ -30,15 +30,16 @@ Rest = tuple[int, list[Any]]
 
 async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> list[Claim]:
     """Hand over what the request asks for, inside a transaction."""
-    for _ in range(LOOKS):
+    for left in reversed(range(LOOKS)):
         rows = await pick(session, cache, request)
-        if any(None in row[9:12] for row in rows):
+        whole = [row for row in rows if None not in row[9:12]]
+        if left and len(whole) < len(rows):
             # Locks see what was committed while the statement ran, and what is read beside them
             # does not yet: the next look finds all of it, since nobody else can take it any more.
             continue
-        jobs = await definitions(session, cache, [(row[1], row[9]) for row in rows], request.now)
+        jobs = await definitions(session, cache, [(row[1], row[9]) for row in whole], request.now)
         # What cannot be read here is left in the queue, for whoever can.
-        readable = [row for row in rows if row[1] in jobs]
+        readable = [row for row in whole if row[1] in jobs]
         if readable:
             return await _start(session, request, readable, jobs)
         if not rows:
