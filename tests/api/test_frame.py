@@ -172,6 +172,20 @@ async def test_health_for_people_and_probes(world, http, monkeypatch):
     assert (await http.get("http://test/health")).status_code == 503
 
 
+async def test_where_the_store_is_is_told_to_the_platform_alone(world, http):
+    problems = ["planner: db.internal:5432 does not answer", "the engine is not running"]
+    world.health, name = Health(ok=False, problems=problems), world.store.name
+    kind = name.partition(":")[0]
+    told = [["planner fails", "the engine is not running"], problems]
+    admin = frozenset(Permission) - {Permission.PLATFORM}
+    for permissions, shown, why in ((admin, kind, told[0]), (Permission, name, told[1])):
+        world.as_actor(*permissions)
+        details = (await http.get("http://test/health/detailed")).json()
+        assert (details["store"], details["problems"]) == (shown, why)
+        (store, *_) = (await http.get("/checkup")).json()["items"]
+        assert store["text"].startswith(f"{shown} answers")
+
+
 @pytest.mark.parametrize(
     ("peer", "said", "seen"),
     [

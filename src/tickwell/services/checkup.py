@@ -52,9 +52,11 @@ class CheckedStore(QueueStore, CatalogStore, HistoryStore, Upkeep, Protocol):
 class Checkup:
     """Looks, and repairs only when asked to."""
 
-    def __init__(self, store: CheckedStore, project: str) -> None:
+    def __init__(self, store: CheckedStore, project: str, called: str | None = None) -> None:
         self.store = store
         self.project = project
+        #: What findings call the store.
+        self.called = called or store.name
 
     async def findings(self, host_time: int, *, fix: bool = False) -> list[Finding]:
         """Everything that was looked at; the host's time is compared with the store's."""
@@ -63,7 +65,7 @@ class Checkup:
         now = await self.store.ping()
         stats = await self.store.stats(self.project)
         wakeup = await self.store.next_wakeup(now)
-        found = [_clock(self.store.name, now, host_time)]
+        found = [_clock(self.called, now, host_time)]
         alive = [each for each in await self.store.list_workers() if each.is_counted_on(now)]
         found.append(_workers(alive, stats, wakeup, now))
         found += _planner(wakeup, now)

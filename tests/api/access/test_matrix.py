@@ -86,3 +86,14 @@ async def test_a_key_of_another_project_gets_not_found(house):
         if answer.status_code != 404:
             wrong.append((method, path, answer.status_code))
     assert wrong == []
+
+
+async def test_who_lacks_what_the_platform_has_is_told_what_would_do(house):
+    refused = await house.http.get("/projects", headers=await house.key("a", Role.ADMIN))
+    assert refused.status_code == 403
+    what_would_do = "log in as a platform admin, or show a token of one: no key has it"
+    assert what_would_do in refused.json()["detail"]
+    session = await house.login("root")
+    token = (await house.http.post("/tokens", headers=session)).json()["token"]
+    shown = {"authorization": f"Bearer {token}"}
+    assert (await house.http.get("/projects", headers=shown)).status_code == 200

@@ -9,7 +9,9 @@ from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.models import other as models
 from tickwell.api.security import allow, public
+from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.services.discretion import health_for, store_name_for
 
 router = APIRouter(tags=["health"])
 
@@ -32,15 +34,11 @@ async def alive() -> Response:
     return answer({"status": "healthy", "service": "scheduler"})
 
 
-@router.get(
-    "/health/detailed",
-    dependencies=[allow(Permission.READ)],
-    **described("health_details", models.HealthDetails),
-)
-async def details(request: Request) -> Response:
-    """How the service is, part by part."""
+@router.get("/health/detailed", **described("health_details", models.HealthDetails))
+async def details(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
+    """How the service is, part by part; where its store is and why it fails, to the platform."""
     context = context_of(request)
-    engine, connected = context.health(), await context.store_answers()
+    engine, connected = health_for(actor, context.health()), await context.store_answers()
     ok = engine.ok and connected
     return answer(
         {
@@ -48,7 +46,7 @@ async def details(request: Request) -> Response:
             "service": "scheduler",
             "database": "connected" if connected else "disconnected",
             "scheduler_service": "running" if engine.ok else "failing",
-            "store": context.store_name,
+            "store": store_name_for(actor, context.store_name),
             "problems": engine.problems,
             "full": engine.full,
             "in_hand": engine.in_hand,

@@ -8,6 +8,7 @@ from tickwell.clock import wall_millis
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.checkup import Checkup, Finding
+from tickwell.services.discretion import store_name_for
 from tickwell.services.operations.tools import Tools
 
 
@@ -20,4 +21,6 @@ class CheckupOperations:
     @needs(Permission.READ)
     async def findings(self, actor: Actor) -> Sequence[Finding]:
         """Everything that was looked at, by the clock of this host."""
-        return await Checkup(self.tools.store, actor.project).findings(wall_millis())
+        store = self.tools.store
+        called = store_name_for(actor, store.name)
+        return await Checkup(store, actor.project, called).findings(wall_millis())

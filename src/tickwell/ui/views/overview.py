@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from tickwell.domain.health import Health
 from tickwell.services.access.permission import Permission
+from tickwell.services.discretion import health_for
 from tickwell.services.insights.overview import Overview
 from tickwell.ui.formatting import ago
 from tickwell.ui.rendering import page
@@ -20,7 +21,7 @@ router = APIRouter(include_in_schema=False)
 async def overview(request: Request, visitor: Visitor = visit(Permission.READ)) -> HTMLResponse:
     """Is all well, what is going on, what comes next, and what needs a person."""
     found = await visitor.operations.insights.overview(visitor.actor)
-    health = visitor.context.health()
+    health = health_for(visitor.actor, visitor.context.health())
     return page(
         request,
         visitor,
