@@ -4,8 +4,10 @@ import socket
 import threading
 
 import pytest
+from python_multipart.multipart import QuerystringParser
 
 from tests.ui.test_trial import typed
+from tickwell.api.edge import MOST_FIELDS
 from tickwell.domain.execution import OutcomeKind
 
 BOUNDARY = "xyz"
@@ -48,6 +50,22 @@ async def test_a_form_in_an_encoding_of_its_own_is_refused(house, charset):
             answer = await browser.http.post(path, headers=encoded, content=content)
             assert answer.status_code in {401, 422}, (path, token)
     assert (await house.store.get_jobs("default", [job]))[0].cursor.pause is None
+
+
+async def test_a_stranger_s_form_of_empty_fields_is_not_read(house, monkeypatch):
+    read = []
+    write = QuerystringParser.write
+    monkeypatch.setattr(
+        QuerystringParser, "write", lambda self, data: read.append(data) or write(self, data)
+    )
+    browser, kind = house.browser(), "Application/X-WWW-Form-Urlencoded"
+    for path in ("/login", "/preferences/theme"):
+        form = {"headers": {"content-type": kind}, "content": b"&" * (MOST_FIELDS + 1)}
+        assert (await browser.http.post(path, **form)).status_code in {400, 413}, path
+    assert not read
+    # Elsewhere it is a sign as any other.
+    json = {"headers": {"content-type": "application/json"}, "content": b'"%s"' % (b"&" * 5000)}
+    assert (await browser.http.post("/api/v1/session", **json)).status_code == 422
 
 
 async def test_what_holds_half_a_character_already_is_still_shown(house):

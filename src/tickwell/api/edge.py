@@ -19,6 +19,8 @@ _log = logging.getLogger("tickwell.api")
 
 #: Bytes of any body; routes take less.
 HARD = 1024 * 1024
+#: Fields of a form as browsers send it: as many as are read of one.
+MOST_FIELDS = 1000
 _PROCESS, _NUMBERS = token_hex(6), count(1)
 _GOOD_ID = re.compile(rb"[A-Za-z0-9._:-]{1,64}")
 
@@ -72,7 +74,7 @@ class Edge:
             await send(message)
 
         try:
-            await self.application(scope, _bounded(receive), dressed)
+            await self.application(scope, _bounded(scope, receive), dressed)
         except ClientDisconnect:
             return  # nobody is left to be answered
         except Exception:
@@ -105,19 +107,29 @@ def _headed(send: Send) -> Send:
     return headed
 
 
-def _bounded(receive: Receive) -> Receive:
-    """The same body, refused where it passes the bound."""
-    left = HARD
+def _bounded(scope: Scope, receive: Receive) -> Receive:
+    """The same body, refused where it passes a bound."""
+    left, fields = HARD, MOST_FIELDS
 
     async def bounded() -> Message:
-        nonlocal left
+        nonlocal left, fields
         message = await receive()
-        left -= len(message.get("body", b""))
+        body = message.get("body", b"")
+        left -= len(body)
         if left < 0:
             raise TooLarge(f"a body has {HARD} bytes at most")
+        # A form is read before anybody knows whose it is, and empty fields are read slowly.
+        fields -= body.count(b"&")
+        if fields < 0 and _is_form(scope):
+            raise TooLarge(f"a form has {MOST_FIELDS} fields at most")
         return message
 
     return bounded
+
+
+def _is_form(scope: Scope) -> bool:
+    kinds = (value.lower() for name, value in scope["headers"] if name == b"content-type")
+    return any(kind.startswith(b"application/x-www-form-urlencoded") for kind in kinds)
 
 
 def _dressed(
