@@ -56,12 +56,27 @@ def test_keys_are_shown_once_and_revoked(tickwell, either):
     assert (made["name"], made["role"]) == ("robot", "operator")
     assert made["key"].startswith("tw_")
     listed = {row[0]: row[1:] for row in tickwell("keys", "list").rows}
-    assert listed[made["id"]] == ["robot", "operator", "never"]
+    assert listed[made["id"]] == ["robot", "operator", "never", "never"]
     assert made["key"] not in tickwell("keys", "list", "--json").out
     assert tickwell("keys", "add", "x", "--role", "king").code == 2
     assert tickwell("keys", "revoke", made["id"]).code == 2
     assert tickwell("keys", "revoke", made["id"], "--yes").code == 0
     assert tickwell("keys", "revoke", made["id"], "--yes").code == 3
+
+
+def test_a_key_may_do_less_than_its_role_and_ends(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    less = ("--role", "editor", "--may", "read", "--may", "edit", "--expires", "30d")
+    said = tickwell("keys", "add", "robot", *less)
+    assert "editor: read, edit. The key is shown this once" in said.err
+    (row,) = [row for row in tickwell("keys", "list").rows if row[1] == "robot"]
+    (shown,) = [
+        each for each in tickwell("keys", "list", "--json").json["items"] if each["id"] == row[0]
+    ]
+    assert shown["permissions"] == ["edit", "read"]
+    assert row[2:] == ["editor: read, edit", "never", shown["expires_at"]]
+    for wrong in (["--may", "fly"], ["--may", "edit"], ["--expires", "soon"], ["--expires", "-1d"]):
+        assert tickwell("keys", "add", "x", *wrong).code == 2
 
 
 def test_a_rotated_key_works_on_for_a_while(tickwell, either):

@@ -86,8 +86,10 @@ class Administration(Protocol):
         """Keys without their secrets: {"items": […]}."""
         ...
 
-    async def keys_add(self, name: str, role: str) -> Document:
-        """Make a key; `key` is its secret, which is shown this once."""
+    async def keys_add(
+        self, name: str, role: str, *, may: list[str] | None, expires_at: int | None
+    ) -> Document:
+        """Make a key, for less than its role with `may`; its secret, `key`, is shown this once."""
         ...
 
     async def keys_rotate(self, id: str, overlap: int | None) -> Document:

@@ -20,10 +20,16 @@ async def list_keys(session: Session) -> None:
         session.screen.json(page)
         return
     rows = [
-        (each["id"], each["name"], each["role"], each["last_used_at"] or "never")
+        (
+            each["id"],
+            each["name"],
+            _rights(each),
+            each["last_used_at"] or "never",
+            each["expires_at"] or "never",
+        )
         for each in page["items"]
     ]
-    session.screen.table(("ID", "NAME", "ROLE", "LAST USED"), rows, soft=("NAME",))
+    session.screen.table(("ID", "NAME", "ROLE", "LAST USED", "ENDS"), rows, soft=("NAME",))
     if not rows:
         session.screen.say("No keys. Make one: tickwell keys add NAME --role operator")
 
@@ -36,10 +42,26 @@ async def add(
     role: Annotated[
         str, typer.Option(metavar="ROLE", help="viewer, operator, editor or admin.")
     ] = "viewer",
+    may: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RIGHT",
+            help="Less than the role: read, operate, edit or administer; may be repeated.",
+        ),
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Refuse it from then on: a time, or 30d.")
+    ] = None,
 ) -> None:
     """Make a key; it is shown this once."""
-    made = await (await session.backend.administration()).keys_add(name, role)
-    _show(session, made, f"Made {made['id']}, {role}.")
+    from tickwell.cli.times import read_time
+
+    end = None
+    if expires is not None:
+        end = read_time(expires, "expires", await session.backend.now(), ahead=True)
+    administration = await session.backend.administration()
+    made = await administration.keys_add(name, role, may=may or None, expires_at=end)
+    _show(session, made, f"Made {made['id']}, {_rights(made)}.")
 
 
 @command(app, "rotate")
@@ -73,6 +95,15 @@ async def revoke(
         session.screen.json({"done": True})
     else:
         session.screen.say(f"Revoked {id}.")
+
+
+def _rights(key: dict[str, Any]) -> str:
+    """Its role, and what it may do where that is less."""
+    from tickwell.services.access.permission import Permission, Role, permissions_of
+
+    held = [each for each in Permission if each in key["permissions"]]
+    whole = len(held) == len(permissions_of(Role(key["role"])))
+    return str(key["role"]) if whole else f"{key['role']}: {', '.join(held)}"
 
 
 def _show(session: Session, made: dict[str, Any], told: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from tickwell.cli.administration import Document
 from tickwell.client.asynchronous import AsyncClient
+from tickwell.services.documents import instant_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,11 @@ class RemoteAdministration:
     async def keys_list(self) -> Document:
         return _document(await self.client.list_keys())
 
-    async def keys_add(self, name: str, role: str) -> Document:
-        return _document(await self.client.create_key(name, role))
+    async def keys_add(
+        self, name: str, role: str, *, may: list[str] | None, expires_at: int | None
+    ) -> Document:
+        end = None if expires_at is None else instant_text(expires_at)
+        return _document(await self.client.create_key(name, role, permissions=may, expires_at=end))
 
     async def keys_rotate(self, id: str, overlap: int | None) -> Document:
         return _document(await self.client.rotate_key(id, overlap=overlap))

@@ -10,7 +10,7 @@ from tickwell.cli.administration import Document
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.keys import OVERLAP
-from tickwell.services.access.permission import Role
+from tickwell.services.access.permission import Permission, Role
 from tickwell.services.access.user import public
 from tickwell.services.administered import callback_document, key_document, secret_document
 from tickwell.services.administration import Administration
@@ -101,8 +101,16 @@ class StoreAdministration:
         found = await self.service.keys.list(self.actor)
         return {"items": [key_document(key, used) for key, used in found]}
 
-    async def keys_add(self, name: str, role: str) -> Document:
-        made = await self.service.keys.create(self.actor, name, _role(role))
+    async def keys_add(
+        self, name: str, role: str, *, may: list[str] | None, expires_at: int | None
+    ) -> Document:
+        made = await self.service.keys.create(
+            self.actor,
+            name,
+            _role(role),
+            permissions=None if may is None else _permissions(may),
+            expires_at=expires_at,
+        )
         return key_document(made.key, None) | {"key": made.token}
 
     async def keys_rotate(self, id: str, overlap: int | None) -> Document:
@@ -116,6 +124,11 @@ class StoreAdministration:
 
 def _told(events: list[str]) -> frozenset[Told]:
     return frozenset(Told(_known(each, Told, f"events.{n}")) for n, each in enumerate(events))
+
+
+def _permissions(may: list[str]) -> frozenset[Permission]:
+    words = (_known(each, Permission, f"permissions.{n}") for n, each in enumerate(may))
+    return frozenset(Permission(word) for word in words)
 
 
 def _role(text: str) -> Role:

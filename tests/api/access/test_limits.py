@@ -30,10 +30,13 @@ async def test_one_is_told_as_one(house):
     await house.administration.limits.set(OWNER, "a", Quota(jobs=1, runs_per_minute=1))
     assert (await add(house, shown, "first")).status_code == 201
     second = await add(house, shown, "second")
-    assert "a project has 1 job at most here" in second.json()["detail"]
+    assert "a project has 1 job at most here. Delete other jobs, or" in second.json()["detail"]
     assert (await house.http.post("/jobs/first/trigger", headers=shown)).status_code == 202
     again = await house.http.post("/jobs/first/trigger", headers=shown)
-    assert "1 run may be requested in a minute; 1 was asked for" in again.json()["detail"]
+    assert (
+        "1 run may be requested in a minute, and there is no room for 1 more yet"
+        in (again.json()["detail"])
+    )
 
 
 async def test_a_finished_job_that_fires_again_is_one_more(house):

@@ -30,7 +30,8 @@ from tickwell.services.recall import Recall
 from tickwell.services.time import Time
 
 KIND = LIMITS_KIND
-_RAISE = "Fire less often, delete other jobs, or ask a platform admin to raise it"
+_FEWER_JOBS = "Delete other jobs, or ask a platform admin to raise it"
+_FEWER_FIRES = "Fire less often, delete other jobs, or ask a platform admin to raise it"
 
 
 class LimitStore(CatalogStore, RecordStore, Protocol):
@@ -115,10 +116,11 @@ class Limits:
         buckets = self._runs.setdefault(limit, Buckets(Rate(limit, 60_000)))
         taken = buckets.take(actor.project, self._clock.now(), count)
         if not taken.allowed:
+            allowed = f"{_counted(limit, 'run')} may be requested in a minute"
+            if count > limit:
+                raise LimitReached(f"{allowed}; {count:,} were asked for")
             raise LimitReached(
-                f"{_counted(limit, 'run')} may be requested in a minute;"
-                f" {count:,} {'was' if count == 1 else 'were'} asked for",
-                retry_after=taken.reset if count <= limit else None,
+                f"{allowed}, and there is no room for {count:,} more yet", retry_after=taken.reset
             )
 
     async def _quota(self, project: str) -> Quota:
@@ -156,7 +158,7 @@ def _check_fires(quota: Quota, job: Job) -> None:
         if limit and fires > limit:
             raise LimitReached(
                 f"this {word} would fire {fires:,} times {span}; your limit is {limit:,}",
-                hint=_RAISE,
+                hint=_FEWER_FIRES,
             )
 
 
@@ -164,7 +166,7 @@ def _check_usage(quota: Quota, usage: Usage, more: Usage) -> None:
     """Of what grows: where a limit was lowered, jobs can still be edited to fire less."""
     if more.jobs > 0 and quota.jobs and usage.jobs > quota.jobs:
         most = _counted(quota.jobs, "job")
-        raise LimitReached(f"a project has {most} at most here", hint=_RAISE)
+        raise LimitReached(f"a project has {most} at most here", hint=_FEWER_JOBS)
     for added, total, limit, span in (
         (more.per_day, usage.per_day, quota.fires_per_day, "a day"),
         (more.per_minute, usage.per_minute, quota.fires_per_minute, "a minute"),
@@ -172,5 +174,5 @@ def _check_usage(quota: Quota, usage: Usage, more: Usage) -> None:
         if added > 0 and limit and total > limit:
             raise LimitReached(
                 f"all jobs together would fire {total:,} times {span}; your limit is {limit:,}",
-                hint=_RAISE,
+                hint=_FEWER_FIRES,
             )
