@@ -4,7 +4,9 @@ import pytest
 
 from tests.servers.schemas import url
 from tests.stores.crowd import everything_at_once, let_all_end, made
+from tickwell.domain.trigger import OnDemand
 from tickwell.stores.postgres import PostgresStore
+from tickwell.testing.contract.builders import T0, a_job, a_request
 from tickwell.testing.contract.scene import Scene
 
 
@@ -58,3 +60,18 @@ async def test_all_of_it_ends_when_people_let_it(scenes, owner):
     await let_all_end(scenes[0], jobs)
     assert await facts(owner, "SELECT 1 FROM stores.gate WHERE held <> 0") == []
     assert await facts(owner, "SELECT 1 FROM stores.cursor WHERE holder IS NOT NULL") == []
+
+
+@pytest.mark.parametrize("which", range(3))
+async def test_a_run_whose_job_was_torn_away_is_not_taken_for_another(scenes, owner, which):
+    jobs = sorted((a_job(trigger=OnDemand()) for _ in range(3)), key=lambda job: job.id)
+    for job in jobs:
+        await scenes[0].add(job)
+        await scenes[0].run(a_request(job, T0, payload={"of": job.id}))
+    torn = jobs.pop(which)
+    await owner.execute("DELETE FROM stores.cursor WHERE job = $1", torn.id)
+    await scenes[0].beat("w1")
+    claims = await scenes[0].claim(T0, "w1", limit=5)
+    assert sorted(claim.job.id for claim in claims) == [job.id for job in jobs]
+    assert all(claim.payload == {"of": claim.job.id} for claim in claims)
+    assert len(await facts(owner, "SELECT id FROM stores.queue")) == 1  # for whoever puts it right

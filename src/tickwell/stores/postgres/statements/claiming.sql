@@ -4,24 +4,31 @@
 -- part: hand_over
 -- What was picked goes from the queue to running. The last is the one that brings the payloads to
 -- the bytes asked for.
-beyond AS MATERIALIZED (
-    -- Counted one by one only where there is too much.
-    SELECT array_agg(id) AS ids FROM (
-        SELECT id, sum(octet_length(payload)) OVER (
-            ORDER BY rank, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS bytes_before
-        FROM picked
-    ) AS summed
-    WHERE (SELECT sum(octet_length(payload)) FROM picked) >= $4 AND bytes_before >= $4
-),
-taken AS NOT MATERIALIZED (
-    SELECT * FROM picked WHERE (id = ANY ((SELECT ids FROM beyond)::uuid[])) IS NOT TRUE
-),
 head AS MATERIALIZED (
     -- Looked up once for each job. A row finds its own by the place of its job.
     SELECT array_agg(job) AS jobs, array_agg(hard) AS hards, array_agg(version) AS versions
     FROM (SELECT job, hard, version FROM tickwell.cursor
           WHERE job = ANY (ARRAY(SELECT DISTINCT picked.job FROM picked)) ORDER BY job) AS one
+),
+beyond AS MATERIALIZED (
+    SELECT array_agg(id) AS ids FROM (
+        -- Counted one by one only where there is too much.
+        SELECT id FROM (
+            SELECT id, sum(octet_length(payload)) OVER (
+                ORDER BY rank, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS bytes_before
+            FROM picked
+        ) AS summed
+        WHERE (SELECT sum(octet_length(payload)) FROM picked) >= $4 AND bytes_before >= $4
+        UNION ALL
+        -- A job that somebody took away would have the place of another.
+        SELECT id FROM picked
+        WHERE (SELECT jobs FROM head)[width_bucket(job, (SELECT jobs FROM head))]
+              IS DISTINCT FROM job
+    ) AS left_out
+),
+taken AS NOT MATERIALIZED (
+    SELECT * FROM picked WHERE (id = ANY ((SELECT ids FROM beyond)::uuid[])) IS NOT TRUE
 ),
 gone AS (
     -- An array keeps the planner on the key, however little it knows of the table.
