@@ -13,6 +13,7 @@ from tickwell.api.same_origin import require_own_page
 from tickwell.errors import InvalidInput, NotFound, Unauthenticated
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.key_token import PREFIX
+from tickwell.services.access.members import without
 from tickwell.services.access.permission import Permission, permissions_of
 from tickwell.services.access.sessions import csrf_token
 from tickwell.services.access.token import looks_like_token
@@ -67,11 +68,12 @@ class Authentication:
             raise Unauthenticated("log in first")
         token = csrf_token(id)
         await require_own_page(request, token)
-        return await self._user(request, user, min(user.roles, default=None)), token
+        return await self._user(request, user, on_page=True), token
 
     async def _by_key(self, request: Request, shown: str) -> Actor:
         key = await self.administration.key_check.find(shown)
-        if key is None:
+        # One that was made while its project was deleted is a key all the same.
+        if key is None or await self.administration.projects.is_deleted(key.project):
             raise Unauthenticated(REFUSED)
         if not _was_let_in(request):
             _count(request, self.limits.known(f"key:{key.id}"))
@@ -91,17 +93,26 @@ class Authentication:
             self._count_stranger(request)
             raise
 
-    async def _user(self, request: Request, user: User, otherwise: str | None = None) -> Actor:
+    async def _user(self, request: Request, user: User, *, on_page: bool = False) -> Actor:
         name, counted = f"user:{user.name}", _was_let_in(request)
         if not counted:
             _count(request, self.limits.known(name))
-        project = _project(request, user, otherwise)
+        user, project = await self._place(request, user, on_page=on_page)
         if project != PLATFORM and not counted:
             await self._count_project(request, project)
         held = permissions_of(user.roles[project]) if project in user.roles else frozenset()
         if user.platform:
             held |= {Permission.PLATFORM}
         return _actor(request, name, project, held)
+
+    async def _place(self, request: Request, user: User, *, on_page: bool) -> tuple[User, str]:
+        """The project of the request; one that is deleted is nobody's, whatever a user has."""
+        while True:
+            otherwise = min(user.roles, default=None) if on_page else None
+            project = _project(request, user, otherwise)
+            if project == PLATFORM or not await self.administration.projects.is_deleted(project):
+                return user, project
+            user = without(user, project)
 
     def _count_stranger(self, request: Request) -> None:
         _count(request, self.limits.stranger(_address(request)))

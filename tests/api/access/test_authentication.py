@@ -1,6 +1,7 @@
 import pytest
 
 from tests.api.access.conftest import OWNER
+from tickwell.services.access.members import give_role
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.limits.quota import Quota
 from tickwell.testing import ManualClock
@@ -213,3 +214,17 @@ async def test_a_token_is_a_user_s(house):
     answer = await house.http.post("/tokens", headers=await house.key("a", Role.ADMIN))
     assert answer.status_code == 422
     assert "send the key itself" in answer.json()["detail"]
+
+
+async def test_what_was_made_while_a_project_was_deleted_opens_nothing(house):
+    await house.administration.users.create(OWNER, "late")
+    await house.administration.projects.delete(OWNER, "a")
+    # By another process, which had not heard of it.
+    key = await house.key("a", Role.ADMIN)
+    await give_role(house.administration.directory, house.world.clock, "late", "a", Role.ADMIN)
+    assert await status(house, key) == 401
+    session = await house.login("late")
+    assert await status(house, session) == 403
+    assert await status(house, session | {"x-tickwell-project": "a"}) == 404
+    await give_role(house.administration.directory, house.world.clock, "late", "b", Role.VIEWER)
+    assert await status(house, session) == 200
