@@ -104,25 +104,79 @@ async def test_a_stream_of_which_nothing_is_read_is_not_counted(tmp_path):
         assert {answer.status_code for answer in answers} == {200}
 
 
+async def gladly():
+    """Whoever listens may go on."""
+    return True
+
+
+async def test_a_stream_ends_with_its_session_and_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr("tickwell.ui.live.LOOK", 0.01)
+    async with House(tmp_path) as house:
+        first, second = await house.login(), await house.login()
+        await first.see("/")
+        began = [asyncio.Event(), asyncio.Event()]
+        ends, lasts = (
+            asyncio.create_task(listen(house.app, browser, event))
+            for browser, event in zip((first, second), began, strict=True)
+        )
+        async with asyncio.timeout(60):
+            for event in began:
+                await event.wait()
+            assert (await first.post("/logout")).status_code == 303
+            assert b"retry" in await ends
+        assert not lasts.done()
+        lasts.cancel()
+
+
+async def listen(app, browser, began):
+    """All that a stream says until it ends."""
+    said = bytearray()
+    cookie = f"tickwell={browser.http.cookies['tickwell']}"
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/live",
+        "scheme": "http",
+        "query_string": b"",
+        "headers": [(b"host", b"tickwell.test"), (b"cookie", cookie.encode())],
+        "client": ("127.0.0.1", 1),
+    }
+
+    async def receive():
+        await asyncio.Event().wait()
+
+    async def send(message):
+        said.extend(message.get("body", b""))
+        began.set()
+
+    await app(scope, receive, send)
+    return bytes(said)
+
+
 async def test_who_left_before_the_first_word_has_left_the_hub():
     hub = Hub(Events())
 
     async def gone(_message=None):
         raise OSError
 
-    stream = Stream(hub, hub.join("user:ada"), StoreClock())
+    stream = Stream(hub, hub.join("user:ada"), StoreClock(), gladly)
     with pytest.raises(ClientDisconnect):
         await stream({"type": "http", "asgi": {"spec_version": "2.4"}}, gone, gone)
     assert hub.streams == {}
 
 
+def messages(hub, heard=None):
+    """What one page is told."""
+    stream = Stream(hub, hub.join("user:ada", heard), StoreClock(), gladly)
+    return aiter(stream.body_iterator)
+
+
 async def test_streams_end_with_the_engine_and_do_not_hold_up_its_process():
     events = Events()
     hub = Hub(events)
-    waits = Stream(hub, hub.join("user:ada"), StoreClock()).body_iterator
-    rests = Stream(hub, hub.join("user:ada", hub.heard - 1), StoreClock()).body_iterator
+    waits, rests = messages(hub), messages(hub, hub.heard - 1)
     assert [await anext(waits), await anext(rests)] == ["retry: 3000\n\n"] * 2
-    assert "changed" in await anext(rests)
+    assert await anext(rests) == "event: changed\ndata:\n\n"
     waiting = asyncio.ensure_future(anext(waits))
     await asyncio.sleep(0)
     events.emit(Stopped(released=0))
@@ -130,7 +184,7 @@ async def test_streams_end_with_the_engine_and_do_not_hold_up_its_process():
         await waiting
         assert not [message for each in (waits, rests) async for message in each]
     events.emit(Started(worker="w"))
-    assert "retry" in await anext(Stream(hub, hub.join("user:ada"), StoreClock()).body_iterator)
+    assert await anext(messages(hub)) == "retry: 3000\n\n"
     assert not hub.over.is_set()
 
 

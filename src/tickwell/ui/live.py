@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from tickwell.api.listening import may_listen
 from tickwell.clock import Clock
 from tickwell.domain.event import Event, Events, Started, Stopped
 from tickwell.errors import LimitReached
+from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.ui.visitor import Visitor, visit
 
@@ -21,6 +24,9 @@ MOST, MOST_OF_ONE = 200, 20
 PAUSE = 1.0
 #: Other processes write without a word to this one: pages look by themselves this often, seconds.
 LOOK = 5.0
+
+#: Whether the visitor may still look: a session may have ended.
+Still = Callable[[], Awaitable[bool]]
 
 router = APIRouter(include_in_schema=False)
 
@@ -65,9 +71,9 @@ class Hub:
 class Stream(StreamingResponse):
     """Leaves the hub when it ends, whether or not anything of it was read."""
 
-    def __init__(self, hub: Hub, stream: asyncio.Event, clock: Clock) -> None:
+    def __init__(self, hub: Hub, stream: asyncio.Event, clock: Clock, still: Still) -> None:
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        messages = _messages(hub, stream, clock)
+        messages = _messages(hub, stream, clock, still)
         super().__init__(messages, headers=headers, media_type="text/event-stream")
         self.hub = hub
         self.stream = stream
@@ -86,13 +92,23 @@ async def live(
 ) -> Stream:
     """Hints without content: what a page may see, it asks for itself."""
     hub: Hub = request.app.state.hub
-    return Stream(hub, hub.join(visitor.actor.name, heard), visitor.context.clock)
+    actor, context = visitor.actor, visitor.context
+
+    async def ask() -> Actor:
+        return (await context.visit(request))[0]
+
+    still = partial(may_listen, ask, actor)
+    return Stream(hub, hub.join(actor.name, heard), context.clock, still)
 
 
-async def _messages(hub: Hub, stream: asyncio.Event, clock: Clock) -> AsyncIterator[str]:
+async def _messages(
+    hub: Hub, stream: asyncio.Event, clock: Clock, still: Still
+) -> AsyncIterator[str]:
     yield "retry: 3000\n\n"
     while not hub.over.is_set():
         await clock.wait(stream, LOOK)
         stream.clear()
+        if not (hub.over.is_set() or await still()):
+            return
         yield "event: changed\ndata:\n\n"
         await clock.wait(hub.over, PAUSE)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from tickwell.api.context import context_of
+from tickwell.api.listening import may_listen
 from tickwell.api.security import allow
 from tickwell.api.stream import EventStream
-from tickwell.errors import StoreError, TickwellError
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 
@@ -28,14 +29,5 @@ async def events(request: Request, actor: Actor = allow(Permission.READ)) -> Res
     """What happens in the project from now on. After a break, read lists again."""
     context = context_of(request)
     subscription = context.feed.subscribe(actor.project, actor.name)
-
-    async def may_listen() -> bool:
-        try:
-            asked = await context.authenticate(request)
-        except StoreError:
-            return True  # nobody was asked; the store has nothing to tell either
-        except TickwellError:
-            return False
-        return asked.project == actor.project and Permission.READ in asked.permissions
-
-    return EventStream(context.feed, subscription, context.clock, may_listen)
+    still = partial(may_listen, lambda: context.authenticate(request), actor)
+    return EventStream(context.feed, subscription, context.clock, still)
