@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from string import ascii_lowercase, ascii_uppercase, digits
 
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 
-#: What keys are made of: names of projects, and ids.
-_SIGNS = "-0123456789abcdefghijklmnopqrstuvwxyz"
+#: What keys are made of: names of projects and secrets, and ids.
+_SIGNS = f"-{digits}{ascii_uppercase}_{ascii_lowercase}"
 
 
 async def every_record(

@@ -17,10 +17,10 @@ from tickwell.services.access.members import give_role, without
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.audit.audit import Audit
 from tickwell.services.documents import definition_of, entry_document
+from tickwell.services.every_record import every_record
 from tickwell.services.jobs import Jobs
 from tickwell.services.platform import DEFAULT, PLATFORM, check_project_name
 from tickwell.services.recall import Recall
-from tickwell.services.secrets import secrets
 from tickwell.services.secrets.place import KIND as SECRET
 from tickwell.services.time import Time
 
@@ -130,14 +130,13 @@ class Projects:
     async def export(self, actor: Actor, name: str) -> dict[str, Any]:
         """Everything that can be made again from a document: definitions, members, not secrets."""
         project = await self._existing(name)
-        now = self._clock.now()
-        kept = await self._store.list_records(SECRET, name, "", now, secrets.MOST)
+        kept = every_record(self._store, SECRET, name, self._clock.now())
         members = await self._directory.members(name)
         document = {
             "project": {"name": project.name, "title": project.title},
             "jobs": await self._definitions(name),
             "members": {user.name: user.roles[name].value for user in members},
-            "secrets": [record.key for record in kept],
+            "secrets": [record.key async for record in kept],
         }
         await self._note(actor, "project.export", name, None, {"jobs": len(document["jobs"])})
         return document
@@ -151,12 +150,12 @@ class Projects:
         # First: what is broken off after some of it is on record too.
         await self._note(actor, "project.delete", name, {"title": project.title}, None)
         # Then who could write; the project itself last, so that half a deletion can be repeated.
-        for key in await self._store.list_records(keys.KIND, name, "", now, keys.MOST):
+        async for key in every_record(self._store, keys.KIND, name, now):
             await self._store.delete_record(keys.KIND, name, key.key)
         for user in await self._directory.members(name):
             await self._directory.change(user.name, lambda each: without(each, name))
         await self._delete_jobs(name)
-        for secret in await self._store.list_records(SECRET, name, "", now, secrets.MOST):
+        async for secret in every_record(self._store, SECRET, name, now):
             await self._store.delete_record(SECRET, name, secret.key)
         record.document |= {"deleted_at": now}
         if not await self._store.put_record(record, now, record.version):

@@ -239,3 +239,11 @@ async def test_bad_ones_change_nothing(scene, monkeypatch):
     assert await callbacks.list(actor) == []
     assert (await scene.jobs.list(JobFilter(project="acme"))).items == []
     assert await scene.service.callbacks.list(scene.office.actor(Role.ADMIN, "other")) == []
+
+
+async def test_a_project_has_twenty_however_many_are_asked_for_at_once(scene):
+    made = [create(scene, Told.DEAD) for _ in range(30)]
+    came = await asyncio.gather(*made, return_exceptions=True)
+    assert sum(isinstance(each, InvalidInput) for each in came) == 10
+    assert len(await scene.service.callbacks.list(scene.office.actor())) == 20
+    assert len((await scene.jobs.list(JobFilter(project="acme"))).items) == 20

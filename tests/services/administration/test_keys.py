@@ -193,3 +193,28 @@ async def test_keys_made_under_an_older_server_key_work_and_follow_to_the_newer(
         made.token
     )
     assert await office.open(keyring=alone).key_check.find(made.token)
+
+
+async def test_a_project_has_so_many_keys_at_once_however_they_come(office, service, monkeypatch):
+    monkeypatch.setattr("tickwell.services.access.keys.MOST", 5)
+    made = await service.keys.create(office.actor(), "first", Role.VIEWER)
+
+    async def create(number):
+        return await service.keys.create(office.actor(), f"key-{number}", Role.VIEWER)
+
+    came = await together(*(create(number) for number in range(20)))
+    assert sum(isinstance(each, InvalidInput) for each in came) == 16
+    with pytest.raises(InvalidInput, match="5 keys at most"):
+        await service.keys.rotate(office.actor(), made.key.id)
+    assert await service.key_check.find(made.token)
+    assert len(await service.keys.list(office.actor())) == 5
+
+
+async def test_keys_that_have_ended_make_room(office, service, monkeypatch):
+    monkeypatch.setattr("tickwell.services.access.keys.MOST", 3)
+    made = await service.keys.create(office.actor(), "daily", Role.VIEWER)
+    for _ in range(10):
+        made = await service.keys.rotate(office.actor(), made.key.id, overlap=0)
+        office.clock.instant += 1
+        assert await service.key_check.find(made.token)
+        assert len(await service.keys.list(office.actor())) <= 3

@@ -178,3 +178,29 @@ async def test_a_key_that_is_revoked_while_it_is_used_stays_revoked(office, serv
     await service.keys.revoke(office.actor(), key.key.id)
     assert await changed.key_check.find(key.token)  # for a moment
     assert await office.open().key_check.find(key.token) is None
+
+
+async def test_a_project_has_so_many_at_most_also_when_they_come_at_once(
+    office, service, monkeypatch
+):
+    monkeypatch.setattr("tickwell.services.secrets.secrets.MOST", 5)
+    asked = [service.secrets.set(office.actor(), f"s{n}", CANARY) for n in range(20)]
+    came = await asyncio.gather(*asked, return_exceptions=True)
+    assert sum(isinstance(each, InvalidInput) for each in came) == 15
+    assert len(await service.secrets.list(office.actor())) == 5
+
+
+async def test_all_are_rewrapped_and_deleted_however_many_came_in(office, service, monkeypatch):
+    await service.projects.create(office.owner(), "acme", admin="ada")
+    made = [await service.keys.create(office.actor(), f"k{n}", Role.ADMIN) for n in range(4)]
+    for number in range(4):
+        await service.secrets.set(office.actor(), f"s{number}", CANARY)
+    # As where several processes let in a few more than there may be.
+    monkeypatch.setattr("tickwell.services.secrets.secrets.MOST", 2)
+    monkeypatch.setattr("tickwell.services.access.keys.MOST", 2)
+    changed = office.open(keyring=Keyring([NEWER, office.keyring.current]))
+    assert await changed.secrets.rewrap("acme") == 4
+    assert len(await changed.keys.list(office.actor())) == 4
+    await changed.projects.delete(office.owner(), "acme")
+    assert not [each for each in made if await office.open().key_check.find(each.token)]
+    assert await office.store.list_records("secret", "acme", "", office.clock.now()) == []

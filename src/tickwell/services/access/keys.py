@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from tickwell.errors import Conflict, InvalidInput, NotFound, WrongState
@@ -46,6 +48,8 @@ class Keys:
         self._clock = clock
         self._keyring = keyring
         self._audit = audit
+        #: By project: between a look for room and what is added nobody else looks.
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @needs(Permission.ADMINISTER)
     async def create(
@@ -63,8 +67,6 @@ class Keys:
         now = self._clock.now()
         if expires_at is not None and expires_at <= now:
             raise InvalidInput("is past", field="expires_at", hint="Choose a later moment")
-        if len(await self._store.list_records(KIND, actor.project, "", now, MOST)) >= MOST:
-            raise InvalidInput(f"a project has {MOST} keys at most", hint="Revoke some")
         life = None if expires_at is None else expires_at - now
         made = self._make(actor, name, role, now=now, narrowed=permissions, life=life)
         await self._add(made.key)
@@ -112,11 +114,11 @@ class Keys:
     @needs(Permission.ADMINISTER)
     async def list(self, actor: Actor) -> list[tuple[ApiKey, int | None]]:
         """The keys by id, each with the instant it was last used."""
-        now = self._clock.now()
-        records = await self._store.list_records(KIND, actor.project, "", now, MOST)
-        used = await self._store.list_records(USED, actor.project, "", now, MOST)
-        last = {record.key: int(record.document["at"]) for record in used}
-        keys = [key_from_document(actor.project, record.document) for record in records]
+        now, project = self._clock.now(), actor.project
+        used = every_record(self._store, USED, project, now)
+        last = {record.key: int(record.document["at"]) async for record in used}
+        found = every_record(self._store, KIND, project, now)
+        keys = [key_from_document(project, record.document) async for record in found]
         return [(key, last.get(key.id)) for key in keys]
 
     async def peppers(self) -> set[str]:
@@ -172,12 +174,24 @@ class Keys:
 
     async def _add(self, key: ApiKey) -> None:
         now, project = self._clock.now(), key.project
-        document = key_to_document(key)
-        await self._store.put_record(
-            Record(kind=KIND, project=project, key=key.id, document=document), now
-        )
+        record = Record(kind=KIND, project=project, key=key.id, document=key_to_document(key))
         place = Record(kind=PLACE, project=PLATFORM, key=key.id, document={"project": project})
-        await self._store.put_record(place, now)
+        async with self._turns[project]:
+            await self._make_room(project, now)
+            await self._store.put_record(record, now)
+            await self._store.put_record(place, now)
+
+    async def _make_room(self, project: str, now: int) -> None:
+        """Where there are as many as there may be, those that have ended go."""
+        records = await self._store.list_records(KIND, project, "", now, MOST)
+        if len(records) < MOST:
+            return
+        keys = [key_from_document(project, record.document) for record in records]
+        ended = [key.id for key in keys if key.is_over(now)]
+        if not ended:
+            raise InvalidInput(f"a project has {MOST} keys at most", hint="Revoke some")
+        for id in ended:
+            await self._remove(project, id)
 
     async def _remove(self, project: str, id: str) -> None:
         """The key first: without it the rest means nothing."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import secrets
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -29,6 +31,7 @@ from tickwell.services.callbacks.callback import (
     from_document,
     to_document,
 )
+from tickwell.services.every_record import every_record
 from tickwell.services.jobs import Jobs
 from tickwell.services.platform import PLATFORM
 from tickwell.services.secrets.secrets import Secrets
@@ -58,6 +61,8 @@ class Callbacks:
         self._jobs = jobs
         self._vault = vault
         self._audit = audit
+        #: By project: between a look for room and what is added nobody else looks.
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @needs(Permission.ADMINISTER)
     async def create(
@@ -66,6 +71,12 @@ class Callbacks:
         """Tell an address of these events, of one job or of all in the project."""
         if not events:
             raise InvalidInput("is empty", field="events", hint=f"Use {', '.join(Told)}")
+        async with self._turns[actor.project]:
+            return await self._create(actor, url, events, job)
+
+    async def _create(
+        self, actor: Actor, url: str, events: frozenset[Told], job: str | None
+    ) -> NewCallback:
         now, project = self._jobs.clock.now(), actor.project
         if len(await self._store.list_records(KIND, project, "", now, MOST)) >= MOST:
             raise InvalidInput(f"a project has {MOST} callbacks at most")
@@ -100,9 +111,8 @@ class Callbacks:
     @needs(Permission.ADMINISTER)
     async def list(self, actor: Actor) -> list[Callback]:
         """The callbacks of the project, oldest first."""
-        now = self._jobs.clock.now()
-        records = await self._store.list_records(KIND, actor.project, "", now, MOST)
-        return [from_document(record.key, record.document) for record in records]
+        records = every_record(self._store, KIND, actor.project, self._jobs.clock.now())
+        return [from_document(record.key, record.document) async for record in records]
 
     @needs(Permission.ADMINISTER)
     async def delete(self, actor: Actor, id: str) -> None:

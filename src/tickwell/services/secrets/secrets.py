@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +47,8 @@ class Secrets:
         self._clock = clock
         self._keyring = keyring
         self._audit = audit
+        #: By project: between a look for room and what is added nobody else looks.
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @needs(Permission.ADMINISTER)
     async def set(self, actor: Actor, name: str, value: str) -> SecretInfo:
@@ -60,6 +64,10 @@ class Secrets:
 
     async def keep(self, project: str, name: str, value: str, *, by: str) -> SecretInfo:
         """The same for our own use: what it is part of is audited, not this."""
+        async with self._turns[project]:
+            return await self._keep(project, name, value, by)
+
+    async def _keep(self, project: str, name: str, value: str, by: str) -> SecretInfo:
         now = self._clock.now()
         known = await self._store.get_record(KIND, project, name, now)
         await self._require_room(project, known, now)
@@ -89,8 +97,8 @@ class Secrets:
     async def list(self, actor: Actor) -> list[SecretInfo]:
         """Names and versions, by name."""
         now = self._clock.now()
-        records = await self._store.list_records(KIND, actor.project, "", now, MOST)
-        return [_info(record.document) for record in records]
+        records = every_record(self._store, KIND, actor.project, now)
+        return [_info(record.document) async for record in records]
 
     async def projects(self) -> Sequence[str]:
         """Those that have secrets, or had some."""
@@ -100,7 +108,7 @@ class Secrets:
     async def rewrap(self, project: str) -> int:
         """Put all of a project's secrets under the current server key; how many were not."""
         now, moved = self._clock.now(), 0
-        for record in await self._store.list_records(KIND, project, "", now, MOST):
+        async for record in every_record(self._store, KIND, project, now):
             document = record.document
             if document["sealed"]["kek"] == self._keyring.current.id:
                 continue
