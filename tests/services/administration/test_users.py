@@ -270,3 +270,14 @@ async def test_the_current_password_is_guessed_slowly_too(office, service):
         await service.users.set_password(ada, "ada@example.com", GOOD, "another one!!")
     entries = (await service.audit.list_platform(office.owner())).items
     assert [each.action for each in entries].count("user.password_refused") == 10
+
+
+async def test_a_project_has_so_many_members_at_most(office, service, monkeypatch):
+    monkeypatch.setattr("tickwell.services.access.members.MOST", 4)
+    await service.members.set(office.actor(), "ada", Role.ADMIN)
+    asked = [service.members.set(office.actor(), f"user{n}", Role.VIEWER) for n in range(9)]
+    came = await together(*asked)
+    assert sum(isinstance(each, InvalidInput) for each in came) == 6
+    assert len(await service.members.list(office.actor())) == 4
+    await service.members.set(office.actor(), "ada", Role.ADMIN)
+    await service.members.set(office.actor(project="other"), "user8", Role.VIEWER)

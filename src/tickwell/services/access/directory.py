@@ -78,6 +78,10 @@ class Directory:
         # What stands in the user counts; the list of a project may be a crash behind.
         return [user for user in users if user is not None and project in user.roles]
 
+    async def count_members(self, project: str, most: int) -> int:
+        """How many there are; counting ends at `most`."""
+        return len(await self._store.list_records(MEMBER, project, "", self._clock.now(), most))
+
     async def _record(self, name: str) -> Record | None:
         return await self._store.get_record(KIND, PLATFORM, name, self._clock.now())
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from dataclasses import replace
 
-from tickwell.errors import Conflict, NotFound
+from tickwell.errors import Conflict, InvalidInput, NotFound
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.permission import Permission, Role, permissions_of
 from tickwell.services.access.user import User, check_user_name
 from tickwell.services.audit.audit import Audit
 from tickwell.services.time import Time
+
+#: Members of one project.
+MOST = 1000
 
 
 class Members:
@@ -20,6 +25,8 @@ class Members:
         self._clock = clock
         self._directory = directory
         self._audit = audit
+        #: By project: between a look for room and what is added nobody else looks.
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @needs(Permission.ADMINISTER)
     async def set(self, actor: Actor, name: str, role: Role) -> Role:
@@ -31,7 +38,9 @@ class Members:
         actor.require_all(permissions_of(role))
         if role is not Role.ADMIN:
             await self._require_another_admin(actor.project, check_user_name(name))
-        before = await give_role(self._directory, self._clock, name, actor.project, role)
+        async with self._turns[actor.project]:
+            await self._require_room(actor.project, check_user_name(name))
+            before = await give_role(self._directory, self._clock, name, actor.project, role)
         await self._audit.record(
             actor,
             "member.set",
@@ -59,6 +68,13 @@ class Members:
         """Names and roles, by name."""
         members = await self._directory.members(actor.project)
         return [(user.name, user.roles[actor.project]) for user in members]
+
+    async def _require_room(self, project: str, name: str) -> None:
+        """Refuse more than a project may have: each that is new is a user of the platform."""
+        user = await self._directory.read(name)
+        is_member = user is not None and project in user.roles
+        if not is_member and await self._directory.count_members(project, MOST) >= MOST:
+            raise InvalidInput(f"a project has {MOST:,} members at most", hint="Remove some")
 
     async def _require_another_admin(self, project: str, name: str) -> None:
         """Refuse to leave a project without anybody who can let others in."""
