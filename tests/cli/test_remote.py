@@ -2,6 +2,7 @@
 
 import socket
 
+import httpx
 import pytest
 
 from tests.cli.world import make_past
@@ -35,6 +36,22 @@ def test_the_key_says_who_asks(tickwell, served, monkeypatch, store):
     assert tickwell("jobs", "list", "--project", "other").code == 3
     assert tickwell("queues", "pause", "default").code == 6
     assert not store.exists()
+
+
+def test_a_platform_admin_gives_a_project_an_admin_without_being_one(tickwell, served, monkeypatch):
+    assert tickwell("projects", "add", "acme", "--store", served.store).code == 0
+    with httpx.Client(base_url=f"{served.url}/api/v1") as http:
+        csrf = http.post("/session", json={"link": served.link}).json()["csrf"]
+        token = http.post("/tokens", headers={"X-CSRF-Token": csrf}).json()["token"]
+    monkeypatch.setenv("TICKWELL_KEY", token)
+    monkeypatch.setenv("TICKWELL_PROJECT", "acme")
+    assert tickwell("jobs", "list").code == 3
+    assert tickwell("members", "set", "ada", "viewer").code == 3
+    assert tickwell("members", "set", "local", "admin").code == 0
+    assert tickwell("members", "set", "ada", "viewer").code == 0
+    assert tickwell("members", "list").rows == [["ada", "viewer"], ["local", "admin"]]
+    monkeypatch.setenv("TICKWELL_KEY", served.key)
+    assert tickwell("members", "set", "eve", "admin").code == 3
 
 
 def test_a_server_that_is_not_there(tickwell):

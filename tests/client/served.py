@@ -12,7 +12,7 @@ from tickwell.wiring import make_api
 
 
 class Served:
-    """Runs until it is left; `url` is its address, `key` the first key where it asks for one."""
+    """Runs until it is left; `url` is its address, `key` and `link` are the first ways in."""
 
     def __init__(self, store, **settings):
         self.store = store
@@ -51,6 +51,7 @@ class Served:
         self.context = app.state.context
         first = await first_start(self.context, tools)
         self.key = first.key if first else ""
+        self.link = first.link_token if first else ""
         server = asyncio.create_task(serve(app, self.sock))
         self.ready.set()
         await self.stopping.wait()

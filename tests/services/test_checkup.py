@@ -5,7 +5,8 @@ import pytest
 from tests.services.conftest import TEN, WORKER
 from tickwell import Every, OnDemand
 from tickwell.domain.execution import OutcomeKind, State
-from tickwell.ports.records import Flaw
+from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
+from tickwell.ports.records import Flaw, Record
 from tickwell.services.checkup import LATE, Checkup, Level
 from tickwell.services.declarations import GONE
 from tickwell.stores.memory import MemoryStore
@@ -86,6 +87,21 @@ async def test_a_queue_that_nobody_takes_from_is_named(world):
     await world.store.beat(WORKER, world.clock.now())
     found = (await look(world))["queues"]
     assert (found.level, found.text.endswith(": mail")) == (Level.BROKEN, True)
+
+
+async def test_a_paused_queue_is_named_instead_of_asking_for_workers(world):
+    await world.jobs.add(world.job(OnDemand()))
+    await world.executions.trigger("default", "report")
+    await world.store.promote(TEN, 0, 10)
+    note = {"by": "ada", "why": "lunch", "since": TEN}
+    pause = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key="default", document=note)
+    await world.store.put_record(pause, TEN)
+    world.clock.instant += LATE + 1000
+    await world.store.beat(WORKER, world.clock.now())
+    found = await Checkup(world.store, "default").findings(world.clock.now())
+    [told] = [each for each in found if each.check == "queues"]
+    assert (told.level, told.text) == (Level.WARNING, "the queue default is paused: lunch")
+    assert told.remedy.endswith("tickwell queues resume default")
 
 
 async def test_workers_that_are_too_few(world):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from tickwell.cli.command import Session, command, group
 from tickwell.cli.pages import Yes
+from tickwell.errors import NotFound
 
 app = group("members", "Say who may do what in a project.")
 
@@ -36,7 +38,9 @@ async def set_member(
 ) -> None:
     """Make a user a member, or give a member another role."""
     administration = await session.backend.administration()
-    before = {each["name"] for each in (await administration.members_list())["items"]}
+    before: set[str] = set()
+    with suppress(NotFound):  # a platform admin need not be a member to name an admin
+        before = {each["name"] for each in (await administration.members_list())["items"]}
     made = await administration.members_set(name, role)
     if session.as_json:
         session.screen.json(made)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tickwell.cli.administration import Document
 from tickwell.client.asynchronous import AsyncClient
+from tickwell.errors import Forbidden, NotFound
+from tickwell.services.access.permission import Role
 from tickwell.services.documents import instant_text
 
 
@@ -16,6 +19,8 @@ class RemoteAdministration:
 
     client: AsyncClient
     server: str
+    project: str | None
+    key: str = field(repr=False)
 
     async def users_list(self) -> Document:
         return _document(await self.client.list_users())
@@ -33,7 +38,17 @@ class RemoteAdministration:
         return _document(await self.client.list_members())
 
     async def members_set(self, name: str, role: str) -> Document:
-        return _document(await self.client.set_member(name, role))
+        try:
+            return _document(await self.client.set_member(name, role))
+        except NotFound:
+            if self.project is None or role != Role.ADMIN:
+                raise
+            # Who is no member sees no project; a platform admin may give it an admin all the same.
+            with suppress(Forbidden):
+                async with AsyncClient(self.server, key=self.key) as outside:
+                    await outside.appoint_admin(self.project, name)
+                return {"name": name, "role": role}
+            raise
 
     async def members_remove(self, name: str) -> None:
         await self.client.remove_member(name)

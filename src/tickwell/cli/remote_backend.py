@@ -39,6 +39,7 @@ class RemoteBackend:
     def __init__(self, server: str, key: str, project: str | None) -> None:
         self.server = server.rstrip("/")
         self.project = project
+        self.key = key
         self.client = AsyncClient(server, key=key, project=project)
         self.clock = StoreClock()
 
@@ -201,7 +202,7 @@ class RemoteBackend:
     async def administration(self) -> Administration:
         from tickwell.cli.remote_administration import RemoteAdministration
 
-        return RemoteAdministration(self.client, self.server)
+        return RemoteAdministration(self.client, self.server, self.project, self.key)
 
     async def checkup(self, *, fix: bool) -> Document:
         if fix:

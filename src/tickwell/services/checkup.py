@@ -9,11 +9,12 @@ from typing import Protocol
 
 from tickwell.domain.execution import State
 from tickwell.domain.job import JobState
+from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.worker import Liveness
 from tickwell.ports.inspected import Inspected
-from tickwell.ports.records import ExecutionFilter, JobFilter, Wakeup
-from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, Upkeep
+from tickwell.ports.records import ExecutionFilter, JobFilter, Record, Wakeup
+from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, RecordStore, Upkeep
 from tickwell.services.declarations import GONE
 
 #: Milliseconds after which what is due and has not moved is worth a word.
@@ -45,7 +46,7 @@ class Finding:
     remedy: str = ""
 
 
-class CheckedStore(QueueStore, CatalogStore, HistoryStore, Upkeep, Protocol):
+class CheckedStore(QueueStore, CatalogStore, HistoryStore, RecordStore, Upkeep, Protocol):
     """What a checkup looks at."""
 
 
@@ -69,7 +70,9 @@ class Checkup:
         alive = [each for each in await self.store.list_workers() if each.is_counted_on(now)]
         found.append(_workers(alive, stats, wakeup, now))
         found += _planner(wakeup, now)
-        found += await self._stuck(alive, now)
+        paused = await self.store.list_records(PAUSE_KIND, PAUSE_PROJECT, "", now)
+        found += map(_paused, paused)
+        found += await self._stuck(alive, {each.key for each in paused}, now)
         found += await self._orphans(now)
         found += await self._taken_away()
         found += _left_over(stats)
@@ -83,14 +86,15 @@ class Checkup:
         flaws = await self.store.flaws() if isinstance(self.store, Inspected) else []
         return [Finding("indexes", Level.BROKEN, each.text, each.remedy) for each in flaws]
 
-    async def _stuck(self, alive: Sequence[Liveness], now: int) -> list[Finding]:
-        """Queued executions that nobody takes, and why."""
+    async def _stuck(self, alive: Sequence[Liveness], paused: set[str], now: int) -> list[Finding]:
+        """Queued executions that nobody takes although no pause keeps them, and why."""
         where = ExecutionFilter(
             project=self.project, states=frozenset({State.QUEUED}), due_before=now - LATE
         )
         page = await self.store.list_executions(where, limit=_SOME)
+        waits = {each.queue for each in page.items} - paused
         served = {queue for each in alive for queue in each.worker.queues}
-        unserved = sorted({each.queue for each in page.items} - served)
+        unserved = sorted(waits - served)
         if unserved and alive:
             names = ", ".join(unserved)
             return [
@@ -101,7 +105,7 @@ class Checkup:
                     "Start a worker with these queues in its settings",
                 )
             ]
-        if page.items and alive:
+        if waits and alive:
             text = "executions have been waiting for a worker for a minute or more"
             return [Finding("queues", Level.WARNING, text, "Start more workers: tickwell serve")]
         return []
@@ -146,6 +150,12 @@ def _workers(
     )
     level = Level.BROKEN if waits else Level.WARNING
     return Finding("workers", level, "no worker is alive", "Start one: tickwell serve")
+
+
+def _paused(queue: Record) -> Finding:
+    why = f": {queue.document['why']}" if queue.document["why"] else ""
+    remedy = f"Let it go on: tickwell queues resume {queue.key}"
+    return Finding("queues", Level.WARNING, f"the queue {queue.key} is paused{why}", remedy)
 
 
 def _planner(wakeup: Wakeup, now: int) -> Iterator[Finding]:
