@@ -106,7 +106,7 @@ async def test_limits_of_a_project(house, admin):
     }
     refused = await admin.post("/jobs/save", side="document", document=json.dumps(document))
     assert refused.status_code == 422
-    assert "1 jobs at most" in refused.text
+    assert "1 job at most" in refused.text
     assert "no limit" in (await admin.see("/settings/limits")).text
     wrong = await admin.post("/settings/projects/default/limits", jobs="-1")
     assert wrong.status_code == 422
