@@ -11,6 +11,7 @@ from tickwell.domain.execution import RangeSkip
 from tickwell.domain.job import Job, rank
 from tickwell.domain.planning import Plan
 from tickwell.domain.skips import uncovered
+from tickwell.errors import StoreCorrupt
 from tickwell.ports.records import Fired
 from tickwell.ports.store import PlanMaker
 from tickwell.stores.sql.cache import JobCache
@@ -94,10 +95,14 @@ def definitions(
     found = {key: job for key, job in known if job is not None}
     missing = [key for key in wanted if key not in found]
     if missing:
-        for key, *row in session.rows("documents", json.dumps(missing)):
+        rows = session.rows("documents", json.dumps(missing))
+        for key, *row in rows:
             job = cache.read(key, tuple(row), now)
             if job is not None:
                 found[key] = job
+        for key in {*missing} - {row[0] for row in rows}:
+            gone = StoreCorrupt("its definition is gone; restore a backup")
+            cache.unreadable.add(key, wanted[key][0], gone, now)
     return found
 
 
