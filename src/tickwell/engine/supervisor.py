@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import subprocess
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Events, ProcessEnded
@@ -35,7 +38,7 @@ class Supervisor:
         self.count = count
         self.clock = clock
         self.events = events
-        self.processes: dict[int, asyncio.subprocess.Process] = {}
+        self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -82,12 +85,35 @@ class Supervisor:
     async def _one(self, number: int) -> tuple[int, int]:
         """Run one process to its end: its id and how it ended."""
         try:
-            process = await asyncio.create_subprocess_exec(
-                *self.command, stdin=asyncio.subprocess.PIPE, env=self.environment
-            )
+            process = self._begin()
         except OSError as error:  # no memory or no process to be had: later, perhaps
             return 0, error.errno or 1
         self.processes[number] = process
         if self._stopping.is_set():
             process.terminate()
-        return process.pid, await process.wait()
+        return process.pid, await _ended(process)
+
+    def _begin(self) -> subprocess.Popen[bytes]:
+        """Start one, and not by the event loop.
+
+        Uvloop runs Python in the copy of this process before it becomes another, and in a copy
+        nobody lets go of what other threads held: one that hangs there holds up this process too.
+        """
+        return subprocess.Popen(self.command, stdin=subprocess.PIPE, env=self.environment)  # noqa: S603
+
+
+async def _ended(process: subprocess.Popen[bytes]) -> int:
+    """How it ended."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+
+    def wait() -> None:
+        with process:
+            process.wait()
+        with suppress(RuntimeError):  # the loop was closed meanwhile
+            loop.call_soon_threadsafe(ended.set)
+
+    name = f"tickwell-process-{process.pid}"
+    threading.Thread(target=wait, name=name, daemon=True).start()
+    await ended.wait()
+    return process.wait()
