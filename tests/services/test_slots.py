@@ -1,5 +1,6 @@
 """Every nominal fire time has an answer, by the version that was in force."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -64,6 +65,23 @@ async def test_what_was_purged_was_not_missed(world):
         (1, "executed", "not to be retried"),
         (2, "pruned", None),
     ]
+
+
+@pytest.mark.parametrize("within", [(), (Window("mon", "09:00", "09:01"),)], ids=["fires", "none"])
+async def test_others_have_their_turn_while_many_are_read(world, within):
+    await world.jobs.add(world.job(Cron("* * * * * *", within=within)))
+    turns = 0
+
+    async def others():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(others())
+    await world.executions.backfill("default", "report", TEN - DAY, TEN, dry_run=True)
+    beside.cancel()
+    assert turns > slots_module.LIMIT / 500
 
 
 async def test_nobody_answered(world):

@@ -17,6 +17,7 @@ from tickwell.errors import InvalidInput, NotFound, StoreError, TickwellError, W
 from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.notes import read_output, read_progress
+from tickwell.services.paced import paced
 from tickwell.services.payload import checked
 from tickwell.services.slot import Answer
 from tickwell.services.slots import Slots, SlotStore
@@ -117,7 +118,7 @@ class Executions:
         page = await self.slots.read(project, key, since, min(until, now + 1), unborn=True)
         done = Backfill(next=page.next)
         new = []
-        for slot in page.items:
+        async for slot in paced(page.items):
             if slot.is_open:
                 new.append(self._again(entry.job, slot.fire_time, now))
             elif force and slot.has_run:

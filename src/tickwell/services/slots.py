@@ -13,6 +13,7 @@ from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.completeness import Completeness, count
+from tickwell.services.paced import paced
 from tickwell.services.pruned import pruned_before
 from tickwell.services.purged import purged_fire_times
 from tickwell.services.slot import Answer, Slot, SlotPage
@@ -54,12 +55,12 @@ class Slots:
         versions = await spans(self.store, entry, since, now)
         if unborn:
             versions[0] = replace(versions[0], after=min(versions[0].after, since - 1))
-        cut = _cut(versions, since, until)
+        cut = await _cut(versions, since, until)
         known = await self._answers(entry, since, until if cut is None else cut)
         items: list[Slot] = []
         for span in versions:
             reader = SlotReader(entry, span, known, now)
-            items += reader.slots(*span.within(since, known.until))
+            items += [slot async for slot in paced(reader.slots(*span.within(since, known.until)))]
         items += reader.strays({slot.fire_time for slot in items})
         items = await self._checked(entry, versions, _once(items), now)
         if len(items) > LIMIT:
@@ -121,18 +122,19 @@ class Slots:
         return max(times, default=span.after)
 
 
-def _cut(versions: list[Span], since: int, until: int) -> int | None:
+async def _cut(versions: list[Span], since: int, until: int) -> int | None:
     """Where a range with too many slots is cut, or None; neither fires nor exclusions pass it."""
     times: list[int] = []
     for span in versions:
         after, end = span.within(since, until)
         if span.job.trigger.follows_finish:
             continue
-        fires = list(islice(span.job.trigger.between(after, end), LIMIT + 1))
+        between = islice(span.job.trigger.between(after, end), LIMIT + 1)
+        fires = [instant async for instant in paced(between)]
         # The search for what is taken out goes no further than the fires do.
         end = fires[LIMIT] if len(fires) > LIMIT else end
         taken_out = islice(span.job.trigger.excluded(after, end), LIMIT + 1)
-        times += sorted([*fires, *(instant for instant, _ in taken_out)])
+        times += sorted(fires + [instant async for instant, _ in paced(taken_out)])
         if len(times) > LIMIT:
             return sorted(times)[LIMIT]
     return None
