@@ -132,6 +132,21 @@ def test_secrets_are_put_under_the_newest_key(tickwell, either, monkeypatch):
     assert tickwell("secrets", "rewrap").err == "0 were under another server key before.\n"
 
 
+def test_the_audit_log_is_read_page_by_page(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    tickwell("keys", "add", "ci")  # with the first key there is a server key, and a log
+    tickwell("jobs", "pause", "x")
+    tickwell("jobs", "resume", "x")
+    newest = tickwell("audit", "list", "--limit", 2)
+    assert [row[2] for row in newest.rows] == ["job.resume", "job.pause"]
+    rest = tickwell("audit", "list", "--cursor", newest.err.split()[-1])
+    assert "key.create" in [row[2] for row in rest.rows]
+    (one,) = tickwell("audit", "list", "--limit", 1, "--json").json["items"]
+    assert (one["action"], one["subject"][:4]) == ("job.resume", "job/")
+    tickwell("users", "add", "ada")
+    assert tickwell("audit", "list", "--platform").rows[0][2:4] == ["user.create", "user/ada"]
+
+
 def test_the_audit_log_is_checked(tickwell, either, store):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     tickwell("keys", "add", "ci")  # with the first key there is a server key, and a log

@@ -66,6 +66,10 @@ class Administration(Protocol):
         """Put the secrets of all projects under the current server key: {"rewrapped": count}."""
         ...
 
+    async def audit_list(self, *, platform: bool, cursor: str | None, limit: int) -> Document:
+        """Who did what, newest first: {"items": […], "next_cursor": …}."""
+        ...
+
     async def audit_verify(self, *, platform: bool) -> Document:
         """Whether the audit log is whole: entries, head, problem."""
         ...

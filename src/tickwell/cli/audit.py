@@ -1,4 +1,4 @@
-"""`tickwell audit`: whether the log of who did what is whole."""
+"""`tickwell audit`: who did what, and whether the log of it is whole."""
 
 from __future__ import annotations
 
@@ -8,23 +8,43 @@ import typer
 
 from tickwell.cli.command import Session, command, group
 from tickwell.cli.exits import Code
+from tickwell.cli.pages import Cursor, say_rest
 
-app = group("audit", "Check the audit log.")
+app = group("audit", "Read and check the audit log.")
+
+Platform = Annotated[
+    bool,
+    typer.Option("--platform", metavar="", help="The log of users, projects and sessions."),
+]
 
 
-@app.callback()
-def audit() -> None:
-    """Check the audit log."""
+@command(app, "list")
+async def list_entries(
+    session: Session,
+    *,
+    platform: Platform = False,
+    limit: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="How many at most.")] = 50,
+    cursor: Cursor = None,
+) -> None:
+    """List who did what to which record, newest first; --json has before and after."""
+    administration = await session.backend.administration()
+    page = await administration.audit_list(platform=platform, cursor=cursor, limit=limit)
+    if session.as_json:
+        session.screen.json(page)
+        return
+    rows = [
+        (each["at"], each["actor"], each["action"], each["subject"], each["address"] or "")
+        for each in page["items"]
+    ]
+    session.screen.table(("AT", "WHO", "DID", "TO", "FROM"), rows, soft=("WHO", "TO"))
+    say_rest(session, page, "Nobody changed anything yet.")
 
 
 @command(app, "verify")
 async def verify(
     session: Session,
     *,
-    platform: Annotated[
-        bool,
-        typer.Option("--platform", metavar="", help="The log of users, projects and sessions."),
-    ] = False,
+    platform: Platform = False,
 ) -> None:
     """Check that no entry was changed; prints the newest hash, to note elsewhere. 1: broken."""
     found = await (await session.backend.administration()).audit_verify(platform=platform)

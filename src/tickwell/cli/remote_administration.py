@@ -78,6 +78,10 @@ class RemoteAdministration:
     async def secrets_rewrap(self) -> Document:
         return _document(await self.client.rewrap_secrets())
 
+    async def audit_list(self, *, platform: bool, cursor: str | None, limit: int) -> Document:
+        read = self.client.list_platform_audit if platform else self.client.list_audit
+        return _document(await read(limit=limit, cursor=cursor))
+
     async def audit_verify(self, *, platform: bool) -> Document:
         verify = self.client.verify_platform_audit if platform else self.client.verify_audit
         return _document(await verify())

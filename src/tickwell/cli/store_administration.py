@@ -12,7 +12,12 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.access.keys import OVERLAP
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.access.user import public
-from tickwell.services.administered import callback_document, key_document, secret_document
+from tickwell.services.administered import (
+    callback_document,
+    entry_document,
+    key_document,
+    secret_document,
+)
 from tickwell.services.administration import Administration
 from tickwell.services.assembly import open_administration
 from tickwell.services.callbacks.callback import Told
@@ -81,6 +86,14 @@ class StoreAdministration:
 
     async def secrets_rewrap(self) -> Document:
         return {"rewrapped": await self.service.rewrapping.run(self.actor)}
+
+    async def audit_list(self, *, platform: bool, cursor: str | None, limit: int) -> Document:
+        audit = self.service.audit
+        page = await (audit.list_platform if platform else audit.list)(self.actor, cursor, limit)
+        return {
+            "items": [entry_document(entry) for entry in page.items],
+            "next_cursor": page.cursor,
+        }
 
     async def audit_verify(self, *, platform: bool) -> Document:
         audit = self.service.audit

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import Any
 
 from tickwell.services.access.key import ApiKey
+from tickwell.services.audit.entry import Entry
 from tickwell.services.callbacks.callback import Callback
 from tickwell.services.documents import instant_text
 from tickwell.services.secrets.secrets import SecretInfo
@@ -44,4 +47,13 @@ def secret_document(info: SecretInfo) -> dict[str, Any]:
         "version": info.version,
         "saved_at": instant_text(info.saved_at),
         "by": info.by,
+    }
+
+
+def entry_document(entry: Entry) -> dict[str, Any]:
+    """An entry of an audit log."""
+    return asdict(entry) | {
+        "at": instant_text(entry.at),
+        "before": None if entry.before is None else json.loads(entry.before),
+        "after": None if entry.after is None else json.loads(entry.after),
     }

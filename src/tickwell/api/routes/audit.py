@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -18,8 +17,8 @@ from tickwell.api.security import allow
 from tickwell.ports.records import Page
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.services.administered import entry_document
 from tickwell.services.audit.entry import Entry
-from tickwell.services.documents import instant_text
 from tickwell.services.platform import PLATFORM
 
 router = APIRouter(tags=["audit"])
@@ -80,13 +79,5 @@ async def rewrap(request: Request, actor: Actor = allow(Permission.PLATFORM)) ->
 
 
 def _page(page: Page[Entry], scope: tuple[str, str]) -> Response:
-    items = [_document(entry) for entry in page.items]
+    items = [entry_document(entry) for entry in page.items]
     return answer({"items": items, "next_cursor": sealed(page.cursor, *scope)})
-
-
-def _document(entry: Entry) -> dict[str, Any]:
-    return asdict(entry) | {
-        "at": instant_text(entry.at),
-        "before": None if entry.before is None else json.loads(entry.before),
-        "after": None if entry.after is None else json.loads(entry.after),
-    }
