@@ -4,7 +4,7 @@ import asyncio
 import os
 
 from tickwell.clock import StoreClock
-from tickwell.domain.event import Events, ProcessEnded
+from tickwell.domain.event import Event, Events, ProcessEnded
 from tickwell.engine.supervisor import Supervisor
 from tickwell.wiring import loop_factory
 
@@ -12,7 +12,7 @@ from tickwell.wiring import loop_factory
 def test_a_process_is_started_without_running_python_in_a_copy_of_this_one(tmp_path):
     copies = [tmp_path / "copied"]
     os.register_at_fork(after_in_child=lambda: [copy.touch() for copy in copies])
-    heard = []
+    heard: list[Event] = []
 
     async def keep():
         events, ended = Events(), asyncio.Event()
