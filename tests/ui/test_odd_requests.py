@@ -9,6 +9,7 @@ from python_multipart.multipart import QuerystringParser
 from tests.ui.test_trial import typed
 from tickwell.api.edge import MOST_FIELDS
 from tickwell.domain.execution import OutcomeKind
+from tickwell.ui.strangers import MOST as MOST_OF_STRANGER
 
 BOUNDARY = "xyz"
 
@@ -66,6 +67,23 @@ async def test_a_stranger_s_form_of_empty_fields_is_not_read(house, monkeypatch)
     # Elsewhere it is a sign as any other.
     json = {"headers": {"content-type": "application/json"}, "content": b'"%s"' % (b"&" * 5000)}
     assert (await browser.http.post("/api/v1/session", **json)).status_code == 422
+
+
+async def test_a_stranger_s_form_is_short(house):
+    visitor, stranger = await house.login(), house.browser()
+    await visitor.see("/jobs")
+    form = {
+        "headers": {"content-type": "application/x-www-form-urlencoded"},
+        "content": b"theme=" + b"%41" * (MOST_OF_STRANGER // 3),
+    }
+    (name, _), *_ = visitor.http.cookies.items()
+    for cookies in ({}, {name: "made-up"}):
+        for path in ("/login", "/preferences/theme"):
+            cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
+            sent = form | {"headers": form["headers"] | {"cookie": cookie}}
+            assert (await stranger.http.post(path, **sent)).status_code == 400, (path, cookies)
+    form["headers"] |= {"x-csrf-token": visitor.token, "origin": visitor.origin}
+    assert (await visitor.http.post("/preferences/theme", **form)).status_code != 400
 
 
 async def test_what_holds_half_a_character_already_is_still_shown(house):

@@ -12,6 +12,7 @@ from tickwell.api.security import permission_of
 from tickwell.errors import TickwellError, Unauthenticated
 from tickwell.ui import failures
 from tickwell.ui.live import Hub
+from tickwell.ui.strangers import Strangers
 from tickwell.ui.views import ROUTERS
 
 
@@ -29,6 +30,7 @@ def create_ui(context: Context) -> FastAPI:
     app.add_exception_handler(HTTPException, failures.on_http)
     app.add_exception_handler(RequestValidationError, failures.on_parameters)
     app.add_exception_handler(Exception, failures.on_bug)
+    app.add_middleware(Strangers)
     return app
 
 
