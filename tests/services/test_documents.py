@@ -64,7 +64,8 @@ async def test_executions_slots_and_workers(world):
     await world.run(OutcomeKind.FAILED, error="no", retry=False)
     fire = "2026-06-15T11:00:00.000Z"
 
-    slots = slots_document(await world.slots.read("default", "report", TEN, TEN + 2 * HOUR))
+    page = await world.slots.read("default", "report", TEN, TEN + 2 * HOUR)
+    slots = await slots_document(page)
     (first,) = slots["items"]
     assert (first["fire_time"], first["answer"], first["state"]) == (fire, "executed", "dead")
 

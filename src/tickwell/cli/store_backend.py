@@ -158,7 +158,7 @@ class StoreBackend:
     async def jobs_slots(self, key: str, since: int, until: int) -> Document:
         do = await self.open()
         page, counted = await do.slots.read(self.actor, key, since, until)
-        return {**to.slots_document(page), "completeness": to.completeness_document(counted)}
+        return {**await to.slots_document(page), "completeness": to.completeness_document(counted)}
 
     async def backfill(self, key: str, since: int, until: int, **how: bool) -> Document:
         do = await self.open()

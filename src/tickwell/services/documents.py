@@ -26,6 +26,7 @@ from tickwell.services.dead import Group, Groups
 from tickwell.services.declarations import is_edited
 from tickwell.services.executions import Backfill
 from tickwell.services.fires import upcoming
+from tickwell.services.paced import paced
 from tickwell.services.slot import Slot, SlotPage
 
 if TYPE_CHECKING:  # a command that asks a server needs none of the operations
@@ -188,9 +189,10 @@ def slot_document(slot: Slot) -> Document:
     }
 
 
-def slots_document(page: SlotPage) -> Document:
+async def slots_document(page: SlotPage) -> Document:
     """Slots of a range; `next` is where to read on, or null at the end."""
-    return {"items": [slot_document(slot) for slot in page.items], "next": _maybe(page.next)}
+    items = [slot_document(slot) async for slot in paced(page.items)]
+    return {"items": items, "next": _maybe(page.next)}
 
 
 def completeness_document(counted: Completeness) -> Document:

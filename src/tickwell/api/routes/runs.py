@@ -163,7 +163,7 @@ async def slots(
         values.required_instant(since, "since"),
         values.required_instant(until, "until"),
     )
-    return answer({**slots_document(page), "completeness": completeness_document(counted)})
+    return answer({**await slots_document(page), "completeness": completeness_document(counted)})
 
 
 @router.get("/jobs/{key}/versions", **described("job_versions", models.Versions))
