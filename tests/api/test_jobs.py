@@ -1,5 +1,7 @@
 """Jobs over HTTP."""
 
+import asyncio
+
 import pytest
 
 from tests.api.conftest import CALL, HOOK
@@ -227,6 +229,21 @@ async def test_a_deleted_job_is_gone(world, http):
     assert (await http.delete("/jobs/report")).status_code == 200
     assert (await http.get("/jobs/report")).status_code == 404
     assert (await http.delete("/jobs/report")).status_code == 404
+    actions = [action for _, action, _ in world.journal.entries]
+    assert actions == ["job.create", "job.delete"]
+
+
+async def test_of_those_who_delete_a_job_at_once_one_did_it(world, http, monkeypatch):
+    await world.add()
+    change, all_there = world.store.change_jobs, asyncio.Barrier(4)
+
+    async def together(*given):
+        await all_there.wait()
+        return await change(*given)
+
+    monkeypatch.setattr(world.store, "change_jobs", together)
+    answers = await asyncio.gather(*(http.delete("/jobs/report") for _ in range(4)))
+    assert sorted(answer.status_code for answer in answers) == [200, 404, 404, 404]
     actions = [action for _, action, _ in world.journal.entries]
     assert actions == ["job.create", "job.delete"]
 

@@ -10,7 +10,7 @@ from tickwell.domain.execution import NewExecution, RangeSkip
 from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause
 from tickwell.domain.planning import Plan, first_cursor, plan, resumed
 from tickwell.domain.policy import HOUR
-from tickwell.errors import VersionConflict, WrongState
+from tickwell.errors import NotFound, VersionConflict, WrongState
 
 
 class Pending(StrEnum):
@@ -131,11 +131,16 @@ def resume() -> Changer:
     return change
 
 
-def delete(expected_version: int | None = None) -> Changer:
-    """Take the job away; its history stays until retention ends."""
+def delete(expected_version: int | None = None, *, first: bool = False) -> Changer:
+    """Take the job away; its history stays until retention ends.
+
+    One that is deleted already stays so; for whoever has to be the first it is not there.
+    """
 
     def change(entry: Entry, now: int) -> Change | None:
         if entry.cursor.state is JobState.DELETED:
+            if first:
+                raise NotFound("job", entry.job.name)
             return None
         _expect(entry, expected_version)
         answered = _answer(entry, now)

@@ -124,11 +124,19 @@ class Jobs:
         return await self._change(project, entries, change.resume(), self.clock.now())
 
     async def delete(
-        self, project: str, keys: Sequence[str], expected_version: int | None = None
+        self,
+        project: str,
+        keys: Sequence[str],
+        expected_version: int | None = None,
+        *,
+        first: bool = False,
     ) -> Sequence[Changed]:
-        """Take jobs away; their history stays until retention ends."""
+        """Take jobs away; their history stays until retention ends.
+
+        First: one that somebody else deletes at the same moment is not found.
+        """
         entries = await self._existing(project, keys)
-        changer = change.delete(expected_version)
+        changer = change.delete(expected_version, first=first)
         return await self._change(project, entries, changer, self.clock.now())
 
     async def next_fires(self, project: str, key: str, count: int = 10) -> Sequence[int]:
