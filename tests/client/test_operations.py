@@ -66,6 +66,15 @@ def test_runs_are_requested_listed_and_cancelled(client):
     assert client.purge_dead_letters(job="report", queue=None) == {"purged": 0, "more": False}
 
 
+def test_one_text_stands_where_several_may(client):
+    client.create_job(job())
+    assert client.bulk_pause(states="active", dry_run=True)["names"] == ["report"]
+    assert [each["name"] for each in client.list_jobs(state="active")["items"]] == ["report"]
+    assert client.create_key("ci", "editor", permissions="operate")["permissions"] == ["operate"]
+    told = client.create_callback("https://example.com/told", "dead")
+    assert told["events"] == ["dead"]
+
+
 def test_many_at_once(client):
     done = client.create_jobs([job(f"job-{number}") for number in range(25)])
     assert (len(done["items"]), set(done["new"])) == (25, {True})

@@ -99,9 +99,14 @@ def known(given: Mapping[str, Any], names: type) -> dict[str, Any]:
     return {name: instant(value, name) for name, value in given.items()}
 
 
+def texts(given: Iterable[str]) -> list[str]:
+    """Several, where one stands for itself: its letters are never meant."""
+    return [given] if isinstance(given, str) else list(given)
+
+
 def _query(given: Mapping[str, Any]) -> Query:
     pairs: list[tuple[str, str]] = []
     for name, value in fields(**given).items():
-        many = isinstance(value, Iterable) and not isinstance(value, str)
-        pairs += [(name, str(each)) for each in (value if many else [value])]
+        many = isinstance(value, Iterable)
+        pairs += [(name, str(each)) for each in (texts(value) if many else [value])]
     return tuple(pairs)

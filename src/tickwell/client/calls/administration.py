@@ -14,6 +14,7 @@ from tickwell.client.call import (
     instant,
     post,
     put,
+    texts,
 )
 from tickwell.client.results import administration as results
 from tickwell.client.results.page import Items
@@ -35,7 +36,7 @@ def create_key(
     body = fields(
         name=name,
         role=role,
-        permissions=None if permissions is None else list(permissions),
+        permissions=None if permissions is None else texts(permissions),
         expires_at=instant(expires_at, "expires_at"),
     )
     return post("keys", body=body, once=False)

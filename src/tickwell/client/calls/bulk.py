@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
-from tickwell.client.call import Call, Instant, fields, instant, known, post
+from tickwell.client.call import Call, Instant, fields, instant, known, post, texts
 from tickwell.client.results.jobs import BulkDone
 
 
@@ -47,6 +47,6 @@ def _bulk(action: str, matching: Matching, **more: Any) -> Call[BulkDone]:
     where = known(matching, Matching)
     dry_run, key = where.pop("dry_run", False), where.pop("idempotency_key", None)
     if "states" in where:
-        where["states"] = list(matching["states"])
+        where["states"] = texts(matching["states"])
     body = fields(filter=where, dry_run=dry_run, **more)
     return post("bulk", action, body=body, key=None if key is None else str(key))

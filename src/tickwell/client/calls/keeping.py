@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tickwell.client.call import Call, delete, fields, get, post, put
+from tickwell.client.call import Call, delete, fields, get, post, put, texts
 from tickwell.client.results import administration as results
 from tickwell.client.results.page import Items, Page
 
@@ -33,7 +33,7 @@ def create_callback(
     url: str, events: Sequence[str], *, job: str | None = None
 ) -> Call[results.NewCallback]:
     """Tell an address of what happens; the key that it is signed with is shown this once."""
-    return post("callbacks", body=fields(url=url, events=list(events), job=job), once=False)
+    return post("callbacks", body=fields(url=url, events=texts(events), job=job), once=False)
 
 
 def delete_callback(id: str) -> Call[results.Done]:
