@@ -39,6 +39,15 @@ async def test_nobody_is_let_in_and_nobody_is_told_why(house, headers):
     assert answer.headers["ratelimit"].startswith('"address";r=99;')
 
 
+async def test_a_key_that_may_do_nothing_is_not_made(house):
+    body = {"name": "x", "role": "viewer", "permissions": []}
+    answer = await house.http.post("/keys", json=body, headers=await house.key("a", Role.ADMIN))
+    assert answer.status_code == 422
+    (error,) = answer.json()["errors"]
+    assert error["pointer"] == "/permissions"
+    assert "may do nothing" in error["detail"]
+
+
 async def test_two_credentials_at_once_are_nobody_s(house):
     shown = await house.key("a", Role.VIEWER)
     token = shown["authorization"].split()[1]

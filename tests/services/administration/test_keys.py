@@ -28,6 +28,13 @@ async def test_a_key_can_have_fewer_rights_than_its_role_and_never_more(office, 
         )
 
 
+async def test_a_key_that_may_do_nothing_is_refused(office, service):
+    with pytest.raises(InvalidInput, match="may do nothing") as refused:
+        await service.keys.create(office.actor(), "x", Role.EDITOR, permissions=frozenset())
+    assert refused.value.field == "permissions"
+    assert await service.keys.list(office.actor()) == []
+
+
 async def test_whoever_makes_a_key_gives_away_only_what_they_have(office, service):
     full = await service.keys.create(office.actor(), "full", Role.ADMIN)
     narrow = replace(office.actor(), permissions=frozenset({Permission.ADMINISTER}))

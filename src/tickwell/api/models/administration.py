@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from tickwell.api.models.base import Answer, Duration, Instant, Json, Shape
@@ -45,7 +47,7 @@ class KeyToMake(Shape):
 
     name: str = Field(min_length=1, max_length=255)
     role: Role
-    permissions: list[Permission] | None = None
+    permissions: Annotated[list[Permission], Field(min_length=1)] | None = None
     expires_at: Instant | None = None
 
 

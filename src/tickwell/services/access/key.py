@@ -76,6 +76,12 @@ def check_new(name: str, role: Role, narrowed: frozenset[Permission] | None) -> 
     """Refuse what could not be meant."""
     if not is_name(name):
         raise InvalidInput("1 to 255 printable characters are needed", field="name")
+    if narrowed is not None and not narrowed:
+        raise InvalidInput(
+            "a key that may do nothing is of no use",
+            field="permissions",
+            hint=f"Name one at least, or leave it out for all that {role} may",
+        )
     beyond = (narrowed or frozenset()) - permissions_of(role)
     if beyond:
         raise InvalidInput(
