@@ -10,6 +10,7 @@ from tickwell.api.context import RateLimit
 from tickwell.api.cookies import own_name, session_of
 from tickwell.api.problems import SaidTwice
 from tickwell.api.same_origin import require_own_page
+from tickwell.api.security import is_of_platform
 from tickwell.errors import InvalidInput, NotFound, Unauthenticated
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.key_token import PREFIX
@@ -140,9 +141,9 @@ def _credentials(request: Request) -> str | None:
 def _project(request: Request, user: User, otherwise: str | None) -> str:
     """The project that the request names, if it is one of the user's; a page has one anyway."""
     named = request.headers.get(_HEADER)
-    if named is not None:
-        if named in user.roles:
-            return named
+    if named is not None and named in user.roles:
+        return named
+    if named is not None and not is_of_platform(request):
         raise NotFound("project", named)
     chosen = request.cookies.get(project_cookie(request), "")
     if chosen in user.roles:

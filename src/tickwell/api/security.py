@@ -21,12 +21,18 @@ def allow(permission: Permission) -> Any:
     """The default of a route's parameter `actor: Actor`: whoever asks, if permitted."""
 
     async def authorised(request: Request) -> Actor:
+        request.state.needs = permission
         actor = await context_of(request).authenticate(request)
         actor.require(permission)
         return actor
 
     authorised.permission = permission.value  # type: ignore[attr-defined]
     return Depends(authorised, use_cache=False)
+
+
+def is_of_platform(request: Request) -> bool:
+    """Whether it is in no project: one that it names need not be the actor's, or anybody's."""
+    return request.scope.get("state", {}).get("needs") is Permission.PLATFORM
 
 
 def public() -> Any:

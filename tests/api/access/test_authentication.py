@@ -237,3 +237,14 @@ async def test_what_was_made_while_a_project_was_deleted_opens_nothing(house):
     assert await status(house, session | {"x-tickwell-project": "a"}) == 404
     await give_role(house.administration.directory, house.world.clock, "late", "b", Role.VIEWER)
     assert await status(house, session) == 200
+
+
+@pytest.mark.parametrize("named", ["b", "nobody-s"])
+async def test_the_platform_is_asked_whatever_project_is_named(house, named):
+    named = {"x-tickwell-project": named}
+    root = named | await house.login("root")
+    assert await status(house, root) == 404
+    assert await status(house, root, path="/projects") == 200
+    assert await status(house, root, path="/platform/audit") == 200
+    other = await house.login("a-admin")
+    assert await status(house, named | other, path="/projects") == 403

@@ -24,6 +24,15 @@ async def test_the_header_is_honoured(house):
     assert (await http.get("/jobs", headers=unknown)).status_code == 404
 
 
+async def test_the_platform_is_in_no_project(house):
+    house.world.context.authenticate = local_admin
+    new = {"x-tickwell-project": "new"}
+    assert (await house.http.get("/projects", headers=new)).status_code == 200
+    made = await house.http.post("/projects", json={"name": "new"}, headers=new)
+    assert made.status_code == 201
+    assert await names(house.http, **new) == []
+
+
 async def test_so_is_a_project_that_only_an_application_uses(house):
     house.world.context.authenticate = local_admin
     job = job_from_document(JOB | {"name": "tick", "project": "from-code", "id": ""})
