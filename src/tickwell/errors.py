@@ -65,6 +65,11 @@ class InvalidPayload(InvalidInput):
 class InvalidSetting(InvalidInput):
     """A setting, command-line option or store URL."""
 
+    def __init__(self, reason: str, *, field: str = "", hint: str = "", beside: str = "") -> None:
+        super().__init__(reason, field=field, hint=hint)
+        #: Another setting, which it does not go with.
+        self.beside = beside
+
 
 class NotFound(TickwellError, LookupError):
     """No such record in this project."""

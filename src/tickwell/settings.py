@@ -108,13 +108,16 @@ class Settings:
         _check_ranges(self)
         if not 0 <= self.lead <= self.horizon:
             raise InvalidSetting(
-                f"{self.lead} s is not between 0 and the horizon, {self.horizon} s", field="lead"
+                f"{self.lead} s is not between 0 and the horizon, {self.horizon} s",
+                field="lead",
+                beside="horizon",
             )
         if self.ttl < 3 * self.beat:
             raise InvalidSetting(
-                f"{self.ttl} s is less than three beats of {self.beat} s: one slow beat would cost"
-                " a worker its attempts",
+                f"{self.ttl} s is less than three times the beat, {self.beat} s: one slow beat"
+                " would cost a worker its attempts",
                 field="ttl",
+                beside="beat",
             )
         if not self.queues:
             raise InvalidSetting("one name at least is needed", field="queues", hint=_QUEUES)

@@ -63,6 +63,16 @@ def test_the_first_one_wins(tmp_path):
             {"SCHEDULER_BATCH_SIZE": "0"},
             "SCHEDULER_BATCH_SIZE in the environment: 1 or more is needed",
         ),
+        (
+            "beat = 20",
+            {},
+            "ttl by default, beat in tickwell.toml: 30.0 s is less than three times the beat, 20.0",
+        ),
+        (
+            "beat = 20",
+            {"TICKWELL_TTL": "40"},
+            "TICKWELL_TTL in the environment, beat in tickwell.toml: 40.0 s is less",
+        ),
         ("lead = 9.0", {}, "lead in tickwell.toml: 9.0 s is not between 0 and the horizon"),
         ("port = 65536", {}, "port in tickwell.toml: 0 to 65535 is needed. 0 is any free one"),
     ],

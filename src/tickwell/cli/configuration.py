@@ -109,9 +109,13 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings
 
 
 def _placed(error: InvalidSetting, origins: Mapping[str, str]) -> InvalidSetting:
-    """The same, with the place that the value came from."""
-    place = origins.get(error.field)
-    return InvalidSetting(error.reason, field=place, hint=error.hint) if place else error
+    """The same, with the place that the value came from, and what it does not go with."""
+    given = [origins[name] for name in (error.field, error.beside) if name in origins]
+    if not given:
+        return error
+    by_default = [] if error.field in origins else [f"{error.field} by default"]
+    place = ", ".join([*by_default, *given])
+    return InvalidSetting(error.reason, field=place, hint=error.hint)
 
 
 def _from_toml(path: Path) -> Found:
