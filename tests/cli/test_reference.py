@@ -29,3 +29,11 @@ def test_exit_codes_are_those_of_the_code():
 
     documented = {row[0] for row in pages.rows(TEXT)}
     assert {str(int(code)) for code in Code} <= documented
+
+
+def test_a_revival_is_as_fast_as_over_the_api():
+    from tickwell.api.models.other import ReviveMany
+
+    command = dict(cli_reference.all_commands())["tickwell dead revive"]
+    (rate,) = [each.default for each in command.params if each.name == "rate"]
+    assert rate == ReviveMany.model_fields["rate"].default

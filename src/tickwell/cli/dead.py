@@ -12,6 +12,7 @@ from tickwell.cli.pages import Cursor, Limit, Since, Until, Yes, say_count, say_
 from tickwell.cli.progress import progress
 from tickwell.cli.times import read_time
 from tickwell.cli.views import show_execution, show_executions, soon
+from tickwell.domain.policy import REVIVAL_RATE
 
 if TYPE_CHECKING:
     from tickwell.services.dead import DeadFilter
@@ -108,7 +109,7 @@ async def revive(
     rate: Annotated[
         float,
         typer.Option(min=0.01, max=1000, metavar="N", help="So many a second at most."),
-    ] = 100,
+    ] = REVIVAL_RATE,
     payload: Payload = None,
     yes: Yes = False,
 ) -> None:

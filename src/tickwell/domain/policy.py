@@ -29,6 +29,8 @@ APART = 2_000
 RETURN_BUDGET = 10
 #: Nobody else than the handler itself puts the next attempt off for longer.
 LONGEST_WAIT = DAY
+#: Dead letters that are revived a second, unless somebody says otherwise.
+REVIVAL_RATE = 50
 
 
 class Backoff(StrEnum):

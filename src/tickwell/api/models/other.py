@@ -9,6 +9,7 @@ from pydantic import Field
 from tickwell.api.models.base import Answer, Instant, Json, Shape
 from tickwell.api.models.execution import Execution
 from tickwell.api.models.trigger import Trigger
+from tickwell.domain.policy import REVIVAL_RATE
 
 
 class Worker(Answer):
@@ -114,7 +115,7 @@ class ReviveMany(Shape):
     """Which, how fast, and with which payload: then each becomes a new execution."""
 
     filter: DeadFilter = Field(default_factory=DeadFilter)
-    rate: float = Field(default=50, ge=0.01, le=1000)
+    rate: float = Field(default=REVIVAL_RATE, ge=0.01, le=1000)
     payload: Json = None
 
 

@@ -13,6 +13,7 @@ from tickwell.api.describe import described
 from tickwell.api.filters import dead_filter
 from tickwell.api.models import other as models
 from tickwell.api.security import allow
+from tickwell.domain.policy import REVIVAL_RATE
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
@@ -61,9 +62,9 @@ async def revive(request: Request, actor: Actor = allow(Permission.OPERATE)) -> 
     async def act() -> Response:
         given = bodies.object_of(body, "filter", "rate", "payload")
         where = dead_filter(given.get("filter", {}), "filter.")
-        rate = given.get("rate", 50)
+        rate = given.get("rate", REVIVAL_RATE)
         if isinstance(rate, bool) or not isinstance(rate, int | float):
-            raise InvalidInput("is not a number", field="rate", hint="Use 50")
+            raise InvalidInput("is not a number", field="rate", hint=f"Use {REVIVAL_RATE}")
         payload = given.get("payload", KEEP)
         letters = context.operations.dead_letters
         revival = await letters.revive(actor, where, rate=float(rate), payload=payload)

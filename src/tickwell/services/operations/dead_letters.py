@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from tickwell.domain.execution import Execution
+from tickwell.domain.policy import REVIVAL_RATE
 from tickwell.errors import InvalidInput, NotFound, TickwellError
 from tickwell.ids import new_id
 from tickwell.services.access.actor import Actor, needs
@@ -48,7 +49,8 @@ class DeadLetterOperations:
         job that cannot be run so, or that this actor may not give one, are left out.
         """
         if not 0.01 <= rate <= FASTEST:
-            raise InvalidInput(f"0.01 to {FASTEST:.0f} a second", field="rate", hint="Use 50")
+            reason, hint = f"0.01 to {FASTEST:.0f} a second", f"Use {REVIVAL_RATE}"
+            raise InvalidInput(reason, field="rate", hint=hint)
         scope = await self._scoped(actor, where)
         matched = await self.dead.count(actor.project, scope)
         edited = payload is not KEEP
