@@ -41,7 +41,7 @@ def test_callbacks_are_added_listed_and_taken_away(tickwell, either):
     rows = tickwell("callbacks", "list").rows
     assert sorted(row[2:] for row in rows) == [
         ["dead, recovered", "all"],
-        ["failed", made["job_id"]],
+        ["failed", "x"],
     ]
     assert tickwell("callbacks", "add", address, "--on", "birthdays").code == 2
     assert tickwell("callbacks", "add", address, "--job", "nobody").code == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -20,13 +21,25 @@ async def list_callbacks(session: Session) -> None:
     if session.as_json:
         session.screen.json(page)
         return
+    names = await _names(session, {each["job_id"] for each in page["items"]} - {None})
     rows = [
-        (each["id"], each["url"], ", ".join(each["events"]), each["job_id"] or "all")
+        (each["id"], each["url"], ", ".join(each["events"]), names.get(each["job_id"], "all"))
         for each in page["items"]
     ]
     session.screen.table(("ID", "URL", "EVENTS", "JOB"), rows, soft=("URL",))
     if not rows:
         session.screen.say("No callbacks. Add one: tickwell callbacks add https://example.com/told")
+
+
+async def _names(session: Session, ids: set[str]) -> dict[str, str]:
+    """What the jobs are called; one that is gone, or that may not be read, by its id."""
+    from tickwell.errors import Forbidden, NotFound
+
+    names = {id: id for id in ids}
+    for id in ids:
+        with suppress(NotFound, Forbidden):
+            names[id] = (await session.backend.jobs_get(id))["name"]
+    return names
 
 
 @command(app, "add")
