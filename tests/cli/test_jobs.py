@@ -200,7 +200,10 @@ def test_trigger(jobs):
     keyed = ("jobs", "trigger", "greet", "--key", "k", "--payload", '{"a": 1}')
     first = jobs(*keyed)
     assert len(first.out) == 37
-    assert jobs(*keyed).out == first.out
+    assert "Asked for a run." in first.err
+    again = jobs(*keyed)
+    assert again.out == first.out
+    assert "This run was asked for before." in again.err
     assert "No worker is alive that takes from the queue mail" in jobs(*keyed).err
     later = jobs("jobs", "trigger", "greet", "--at", "10m", "--json").json
     assert (later["state"], later["kind"], later["job_name"]) == ("waiting", "request", "greet")

@@ -74,8 +74,8 @@ class Backend(Protocol):
 
     async def jobs_trigger(
         self, key: str, *, payload: Any, run_at: int | None, once_key: str | None
-    ) -> Document:
-        """Run a job; answers its `execution_document`."""
+    ) -> tuple[Document, bool]:
+        """Run a job; answers the `execution_document`, and whether it is new."""
         ...
 
     async def jobs_next(self, key: str, count: int) -> Document:

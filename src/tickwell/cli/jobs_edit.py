@@ -141,7 +141,9 @@ async def trigger(
     run_at = None if at is None else read_time(at, "at", now, ahead=True)
     if run_at is not None and run_at < now:
         raise InvalidInput("is past", field="at", hint="Leave it out to run the job now")
-    document = await session.backend.jobs_trigger(job, payload=own, run_at=run_at, once_key=key)
+    document, new = await session.backend.jobs_trigger(
+        job, payload=own, run_at=run_at, once_key=key
+    )
     if run_at is None and not session.as_json:
         await _say_who_is_missing(session, document["queue"])
     if wait or limit is not None:
@@ -149,9 +151,8 @@ async def trigger(
     elif session.as_json:
         session.screen.json(document)
     else:
-        session.screen.say(
-            f"Asked for a run. Watch it: tickwell executions follow {document['id']}"
-        )
+        said = "Asked for a run" if new else "This run was asked for before"
+        session.screen.say(f"{said}. Watch it: tickwell executions follow {document['id']}")
         session.screen.data(document["id"])
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tickwell.cli.backend import COUNTED, Document
 from tickwell.client.asynchronous import AsyncClient
-from tickwell.client.calls.jobs import create_job
+from tickwell.client.calls.jobs import create_job, trigger_job
 from tickwell.clock import StoreClock, to_millis, wall_millis
 from tickwell.errors import InvalidInput, InvalidJob, NotFound, StoreError
 from tickwell.ports.records import ExecutionFilter, JobFilter
@@ -107,11 +107,12 @@ class RemoteBackend:
 
     async def jobs_trigger(
         self, key: str, *, payload: Any, run_at: int | None, once_key: str | None
-    ) -> Document:
-        asked = await self.client.trigger_job(
+    ) -> tuple[Document, bool]:
+        call = trigger_job(
             await self._key(key), payload, at=_text(run_at), idempotency_key=once_key
         )
-        return await self.executions_get(asked["id"])
+        asked = await self.client.answer(call)
+        return await self.executions_get(asked.document["id"]), not asked.replayed
 
     async def jobs_next(self, key: str, count: int) -> Document:
         return _document(await self.client.next_fires(await self._key(key), count=count))

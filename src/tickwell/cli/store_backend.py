@@ -143,12 +143,12 @@ class StoreBackend:
 
     async def jobs_trigger(
         self, key: str, *, payload: Any, run_at: int | None, once_key: str | None
-    ) -> Document:
-        do = await self.open()
+    ) -> tuple[Document, bool]:
+        do, before = await self.open(), self.clock.now()
         execution = await do.executions.trigger(
             self.actor, key, payload=payload, run_at=run_at, key=once_key
         )
-        return await self._whole(execution)
+        return await self._whole(execution), execution.created_at >= before
 
     async def jobs_next(self, key: str, count: int) -> Document:
         do = await self.open()

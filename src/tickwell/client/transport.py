@@ -34,6 +34,8 @@ class Answer:
 
     status: int
     document: Any
+    #: It was given before, to another request with the same key.
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,8 @@ class Transport:
         if response.status < 300 or (is_json and response.status == 503):  # health, told in full
             document = _read(content)
             if is_json and document is not None:
-                return Answer(response.status, document)
+                replayed = "idempotency-replayed" in response.headers
+                return Answer(response.status, document, replayed)
         return _refused(response, content, self._where(call))
 
     def _prepared(self, call: Call[Any]) -> tuple[dict[str, str], bytes | None]:
