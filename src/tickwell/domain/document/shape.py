@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import compress
 from operator import attrgetter, is_not
 from typing import Any, Generic, TypeVar
@@ -14,6 +15,8 @@ from tickwell.domain.document.values import Unfit, Value
 from tickwell.errors import InvalidJob
 
 T = TypeVar("T")
+#: Characters of a name that are compared with those that are known.
+LONGEST = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Shape(Generic[T]):
     ) -> None:
         self._record = record
         #: What a hint may name: not those that nobody writes by hand.
-        self._written = [name for name in shape if name not in unwritten]
+        self._written = tuple(name for name in shape if name not in unwritten)
         self._at = at
         self._fields = shape
         defaults = _defaults(record)
@@ -92,8 +95,8 @@ class Shape(Generic[T]):
         return InvalidJob(reason, field=self._path(name), hint=self._hint(name))
 
     def _unknown(self, name: object) -> InvalidJob:
-        near = get_close_matches(str(name), self._written, n=1)
-        hint = self._hint(near[0]) if near else f"Known are {', '.join(self._written)}"
+        near = _near(str(name)[:LONGEST], self._written)
+        hint = self._hint(near) if near else f"Known are {', '.join(self._written)}"
         return InvalidJob("is not a known field", field=self._path(name), hint=hint)
 
     def _path(self, name: object) -> str:
@@ -101,6 +104,12 @@ class Shape(Generic[T]):
 
     def _hint(self, name: str) -> str:
         return f"For example {json.dumps({name: self._fields[name].example})}"
+
+
+@lru_cache(maxsize=256)
+def _near(name: str, known: tuple[str, ...]) -> str | None:
+    """The known name that may be meant; remembered, since a batch has the same slip in each job."""
+    return next(iter(get_close_matches(name, known, n=1)), None)
 
 
 def _getter(*names: str) -> Callable[[Any], tuple[Any, ...]]:
