@@ -161,6 +161,8 @@ class Projects:
         if not await self._store.put_record(record, now, record.version):
             raise Conflict(f"project {name!r} was changed at the same moment; repeat it")
         self._forget(name)
+        # What somebody was adding who had been let in before, while the others were deleted.
+        await self._delete_jobs(name)
 
     async def _delete_jobs(self, name: str) -> None:
         while True:

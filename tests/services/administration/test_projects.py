@@ -7,6 +7,7 @@ import pytest
 from tickwell import Cron, Every
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
+from tickwell.domain.share import PROJECT_KIND
 from tickwell.errors import (
     Conflict,
     Forbidden,
@@ -76,6 +77,22 @@ async def test_a_deleted_project_lets_nobody_in_and_fires_nothing(office, servic
         await service.projects.delete(office.owner(), "acme")
     with pytest.raises(Conflict, match="did before"):
         await make(office, service)
+
+
+async def test_a_job_that_comes_while_its_project_is_deleted_fires_nothing(
+    office, service, monkeypatch
+):
+    await make(office, service)
+    put = office.store.put_record
+
+    async def meanwhile(record, *asked):
+        if record.kind == PROJECT_KIND:
+            await service.projects._jobs.add(job(Every("1h")))
+        return await put(record, *asked)
+
+    monkeypatch.setattr(office.store, "put_record", meanwhile)
+    await service.projects.delete(office.owner(), "acme")
+    assert (await office.store.next_wakeup(office.clock.now())).fire is None
 
 
 async def test_a_deletion_that_breaks_off_is_on_record(office, service, monkeypatch):
