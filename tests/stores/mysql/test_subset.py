@@ -180,7 +180,7 @@ def test_each_is_told_what_it_understands():
     assert "COLLATE utf8mb4_0900_bin" in mysql
     assert mysql.endswith("SET max_execution_time = 2500")
     assert "COLLATE utf8mb4_nopad_bin" in mariadb
-    assert "max_statement_time = 2.5, in_predicate" in mariadb
+    assert "SET max_statement_time = 2.5; SET in_predicate" in mariadb
     for text in (mysql, mariadb):
         assert "time_zone = '+00:00', innodb_lock_wait_timeout = 1" in text
         assert "ISOLATION LEVEL READ COMMITTED" in text
