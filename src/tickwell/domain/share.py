@@ -7,6 +7,9 @@ LIMITS_KIND = "limits"
 #: Where projects are kept that somebody made: the kind, and the project of the records.
 PROJECT_KIND = "project"
 PROJECT_PLACE = "_platform"
+#: Projects that were deleted a moment ago: jobs may still come for them, from processes that have
+#: not heard of it. A record of the same project as theirs, by name, for so many milliseconds.
+DELETED_KIND, DELETED_FOR = "project-deleted", 600_000
 #: The project that is there without being made.
 FIRST_PROJECT = "default"
 #: More than any worker has.

@@ -1,4 +1,4 @@
-"""Housekeeping: parking, removal of finished jobs, pruning. Part of the reaper's round."""
+"""Housekeeping: parking, removal of jobs that are over, pruning. Part of the reaper's round."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tickwell.domain.change import Change, Changer, delete
 from tickwell.domain.event import Events, Parked
 from tickwell.domain.execution import LIVE, Execution, State
 from tickwell.domain.job import Entry, JobState
+from tickwell.domain.share import DELETED_KIND, PROJECT_KIND, PROJECT_PLACE
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
@@ -46,6 +47,7 @@ class Housekeeping:
         if self.clock.monotonic() - self._pruned_at >= self.settings.prune_every:
             await self._prune()
             await self._remove_finished()
+            await self._clear_deleted_projects()
 
     async def _prune(self) -> None:
         """So much a round; what is left over is the next round's."""
@@ -96,6 +98,19 @@ class Housekeeping:
             if not (await self.store.list_executions(live, limit=1)).items:
                 changer = _delete_if_finished(job.version)
                 await self.store.change_jobs(job.project, [job.id], changer, self.clock.now())
+
+    async def _clear_deleted_projects(self) -> None:
+        """Delete what was added to a project by whoever had not heard yet that it is gone."""
+        now, most = self.clock.now(), self.settings.batch
+        late = await self.store.list_records(DELETED_KIND, PROJECT_PLACE, "", now, most)
+        for name in [record.key for record in late]:
+            project = await self.store.get_record(PROJECT_KIND, PROJECT_PLACE, name, now)
+            if project is None or project.document.get("deleted_at") is None:
+                continue  # its deletion broke off, and is to be repeated
+            page = await self.store.list_jobs(JobFilter(project=name), limit=most)
+            if page.items:
+                ids = [entry.job.id for entry in page.items]
+                await self.store.change_jobs(name, ids, delete(), now)
 
 
 def _delete_if_finished(version: int) -> Changer:

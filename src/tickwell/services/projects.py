@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tickwell.domain.share import PROJECT_KIND
+from tickwell.domain.share import DELETED_FOR, DELETED_KIND, PROJECT_KIND
 from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import JobFilter, Record
 from tickwell.ports.store import CatalogStore, RecordStore
@@ -157,6 +157,17 @@ class Projects:
         await self._delete_jobs(name)
         async for secret in every_record(self._store, SECRET, name, now):
             await self._store.delete_record(SECRET, name, secret.key)
+        # Other processes let people in for seconds yet: what they add is deleted by any reaper.
+        await self._store.put_record(
+            Record(
+                kind=DELETED_KIND,
+                project=PLATFORM,
+                key=name,
+                document={},
+                expires_at=now + DELETED_FOR,
+            ),
+            now,
+        )
         record.document |= {"deleted_at": now}
         if not await self._store.put_record(record, now, record.version):
             raise Conflict(f"project {name!r} was changed at the same moment; repeat it")

@@ -5,9 +5,11 @@ import random
 import pytest
 
 from tickwell import Cron, Every
+from tickwell.domain.event import Events
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.share import PROJECT_KIND
+from tickwell.engine.housekeeping import Housekeeping
 from tickwell.errors import (
     Conflict,
     Forbidden,
@@ -22,6 +24,8 @@ from tickwell.services.limits.bucket import Buckets, Rate
 from tickwell.services.limits.quota import Quota
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.limits.sharing import EVERY
+from tickwell.settings import Settings
+from tickwell.testing.clock import ManualClock
 
 
 def job(trigger, name="ping", **fields):
@@ -92,6 +96,16 @@ async def test_a_job_that_comes_while_its_project_is_deleted_fires_nothing(
 
     monkeypatch.setattr(office.store, "put_record", meanwhile)
     await service.projects.delete(office.owner(), "acme")
+    assert (await office.store.next_wakeup(office.clock.now())).fire is None
+
+
+async def test_a_job_that_comes_after_its_project_was_deleted_fires_nothing(office, service):
+    await make(office, service)
+    await service.projects.delete(office.owner(), "acme")
+    await service.projects._jobs.add(job(Every("1h")))  # by a process that has not heard of it
+    clock = ManualClock(start=office.clock.now())
+    keeping = Housekeeping(office.store, clock, Events(), Settings(store="memory://"))
+    await keeping.run([])
     assert (await office.store.next_wakeup(office.clock.now())).fire is None
 
 

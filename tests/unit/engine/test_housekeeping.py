@@ -6,8 +6,10 @@ from tickwell.domain.event import Parked
 from tickwell.domain.execution import State
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import Retention
-from tickwell.domain.trigger import Once
+from tickwell.domain.share import DELETED_KIND, PROJECT_KIND, PROJECT_PLACE
+from tickwell.domain.trigger import Every, Once
 from tickwell.engine.housekeeping import PAGES, Housekeeping
+from tickwell.ports.records import Record
 from tickwell.testing.executors import FakeExecutor
 
 
@@ -157,3 +159,15 @@ async def test_a_round_prunes_so_much_and_the_next_one_goes_on(rig, monkeypatch)
     assert len(left) == 2
     await keeping.run([])
     assert left == []
+
+
+@pytest.mark.parametrize(("deleted_at", "state"), [(1, JobState.DELETED), (None, JobState.ACTIVE)])
+async def test_what_was_added_to_a_project_while_it_was_deleted_goes(rig, house, deleted_at, state):
+    for kind, document in ((PROJECT_KIND, {"deleted_at": deleted_at}), (DELETED_KIND, {})):
+        record = Record(kind=kind, project=PROJECT_PLACE, key="acme", document=document)
+        await rig.memory.put_record(record, rig.clock.now())
+    late = await rig.add("late", project="acme", trigger=Every("1h"))
+    other = await rig.add("other", trigger=Every("1h"))
+    await house()
+    (late, other) = [await rig.memory.get_jobs(one.project, [one.id]) for one in (late, other)]
+    assert [entry.cursor.state for entry in late + other] == [state, JobState.ACTIVE]
