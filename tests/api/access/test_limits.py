@@ -1,6 +1,7 @@
 """Limits of a project, as they are met over the API."""
 
 from tests.api.access.conftest import OWNER
+from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.planning import plan
 from tickwell.services.access.permission import Role
 from tickwell.services.documents import instant_text
@@ -75,3 +76,19 @@ async def test_a_backfill_asks_for_as_many_runs_as_it_makes(house):
     done = await house.http.post("/jobs/old/backfill", json=body, headers=shown)
     assert done.status_code == 202
     assert len(done.json()["ids"]) == 24
+
+
+async def test_who_revives_asks_for_runs(house):
+    shown = await house.key("a", Role.EDITOR)
+    retry, trigger = {"max_attempts": 1}, {"on_demand": True}
+    assert (await add(house, shown, "old", retry=retry, trigger=trigger)).status_code == 201
+    for _ in range(3):
+        await house.http.post("/jobs/old/trigger", headers=shown)
+    dead = [claim.id for claim in await house.world.run(OutcomeKind.FAILED, error="no")]
+    await house.administration.limits.set(OWNER, "a", Quota(runs_per_minute=2))
+    many = await house.http.post("/dead-letters/revive", headers=shown)
+    assert "2 runs may be requested in a minute; 3 were asked for" in many.json()["detail"]
+    slowly = await house.http.post("/dead-letters/revive", json={"rate": 0.02}, headers=shown)
+    assert slowly.status_code == 202, slowly.text  # two in its first minute
+    one = await house.http.post(f"/executions/{dead[0]}/revive", headers=shown)
+    assert one.status_code == 429, one.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -54,8 +55,9 @@ class DeadLetterOperations:
         scope = await self._scoped(actor, where)
         matched = await self.dead.count(actor.project, scope)
         edited = payload is not KEEP
-        if edited:
-            await self.tools.limiter.check_runs(actor, matched, checked(payload))
+        # Those of the first minute: the rate goes for the others.
+        first = min(matched, math.ceil(rate * 60))
+        await self.tools.limiter.check_runs(actor, first, checked(payload) if edited else None)
         now = self.tools.clock.now()
         revival = Revival(
             id=new_id(now, self.tools.random),

@@ -131,6 +131,7 @@ class ExecutionOperations:
     @needs(Permission.OPERATE)
     async def revive(self, actor: Actor, id: str) -> Execution:
         """A dead one runs again under its id, with a new budget."""
+        await self.tools.limiter.check_runs(actor, 1)
         await self.tools.executions.revive(actor.project, [id])
         await self._note(actor, "execution.revive", f"execution/{id}", id)
         return await self.tools.executions.get(actor.project, id)
