@@ -24,7 +24,7 @@ async def houses(tmp_path):
 async def tried(houses, client, first, second):
     """Log in here and there, choose a project there, and look at both."""
     for house, place in zip(houses, (first, second), strict=True):
-        link = await house.administration.links.make("local")
+        link = await house.link("local")
         answer = await client.post(f"{place}/login", data={"link": link})
         assert answer.status_code == 303, answer.text
     page = await client.get(f"{second}/settings")

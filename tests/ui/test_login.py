@@ -62,7 +62,7 @@ async def test_of_very_many_projects_a_page_offers_a_hundred_and_the_way_to_the_
 @pytest.mark.parametrize(("scheme", "name"), [("http", "tickwell"), ("https", "__Host-tickwell")])
 async def test_the_cookie(house, scheme, name):
     browser = house.browser(scheme)
-    link = await house.administration.links.make("local")
+    link = await house.link("local")
     answer = await browser.post("/login", link=link)
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith(f"{name}=")
@@ -75,12 +75,12 @@ async def test_the_cookie(house, scheme, name):
 async def test_an_id_from_before_the_login_is_worth_nothing_after_it(house):
     browser = house.browser()
     browser.http.cookies.set("tickwell", "chosen-by-somebody-else", domain=HOST)
-    link = await house.administration.links.make("local")
+    link = await house.link("local")
     await browser.post("/login", link=link)
     assert "chosen-by-somebody-else" not in browser.http.cookies.values()
     first = browser.http.cookies["tickwell"]
     await browser.get("/")
-    await browser.post("/login", link=await house.administration.links.make("local"))
+    await browser.post("/login", link=await house.link("local"))
     assert browser.http.cookies["tickwell"] != first
     thief = house.browser()
     thief.http.cookies.set("tickwell", first, domain=HOST)
@@ -155,7 +155,7 @@ async def test_no_change_without_the_token_or_from_elsewhere(house):
         browser.token = token
         tried += 1
     assert tried == 40
-    link = await house.administration.links.make("local")
+    link = await house.link("local")
     assert (await browser.post("/login", foreign[0], link=link)).status_code == 401
 
 

@@ -20,7 +20,7 @@ async def test_every_address_is_below_the_prefix(house):
     house.browsers.append(browser)
     stranger = await browser.get(f"{PREFIX}/jobs")
     assert stranger.headers["location"] == f"{PREFIX}/login?next=/jobs"
-    link = await house.administration.links.make("local")
+    link = await house.link("local")
     answer = await browser.post(f"{PREFIX}/login", link=link, next="/jobs")
     assert answer.headers["location"] == f"{PREFIX}/jobs"
     found = await crawl(browser, PREFIX)

@@ -28,30 +28,25 @@ class Bootstrap:
 
 async def bootstrap(administration: Administration, clock: Time) -> Bootstrap | None:
     """Make the first user and a key; None when somebody has done so before."""
-    if not await ensure_first_user(administration, clock):
+    user = await ensure_first_user(administration, clock)
+    if user is None:
         return None
     actor = Actor(name=LOCAL, project=DEFAULT, permissions=frozenset(Permission))
     key = await administration.keys.create(actor, "made at the first start", Role.ADMIN)
-    return Bootstrap(await login_link(administration), key.token)
+    return Bootstrap(await administration.links.make(user, LINK_LIFE), key.token)
 
 
-async def ensure_first_user(administration: Administration, clock: Time) -> bool:
-    """Make the default project and its admin; whether nobody has done so before."""
+async def ensure_first_user(administration: Administration, clock: Time) -> User | None:
+    """Make the default project and its admin; None when somebody has done so before."""
     if await administration.projects.ensure(DEFAULT, by=LOCAL) is None:
-        return False
+        return None
     now = clock.now()
-    await administration.directory.add(
-        User(
-            name=LOCAL,
-            platform=True,
-            roles={DEFAULT: Role.ADMIN},
-            generation=now,
-            created_at=now,
-        )
+    user = User(
+        name=LOCAL,
+        platform=True,
+        roles={DEFAULT: Role.ADMIN},
+        generation=now,
+        created_at=now,
     )
-    return True
-
-
-async def login_link(administration: Administration, user: str = LOCAL) -> str:
-    """The token of a new link, for whoever may run commands on this machine."""
-    return await administration.links.make(user, LINK_LIFE)
+    await administration.directory.add(user)
+    return user

@@ -131,7 +131,7 @@ async def test_a_session_by_link_and_a_token_of_our_own(house):
 
 async def test_the_cookie_is_out_of_reach_of_scripts_and_bound_to_the_host_over_tls(house):
     for scheme, name in (("http", "tickwell"), ("https", "__Host-tickwell")):
-        link = await house.administration.links.make("root")
+        link = await house.link("root")
         answer = await house.http.post(
             f"{scheme}://test/api/v1/session", json={"link": link}, headers={}
         )
@@ -183,7 +183,7 @@ async def test_a_program_in_a_session_is_told_which_header_its_change_lacks(hous
 
 
 async def test_a_page_of_another_site_cannot_log_a_browser_in_or_out(house):
-    link = await house.administration.links.make("root")
+    link = await house.link("root")
     foreign = {"sec-fetch-site": "cross-site"}
     assert await status(house, foreign, "POST", "/session", json={"link": link}) == 401
     session = await house.login("root")

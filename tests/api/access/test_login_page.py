@@ -20,7 +20,7 @@ async def test_a_stranger_is_led_there_and_on_to_the_page_they_wanted(house, bro
     assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=/jobs%3Fq%3Dx")
     page = await browser.get(answer.headers["location"])
     assert 'value="/jobs?q=x"' in page.text
-    link = await house.administration.links.make("root")
+    link = await house.link("root")
     shown = await browser.get("/login", params={"link": link})
     assert "logs you in once" in shown.text
     answer = await browser.post("/login", data={"link": link, "next": "/jobs?q=x"})
@@ -33,13 +33,13 @@ async def test_a_stranger_is_led_there_and_on_to_the_page_they_wanted(house, bro
 
 @pytest.mark.parametrize("wanted", ["//evil.example", "https://evil.example", "/\\evil", "x"])
 async def test_it_leads_nowhere_else(house, browser, wanted):
-    link = await house.administration.links.make("root")
+    link = await house.link("root")
     answer = await browser.post("/login", data={"link": link, "next": wanted})
     assert answer.headers["location"] == "/"
 
 
 async def test_logging_out_needs_the_token_of_the_page(house, browser):
-    link = await house.administration.links.make("root")
+    link = await house.link("root")
     await browser.post("/login", data={"link": link})
     assert (await browser.post("/logout")).status_code == 401
     page = (await browser.get("/jobs")).text

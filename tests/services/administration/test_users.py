@@ -184,6 +184,15 @@ async def test_a_link_is_good_once_and_not_for_long(office, service):
         await service.logins.by_link(late, address="192.0.2.1")
 
 
+async def test_a_link_ends_with_the_sessions_of_its_user(office, service):
+    await add(office, service)
+    token = await service.users.link(office.owner(), "ada@example.com")
+    await service.users.change(office.owner(), "ada@example.com", disabled=True)
+    await service.users.change(office.owner(), "ada@example.com", disabled=False)
+    with pytest.raises(Unauthenticated):
+        await service.logins.by_link(token, address="192.0.2.1")
+
+
 async def test_names(office, service):
     await add(office, service)
     with pytest.raises(Conflict):

@@ -65,9 +65,10 @@ class Logins:
     async def by_link(self, token: str, *, address: str, old: str | None = None) -> str:
         """The id of a new session; the link is used up."""
         self.throttle(address)
-        name = await self._links.take(token)
+        name, generation = await self._links.take(token) or (None, None)
         user = await self._directory.read(name) if name else None
-        if user is None or user.disabled:
+        # A link is as good as a session: what ends those ends it too.
+        if user is None or user.disabled or user.generation != generation:
             return await self._turn_away(user, address, "link")
         return await self._open(user, address, old, "link")
 

@@ -99,9 +99,10 @@ class Users:
     @needs(Permission.PLATFORM)
     async def link(self, actor: Actor, name: str) -> str:
         """The token of a link that logs this user in, once."""
-        if await self._directory.read(name) is None:
+        user = await self._directory.read(name)
+        if user is None:
             raise NotFound("user", name)
-        token = await self._links.make(name)
+        token = await self._links.make(user)
         await self._audit.record(actor, "user.link", f"user/{name}", project=PLATFORM)
         return token
 
