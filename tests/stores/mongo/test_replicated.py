@@ -17,11 +17,10 @@ def place():
 
 
 async def listening(store):
-    """A wait that has begun to listen."""
-    waiting = asyncio.create_task(store.changed(30))
-    while not store._ear.hears:  # noqa: ASYNC110 - the store tells nobody else
-        await asyncio.sleep(0.01)
-    return waiting
+    """A wait of who hears others. What they wrote before went unheard, so the first one ends."""
+    assert await store.changed(30)
+    assert store._ear.hears
+    return asyncio.create_task(store.changed(30))
 
 
 async def test_another_process_wakes_us(scene, other):

@@ -35,10 +35,9 @@ async def pair(tmp_path, server):
 
 
 async def listening(store):
-    waiting = asyncio.create_task(store.notifier.changed(30))
-    while not store.notifier.hears:  # noqa: ASYNC110 - the store tells nobody else
-        await asyncio.sleep(0.01)
-    return waiting
+    if not store.notifier.hears:
+        assert await store.notifier.changed(30)  # what was written before went unheard
+    return asyncio.create_task(store.notifier.changed(30))
 
 
 def turns(server, count=2, lease=30.0, store="a"):

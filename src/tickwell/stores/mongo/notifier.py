@@ -108,6 +108,7 @@ class Ear:
         try:
             async with await self.database.bell.watch(full_document="updateLookup") as stream:
                 self.hears = True
+                self._heard.set()  # what others wrote since the loops looked went unheard
                 async for change in stream:
                     if (change.get("fullDocument") or {}).get("by") != self.bell.sender:
                         self._heard.set()

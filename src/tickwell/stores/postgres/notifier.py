@@ -125,6 +125,7 @@ class Ear:
             raise
         connection.add_termination_listener(lambda _: self._heard.set())
         self._connection = connection
+        self._heard.set()  # what others wrote since the loops looked went unheard
         if self._closed.is_set():
             await self.close()
 

@@ -118,6 +118,7 @@ class Ear:
         await self._pubsub.subscribe(self.channel)
         await self._pubsub.get_message(timeout=PATIENCE)  # it is confirmed
         self._reading = asyncio.get_running_loop().create_task(self._read())
+        self._heard.set()  # what others wrote since the loops looked went unheard
 
     async def _read(self) -> None:
         """Hear until the connection ends, which is a reason to look as well."""
