@@ -8,7 +8,7 @@ from typing import Any
 
 import uvicorn
 
-from tickwell.wiring import collect_rarely, loop_factory, take_turns_often
+from tickwell.wiring import have_for_ourselves, loop_factory
 
 
 def serve(application: Any) -> None:
@@ -25,8 +25,7 @@ def serve(application: Any) -> None:
         server.should_exit = True
 
     threading.Thread(target=wait, daemon=True).start()
-    collect_rarely()  # as `tickwell serve` does, and the next
-    take_turns_often()
+    have_for_ourselves()  # as `tickwell serve` does
     sock.listen(128)  # whoever reads the port may connect at once
     print(sock.getsockname()[1], flush=True)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:

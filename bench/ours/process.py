@@ -23,7 +23,7 @@ from tickwell.executors.handlers import Handlers
 from tickwell.ids import new_id
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
-from tickwell.wiring import collect_rarely, loop_factory, make_store, take_turns_often
+from tickwell.wiring import have_for_ourselves, loop_factory, make_store
 
 #: Rows added to a store at once, and runs of one job: no more than its retention keeps.
 BATCH = 1000
@@ -109,8 +109,7 @@ def _run(job: Job, asked_at: int, seeded: random.Random) -> NewExecution:
 
 def run(main: Coroutine[Any, Any, Any]) -> None:
     """Run as `serve` does; print the answer as JSON."""
-    collect_rarely()
-    take_turns_often()
+    have_for_ourselves()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         answer = runner.run(main)
     json.dump(answer, sys.stdout)

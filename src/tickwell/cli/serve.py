@@ -115,10 +115,9 @@ def serve(
         app=app,
         local=allow_local,
     )
-    from tickwell.wiring import collect_rarely, loop_factory, take_turns_often
+    from tickwell.wiring import have_for_ourselves, loop_factory
 
-    collect_rarely()
-    take_turns_often()
+    have_for_ourselves()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(service.run())
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tickwell.clock import Clock
+from tickwell.engine import garbage
 from tickwell.engine.attempt import Attempt
 from tickwell.engine.hush import Hush
 from tickwell.engine.lane import Lane
@@ -80,12 +81,21 @@ class Instants:
         if left <= 0:
             for attempts in _few_first(self._held.pop(instant)):
                 self.come(lane, attempts)
+            if garbage.is_worth_a_look():
+                # Behind the first steps of what has come.
+                asyncio.get_running_loop().call_soon(self._look_for_garbage)
         elif left <= NEAR and looks and len(held.attempts) >= MANY:
             asyncio.get_running_loop().call_soon(self._await, instant, looks - 1)
         else:
             # Near enough first: until then it is not known how many come.
             rest = left - next((mark for mark in (HUSHED, NEAR) if left > mark), 0)
             self.clock.call_later(min(rest / 1000, 1.0), partial(self._await, instant, looks))
+
+    def _look_for_garbage(self) -> None:
+        """Now, if the next instant is far enough: it holds the event loop for 5 ms and more."""
+        free_until = self.clock.now() + garbage.QUIET
+        if not any(run_at <= free_until for run_at, _ in self._held):
+            garbage.look()
 
     def _keep_quiet(self, run_at: int, lane: Lane, held: Held) -> None:
         """Begin nothing more: what is sent to a store takes the core, for 2 to 4 ms."""
