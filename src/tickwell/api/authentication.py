@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fastapi import Request
@@ -12,7 +13,7 @@ from tickwell.api.problems import SaidTwice
 from tickwell.api.same_origin import require_own_page
 from tickwell.api.security import is_of_platform
 from tickwell.errors import InvalidInput, NotFound, Unauthenticated
-from tickwell.services.access.actor import Actor
+from tickwell.services.access.actor import Actor, stranger
 from tickwell.services.access.key_token import PREFIX
 from tickwell.services.access.members import without
 from tickwell.services.access.permission import Permission, permissions_of
@@ -41,10 +42,10 @@ class Authentication:
     async def authenticate(self, request: Request) -> Actor:
         """The actor of a request to the API."""
         await self.limits.exchange()
-        for name in ("Authorization", "X-API-Key"):
-            if len(request.headers.getlist(name)) > 1:
-                self._count_stranger(request)
-                raise SaidTwice(f"the request has more than one {name} header; send one")
+        names = ("Authorization", "X-API-Key")
+        if sum(len(request.headers.getlist(name)) for name in names) > 1:
+            self._count_stranger(request)
+            raise SaidTwice(f"the request has more than one {' or '.join(names)} header; send one")
         shown = _credentials(request)
         if shown is None:
             return await self._by_session(request)
@@ -62,6 +63,9 @@ class Authentication:
 
     async def visit(self, request: Request) -> tuple[Actor, str]:
         """The actor of a page, and the token that its forms carry."""
+        return await self._visit(request, on_page=True)
+
+    async def _visit(self, request: Request, *, on_page: bool) -> tuple[Actor, str]:
         await self.limits.exchange()
         id = session_of(request)
         user = await self.administration.sessions.find(id) if id else None
@@ -69,7 +73,8 @@ class Authentication:
             raise Unauthenticated("log in first")
         token = csrf_token(id)
         await require_own_page(request, token)
-        return await self._user(request, user, on_page=True), token
+        chosen = request.cookies.get(project_cookie(request), "")
+        return await self._user(request, user, chosen, on_page=on_page), token
 
     async def _by_key(self, request: Request, shown: str) -> Actor:
         key = await self.administration.key_check.find(shown)
@@ -89,16 +94,19 @@ class Authentication:
             self._count_stranger(request)
             raise Unauthenticated(NOBODY)
         try:
-            return (await self.visit(request))[0]
+            return (await self._visit(request, on_page=False))[0]
         except Unauthenticated:
             self._count_stranger(request)
             raise
 
-    async def _user(self, request: Request, user: User, *, on_page: bool = False) -> Actor:
+    async def _user(
+        self, request: Request, user: User, chosen: str = "", *, on_page: bool = False
+    ) -> Actor:
+        """`chosen`: the project that a browser had last; who shows a token has no cookies."""
         name, counted = f"user:{user.name}", _was_let_in(request)
         if not counted:
             _count(request, self.limits.known(name))
-        user, project = await self._place(request, user, on_page=on_page)
+        user, project = await self._place(request, user, chosen, on_page=on_page)
         if project != PLATFORM and not counted:
             await self._count_project(request, project)
         held = permissions_of(user.roles[project]) if project in user.roles else frozenset()
@@ -106,11 +114,13 @@ class Authentication:
             held |= {Permission.PLATFORM}
         return _actor(request, name, project, held)
 
-    async def _place(self, request: Request, user: User, *, on_page: bool) -> tuple[User, str]:
+    async def _place(
+        self, request: Request, user: User, chosen: str, *, on_page: bool
+    ) -> tuple[User, str]:
         """The project of the request; one that is deleted is nobody's, whatever a user has."""
         while True:
-            otherwise = min(user.roles, default=None) if on_page else None
-            project = _project(request, user, otherwise)
+            otherwise = min(user.roles, default="") if on_page else ""
+            project = _project(request, user, [chosen, user.home, DEFAULT, otherwise])
             if project == PLATFORM or not await self.administration.projects.is_deleted(project):
                 return user, project
             user = without(user, project)
@@ -133,25 +143,23 @@ def _credentials(request: Request) -> str | None:
     if bearer is None:
         return key
     scheme, _, shown = bearer.partition(" ")
-    if scheme.lower() != "bearer" or key is not None:
-        return ""  # another scheme, or two at once: nobody's
+    if scheme.lower() != "bearer":
+        return ""  # nobody's
     return shown.strip()
 
 
-def _project(request: Request, user: User, otherwise: str | None) -> str:
-    """The project that the request names, if it is one of the user's; a page has one anyway."""
+def _project(request: Request, user: User, others: Sequence[str]) -> str:
+    """The project that the request names, if it is one of the user's, else the first other one."""
     named = request.headers.get(_HEADER)
     if named is not None and named in user.roles:
         return named
     if named is not None and not is_of_platform(request):
         raise NotFound("project", named)
-    chosen = request.cookies.get(project_cookie(request), "")
-    if chosen in user.roles:
-        return chosen
-    if DEFAULT in user.roles:
-        return DEFAULT
-    if otherwise is not None or len(user.roles) == 1:
-        return otherwise or next(iter(user.roles))
+    if len(user.roles) == 1:
+        return next(iter(user.roles))
+    for each in others:
+        if each in user.roles:
+            return each
     if user.platform or not user.roles:
         return PLATFORM
     raise InvalidInput(
@@ -159,6 +167,11 @@ def _project(request: Request, user: User, otherwise: str | None) -> str:
         field="X-Tickwell-Project",
         hint=f"Name one of {', '.join(sorted(user.roles))}",
     )
+
+
+def asker_of(request: Request) -> Actor:
+    """Whoever logs in or out."""
+    return stranger(_address(request), request.state.request_id)
 
 
 def _was_let_in(request: Request) -> bool:

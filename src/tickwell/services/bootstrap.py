@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission, Role
-from tickwell.services.access.user import User
+from tickwell.services.access.user import User, with_role
 from tickwell.services.administration import Administration
 from tickwell.services.platform import DEFAULT
 from tickwell.services.time import Time
@@ -41,12 +41,7 @@ async def ensure_first_user(administration: Administration, clock: Time) -> User
     if await administration.projects.ensure(DEFAULT, by=LOCAL) is None:
         return None
     now = clock.now()
-    user = User(
-        name=LOCAL,
-        platform=True,
-        roles={DEFAULT: Role.ADMIN},
-        generation=now,
-        created_at=now,
-    )
+    new = User(name=LOCAL, platform=True, generation=now, created_at=now)
+    user = with_role(new, DEFAULT, Role.ADMIN)
     await administration.directory.add(user)
     return user

@@ -147,9 +147,11 @@ async def test_instants_are_told_as_everywhere_in_the_api(house):
     made = {"name": "k", "role": "viewer", "expires_at": "2100-01-01T00:00:00.000Z"}
     key = (await http.post("/keys", json=made, headers=root)).json()
     callback = (await http.post("/callbacks", json=told, headers=root)).json()
-    log = (await http.get("/audit", headers=admin)).json()["items"]
+    platform = (await http.get("/platform/audit", headers=root)).json()["items"]
+    log = platform + (await http.get("/audit", headers=admin)).json()["items"]
     entries = {entry["action"]: entry for entry in reversed(log)}
     after = {action: entry["after"] for action, entry in entries.items()}
+    assert after["job.create"]["created_at"].endswith("Z")
     assert after["job.backfill"] == past | {"force": False, "executions": 3}
     assert after["dead_letters.purge"]["filter"] == {"since": moment}
     assert after["dead_letters.revive"]["filter"] == {"until": moment}

@@ -1,6 +1,10 @@
+import itertools
+from dataclasses import replace
+
 import pytest
 
 from tests.api.access.conftest import OWNER
+from tickwell.services.access.actor import Actor
 from tickwell.services.access.members import give_role
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.limits.quota import Quota
@@ -46,12 +50,6 @@ async def test_a_key_that_may_do_nothing_is_not_made(house):
     (error,) = answer.json()["errors"]
     assert error["pointer"] == "/permissions"
     assert "may do nothing" in error["detail"]
-
-
-async def test_two_credentials_at_once_are_nobody_s(house):
-    shown = await house.key("a", Role.VIEWER)
-    token = shown["authorization"].split()[1]
-    assert await status(house, shown | {"x-api-key": token}) == 401
 
 
 async def test_a_hundred_requests_without_a_key_and_no_more(house, monkeypatch):
@@ -212,10 +210,13 @@ async def test_a_one_time_answer_is_not_kept_for_repetition(house):
 
 async def test_a_header_that_says_twice_who_asks_is_refused(house):
     shown = (await house.key("a", Role.VIEWER))["authorization"]
-    for name in ("Authorization", "X-API-Key"):
-        answer = await house.http.get("/jobs", headers=[(name, shown), (name, shown)])
+    names = ("Authorization", "X-API-Key")
+    for pair in itertools.combinations_with_replacement(names, 2):
+        answer = await house.http.get("/jobs", headers=[(name, shown) for name in pair])
         assert answer.status_code == 400
-        assert answer.json()["detail"] == f"the request has more than one {name} header; send one"
+        assert (
+            "more than one Authorization or X-API-Key header; send one" in answer.json()["detail"]
+        )
         assert answer.headers["ratelimit"].startswith('"address";r=')
 
 
@@ -248,3 +249,33 @@ async def test_the_platform_is_asked_whatever_project_is_named(house, named):
     assert await status(house, root, path="/platform/audit") == 200
     other = await house.login("a-admin")
     assert await status(house, named | other, path="/projects") == 403
+
+
+async def test_who_is_made_a_member_elsewhere_is_not_led_there(house):
+    """Whoever administers one project can make anybody a member of it."""
+    admin = Actor(name="user:root", project="b", permissions=frozenset(Permission))
+    await house.administration.members.set(admin, "ursula", Role.EDITOR)
+    cookie = await house.login("ursula")
+    token = (await house.http.post("/tokens", headers=cookie)).json()["token"]
+    shown = [cookie, {"authorization": f"Bearer {token}"}]
+    await house.administration.members.set(replace(admin, project="a"), "ursula", Role.ADMIN)
+    for headers in shown:
+        assert (await house.http.get("/session", headers=headers)).json()["project"] == "b"
+        named = headers | {"x-tickwell-project": "a"}
+        assert (await house.http.get("/session", headers=named)).json()["project"] == "a"
+
+
+async def test_a_token_has_no_cookies(house):
+    admin = Actor(name="user:root", project="b", permissions=frozenset(Permission))
+    for project in "ba":
+        asker = replace(admin, project=project)
+        await house.administration.members.set(asker, "ursula", Role.EDITOR)
+    token = (await house.http.post("/tokens", headers=await house.login("ursula"))).json()["token"]
+    shown = {"authorization": f"Bearer {token}", "cookie": "project=a; project-80=a"}
+    assert (await house.http.get("/session", headers=shown)).json()["project"] == "b"
+
+
+async def test_a_login_is_on_record_with_its_request(house):
+    answer = await house.http.post("/session", json={"link": "made up"})
+    (entry, *_) = (await house.administration.audit.list_platform(OWNER)).items
+    assert (entry.action, entry.request_id) == ("session.refused", answer.headers["x-request-id"])

@@ -1,5 +1,7 @@
 """Somebody who can let others in stays, in a project and on the platform."""
 
+import asyncio
+
 import pytest
 
 from tests.services.administration.test_users import add
@@ -35,3 +37,16 @@ async def test_the_only_admin_of_a_project_stays_one(office, service):
     await members.set(admin, "bob", Role.ADMIN)
     await members.set(admin, "ada", Role.VIEWER)
     assert await members.list(admin) == [("ada", Role.VIEWER), ("bob", Role.ADMIN)]
+
+
+async def test_two_who_take_each_other_away_leave_one(office, service):
+    await service.projects.create(office.owner(), "acme", admin="ada")
+    await service.members.set(office.actor(), "bob", Role.ADMIN)
+    for name in ("ada", "bob"):
+        await service.users.change(office.owner(), name, platform=True)
+    for removals in (
+        [service.members.remove(office.actor(), name) for name in ("ada", "bob")],
+        [service.users.remove(office.owner(), name) for name in ("ada", "bob")],
+    ):
+        answers = await asyncio.gather(*removals, return_exceptions=True)
+        assert [type(each) for each in answers if each is not None] == [Conflict]

@@ -3,6 +3,7 @@
 import pytest
 
 from tickwell.errors import LimitReached, Unauthenticated
+from tickwell.services.access.actor import stranger
 from tickwell.services.limits.neighbours import neighbours
 
 
@@ -10,7 +11,9 @@ from tickwell.services.limits.neighbours import neighbours
 async def test_guessing_is_slow_from_all_addresses_of_one_network(office, service):
     def guess(number, network="2001:db8:1:2"):
         address = f"{network}::{number:x}"
-        return service.logins.by_password(f"user{number}", "wrong password", address=address)
+        return service.logins.by_password(
+            f"user{number}", "wrong password", asker=stranger(address)
+        )
 
     for number in range(30):
         with pytest.raises(Unauthenticated):

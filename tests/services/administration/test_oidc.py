@@ -15,6 +15,7 @@ from tests.executors.http.receiver import Receiver, answers
 from tickwell.errors import InvalidSetting, LimitReached, Unauthenticated
 from tickwell.executors.http.fetch import Fetcher
 from tickwell.executors.http.guard import Guard, Refused
+from tickwell.services.access.actor import stranger
 from tickwell.services.access.oidc import LIFE, read_provider
 from tickwell.services.access.permission import Role
 from tickwell.services.assembly import check_issuers
@@ -71,11 +72,11 @@ async def ready(office, provider=CORP, **changes):
 
 async def come_back(service, issuer, kept=None):
     address, state = await service.oidc.begin(
-        "https://us.example/login/oidc/back", "/jobs", address=ADDRESS
+        "https://us.example/login/oidc/back", "/jobs", asker=stranger(ADDRESS)
     )
     given = issuer.arrive(address)
     return await service.oidc.finish(
-        given, state if kept is None else kept, "code", address=ADDRESS, old=None
+        given, state if kept is None else kept, "code", asker=stranger(ADDRESS), old=None
     )
 
 
@@ -138,15 +139,17 @@ async def test_a_state_is_good_once_in_the_same_browser_for_a_while(office):
     service, issuer = await ready(office)
     with pytest.raises(Unauthenticated):
         await come_back(service, issuer, kept="of another browser")
-    address, state = await service.oidc.begin("https://us.example/back", "/", address=ADDRESS)
+    address, state = await service.oidc.begin(
+        "https://us.example/back", "/", asker=stranger(ADDRESS)
+    )
     issuer.arrive(address)
-    assert await service.oidc.finish(state, state, "code", address="", old=None)
+    assert await service.oidc.finish(state, state, "code", asker=stranger(), old=None)
     with pytest.raises(Unauthenticated):
-        await service.oidc.finish(state, state, "code", address="", old=None)
-    _, late = await service.oidc.begin("https://us.example/back", "/", address=ADDRESS)
+        await service.oidc.finish(state, state, "code", asker=stranger(), old=None)
+    _, late = await service.oidc.begin("https://us.example/back", "/", asker=stranger(ADDRESS))
     office.clock.instant += LIFE
     with pytest.raises(Unauthenticated):
-        await service.oidc.finish(late, late, "code", address="", old=None)
+        await service.oidc.finish(late, late, "code", asker=stranger(), old=None)
 
 
 async def test_an_address_counts_only_if_it_is_verified(office):
@@ -218,9 +221,9 @@ async def test_what_goes_out_is_guarded_and_bounded():
 async def test_a_stranger_leaves_few_records(office):
     service, _ = await ready(office)
     for _ in range(30):
-        await service.oidc.begin("https://us.example/back", "/", address=ADDRESS)
+        await service.oidc.begin("https://us.example/back", "/", asker=stranger(ADDRESS))
     with pytest.raises(LimitReached):
-        await service.oidc.begin("https://us.example/back", "/", address=ADDRESS)
-    await service.oidc.begin("https://us.example/back", "/", address="192.0.2.2")
+        await service.oidc.begin("https://us.example/back", "/", asker=stranger(ADDRESS))
+    await service.oidc.begin("https://us.example/back", "/", asker=stranger("192.0.2.2"))
     records = await office.store.list_records("oidc_state", "_platform", "", office.clock.now())
     assert len(records) == 31

@@ -109,6 +109,13 @@ async def test_a_job_that_comes_after_its_project_was_deleted_fires_nothing(offi
     assert (await office.store.next_wakeup(office.clock.now())).fire is None
 
 
+async def test_the_first_project_stays(office, service):
+    await service.projects.ensure("default", by="local")
+    with pytest.raises(Conflict, match="cannot be deleted"):
+        await service.projects.delete(office.owner(), "default")
+    assert await service.projects.is_known("default")
+
+
 async def test_a_deletion_that_breaks_off_is_on_record(office, service, monkeypatch):
     await make(office, service)
 

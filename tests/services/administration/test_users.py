@@ -9,6 +9,7 @@ from tickwell.errors import (
     NotFound,
     Unauthenticated,
 )
+from tickwell.services.access.actor import stranger
 from tickwell.services.access.permission import Role
 from tickwell.services.access.sessions import ABSOLUTE, IDLE, csrf_token
 from tickwell.services.bootstrap import bootstrap
@@ -21,7 +22,7 @@ async def add(office, service, name="ada@example.com", **options):
 
 
 async def login(service, name="ada@example.com", password=GOOD, **options):
-    return await service.logins.by_password(name, password, address="192.0.2.1", **options)
+    return await service.logins.by_password(name, password, asker=stranger("192.0.2.1"), **options)
 
 
 async def test_a_password_logs_in_and_a_session_is_found(office, service):
@@ -175,13 +176,13 @@ async def test_a_link_is_good_once_and_not_for_long(office, service):
     token = await service.users.link(office.owner(), "ada@example.com")
     late = await service.users.link(office.owner(), "ada@example.com")
     answers = await together(
-        *(service.logins.by_link(token, address=f"192.0.2.{n}") for n in range(5))
+        *(service.logins.by_link(token, asker=stranger(f"192.0.2.{n}")) for n in range(5))
     )
     assert len([each for each in answers if isinstance(each, str)]) == 1
     assert len([each for each in answers if isinstance(each, Unauthenticated)]) == 4
     office.clock.instant += 15 * 60_000
     with pytest.raises(Unauthenticated):
-        await service.logins.by_link(late, address="192.0.2.1")
+        await service.logins.by_link(late, asker=stranger("192.0.2.1"))
 
 
 async def test_a_link_ends_with_the_sessions_of_its_user(office, service):
@@ -190,7 +191,7 @@ async def test_a_link_ends_with_the_sessions_of_its_user(office, service):
     await service.users.change(office.owner(), "ada@example.com", disabled=True)
     await service.users.change(office.owner(), "ada@example.com", disabled=False)
     with pytest.raises(Unauthenticated):
-        await service.logins.by_link(token, address="192.0.2.1")
+        await service.logins.by_link(token, asker=stranger("192.0.2.1"))
 
 
 async def test_names(office, service):
@@ -247,7 +248,7 @@ async def test_the_first_start_makes_a_way_in_and_the_second_does_not(office, se
     assert await bootstrap(service, office.clock) is None
     key = await service.key_check.find(first.key)
     assert (key.project, key.role) == ("default", Role.ADMIN)
-    id = await service.logins.by_link(first.link_token, address="")
+    id = await service.logins.by_link(first.link_token, asker=stranger())
     user = await service.sessions.find(id)
     assert (user.name, user.platform, user.roles) == ("local", True, {"default": Role.ADMIN})
     assert len(csrf_token(id)) == 64
@@ -259,7 +260,7 @@ async def test_a_login_that_is_refused_is_on_record(office, service):
         with pytest.raises(Unauthenticated):
             await login(service, name, "wrong password")
     with pytest.raises(Unauthenticated):
-        await service.logins.by_link("made up", address="192.0.2.1")
+        await service.logins.by_link("made up", asker=stranger("192.0.2.1"))
     entries = (await service.audit.list_platform(office.owner())).items[:3]
     assert [(each.action, each.subject) for each in entries] == [
         ("session.refused", "user"),

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from tickwell.api import bodies, values
 from tickwell.api.answers import answer
+from tickwell.api.authentication import asker_of
 from tickwell.api.context import administration_of
 from tickwell.api.cookies import drop_session, session_of, set_session
 from tickwell.api.describe import described
@@ -39,16 +40,16 @@ async def log_in(request: Request) -> Response:
     require_own_site(request)
     given = await bodies.read_object(request, "name", "password", "link")
     logins = administration_of(request).logins
-    address, old = request.client.host if request.client else "", session_of(request)
+    asker, old = asker_of(request), session_of(request)
     link = values.text(given.get("link"), "link").rpartition("link=")[2]
     if link:
-        id = await logins.by_link(link, address=address, old=old)
+        id = await logins.by_link(link, asker=asker, old=old)
     else:
         name = values.text(given.get("name"), "name")
         password = values.text(given.get("password"), "password", 1024)
         if not name or not password:
             raise InvalidInput("a name and a password, or a link, are needed")
-        id = await logins.by_password(name, password, address=address, old=old)
+        id = await logins.by_password(name, password, asker=asker, old=old)
     response = answer({"csrf": csrf_token(id)}, 201)
     set_session(request, response, id)
     return response
@@ -59,9 +60,8 @@ async def log_out(request: Request) -> Response:
     """End the session that the cookie names."""
     require_own_site(request)
     id = session_of(request)
-    address = request.client.host if request.client else ""
     logins = administration_of(request).logins
-    done = await logins.log_out(id, address=address) if id else False
+    done = await logins.log_out(id, asker=asker_of(request)) if id else False
     response = answer({"done": done})
     drop_session(request, response)
     return response

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tickwell.errors import Forbidden
 from tickwell.services.access.permission import Permission
+from tickwell.services.platform import PLATFORM
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,6 +38,17 @@ class Actor:
         """The same for several: nobody gives away what they do not have."""
         for permission in sorted(permissions):
             self.require(permission)
+
+
+def stranger(address: str = "", request_id: str = "") -> Actor:
+    """Whoever has not said yet who they are."""
+    return Actor(
+        name="stranger",
+        project=PLATFORM,
+        permissions=frozenset(),
+        address=address,
+        request_id=request_id,
+    )
 
 
 Operation = Callable[Concatenate[S, Actor, P], Coroutine[Any, Any, R]]

@@ -87,5 +87,5 @@ def check_new(name: str, role: Role, narrowed: frozenset[Permission] | None) -> 
         raise InvalidInput(
             f"a key with the role {role} cannot have {', '.join(sorted(beyond))}",
             field="permissions",
-            hint="Choose a higher role, or fewer permissions",
+            hint=f"It can have {', '.join(sorted(permissions_of(role)))}",
         )

@@ -15,7 +15,6 @@ from tickwell.services.access.user import User
 from tickwell.services.audit.audit import Audit
 from tickwell.services.limits.bucket import Buckets, Rate
 from tickwell.services.limits.neighbours import neighbours
-from tickwell.services.platform import PLATFORM
 from tickwell.services.time import Time
 
 #: Tries for one name, and from one address.
@@ -47,57 +46,56 @@ class Logins:
         self._addresses = Buckets(PER_ADDRESS)
 
     async def by_password(
-        self, name: str, password: str, *, address: str, old: str | None = None
+        self, name: str, password: str, *, asker: Actor, old: str | None = None
     ) -> str:
         """The id of a new session; `old` is the one that the browser had."""
         name = name.strip().lower()[:200]
-        self.throttle(address, name)
+        self.throttle(asker.address, name)
         user = await self._directory.read(name)
         # Whether the user exists or may log in is asked only after the same work.
         matches = await self._passwords.matches(user.password if user else None, password)
         if user is None or not matches or user.disabled:
-            return await self._turn_away(user, address, "password")
+            return await self._turn_away(user, asker, "password")
         if self._passwords.is_outdated(user.password or ""):
             hashed = await self._passwords.hash(password)
             await self._directory.change(name, lambda known: replace(known, password=hashed))
-        return await self._open(user, address, old, "password")
+        return await self._open(user, asker, old, "password")
 
-    async def by_link(self, token: str, *, address: str, old: str | None = None) -> str:
+    async def by_link(self, token: str, *, asker: Actor, old: str | None = None) -> str:
         """The id of a new session; the link is used up."""
-        self.throttle(address)
+        self.throttle(asker.address)
         name, generation = await self._links.take(token) or (None, None)
         user = await self._directory.read(name) if name else None
         # A link is as good as a session: what ends those ends it too.
         if user is None or user.disabled or user.generation != generation:
-            return await self._turn_away(user, address, "link")
-        return await self._open(user, address, old, "link")
+            return await self._turn_away(user, asker, "link")
+        return await self._open(user, asker, old, "link")
 
-    async def for_user(self, user: User, *, address: str, old: str | None, how: str) -> str:
+    async def for_user(self, user: User, *, asker: Actor, old: str | None, how: str) -> str:
         """The id of a new session for somebody that another issuer vouches for."""
         if user.disabled:
-            return await self._turn_away(user, address, how)
-        return await self._open(user, address, old, how)
+            return await self._turn_away(user, asker, how)
+        return await self._open(user, asker, old, how)
 
-    async def log_out(self, id: str, *, address: str) -> bool:
+    async def log_out(self, id: str, *, asker: Actor) -> bool:
         """End a session; whether there was one."""
         user = await self._sessions.find(id)
         if not await self._sessions.end(id) or user is None:
             return False
-        actor = _known(user, address)
+        actor = _known(user, asker)
         await self._audit.record(actor, "session.end", f"user/{user.name}")
         return True
 
-    async def _open(self, user: User, address: str, old: str | None, how: str) -> str:
+    async def _open(self, user: User, asker: Actor, old: str | None, how: str) -> str:
         id = await self._sessions.open(user, old)
-        actor = _known(user, address)
+        actor = _known(user, asker)
         await self._audit.record(actor, "session.open", f"user/{user.name}", None, {"by": how})
         return id
 
-    async def _turn_away(self, user: User | None, address: str, how: str) -> NoReturn:
+    async def _turn_away(self, user: User | None, asker: Actor, how: str) -> NoReturn:
         """Put it on record; what stands for an unknown name may be a password, and is left out."""
         subject = f"user/{user.name}" if user else "user"
-        actor = Actor(name="stranger", project=PLATFORM, permissions=frozenset(), address=address)
-        await self._audit.record(actor, "session.refused", subject, None, {"by": how})
+        await self._audit.record(asker, "session.refused", subject, None, {"by": how})
         raise Unauthenticated(REFUSED)
 
     def throttle(self, address: str, name: str = "") -> None:
@@ -112,6 +110,5 @@ class Logins:
             )
 
 
-def _known(user: User, address: str) -> Actor:
-    name = f"user:{user.name}"
-    return Actor(name=name, project=PLATFORM, permissions=frozenset(), address=address)
+def _known(user: User, asker: Actor) -> Actor:
+    return replace(asker, name=f"user:{user.name}")

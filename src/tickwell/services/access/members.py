@@ -10,7 +10,7 @@ from tickwell.errors import Conflict, InvalidInput, NotFound
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.permission import Permission, Role, permissions_of
-from tickwell.services.access.user import User, check_user_name
+from tickwell.services.access.user import User, check_user_name, with_role
 from tickwell.services.audit.audit import Audit
 from tickwell.services.time import Time
 
@@ -25,7 +25,8 @@ class Members:
         self._clock = clock
         self._directory = directory
         self._audit = audit
-        #: By project: between a look for room and what is added nobody else looks.
+        #: By project: between a look, for room or for other admins, and the change nobody else
+        #: looks.
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @needs(Permission.ADMINISTER)
@@ -36,9 +37,9 @@ class Members:
         somebody has an account here.
         """
         actor.require_all(permissions_of(role))
-        if role is not Role.ADMIN:
-            await self._require_another_admin(actor.project, check_user_name(name))
         async with self._turns[actor.project]:
+            if role is not Role.ADMIN:
+                await self._require_another_admin(actor.project, check_user_name(name))
             await self._require_room(actor.project, check_user_name(name))
             before = await give_role(self._directory, self._clock, name, actor.project, role)
         await self._audit.record(
@@ -57,8 +58,9 @@ class Members:
         role = user.roles.get(actor.project) if user else None
         if role is None:
             raise NotFound("member", name)
-        await self._require_another_admin(actor.project, name)
-        await self._directory.change(name, lambda each: without(each, actor.project))
+        async with self._turns[actor.project]:
+            await self._require_another_admin(actor.project, name)
+            await self._directory.change(name, lambda each: without(each, actor.project))
         await self._audit.record(
             actor, "member.remove", f"member/{name}", {"role": role.value}, None
         )
@@ -89,12 +91,10 @@ async def give_role(
 ) -> Role | None:
     """Make a user, existing or not, a member; the role before, if any."""
     name, now = check_user_name(name), clock.now()
-    made = User(name=name, roles={project: role}, generation=now, created_at=now)
+    made = with_role(User(name=name, generation=now, created_at=now), project, role)
     if await directory.read(name) is None and await directory.add(made):
         return None
-    before, _ = await directory.change(
-        name, lambda user: replace(user, roles={**user.roles, project: role})
-    )
+    before, _ = await directory.change(name, lambda user: with_role(user, project, role))
     return before.roles.get(project)
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from tickwell.errors import InvalidInput, InvalidSetting, Unauthenticated
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
+from tickwell.services.access.actor import Actor
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.logins import REFUSED, Logins
 from tickwell.services.access.token import read_unverified, verify
@@ -23,6 +24,8 @@ from tickwell.services.platform import PLATFORM
 from tickwell.services.time import Time
 
 KIND = "oidc_state"
+#: Of one that is unknown, too old, of another browser, or was used.
+USED_UP = "this login was used before, or took too long; begin it anew"
 #: Milliseconds that a person has to log in over there.
 LIFE = 10 * 60_000
 #: No answer, or none that says what was asked for.
@@ -86,9 +89,9 @@ class Oidc:
         self._found: dict[str, Any] | None = None
         self._keys: RemoteKeys | None = None
 
-    async def begin(self, back: str, wanted: str, *, address: str) -> tuple[str, str]:
+    async def begin(self, back: str, wanted: str, *, asker: Actor) -> tuple[str, str]:
         """Where to send the person, and the state that their browser keeps meanwhile."""
-        self._logins.throttle(address)  # each leaves a record, whoever asks
+        self._logins.throttle(asker.address)  # each leaves a record, whoever asks
         found = await self._discover()
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         now = self._clock.now()
@@ -116,18 +119,18 @@ class Oidc:
         return f"{there}{'&' if '?' in there else '?'}{urlencode(query)}", state
 
     async def finish(
-        self, state: str, kept: str, code: str, *, address: str, old: str | None
+        self, state: str, kept: str, code: str, *, asker: Actor, old: str | None
     ) -> tuple[str, str]:
         """The id of a new session, and the page that was wanted. A state is good once."""
         record = await self._store.get_record(KIND, PLATFORM, _hash(state), self._clock.now())
         same_browser = hmac.compare_digest(state.encode(), kept.encode())
         if record is None or not same_browser:
-            raise Unauthenticated(REFUSED)
+            raise Unauthenticated(USED_UP)
         if not await self._store.delete_record(KIND, PLATFORM, record.key):
-            raise Unauthenticated(REFUSED)
+            raise Unauthenticated(USED_UP)
         claims = await self._claims(code, record.document)
         user = await self._user(claims)
-        id = await self._logins.for_user(user, address=address, old=old, how="oidc")
+        id = await self._logins.for_user(user, asker=asker, old=old, how="oidc")
         return id, str(record.document["wanted"])
 
     async def _claims(self, code: str, asked: dict[str, Any]) -> dict[str, Any]:

@@ -78,7 +78,8 @@ class Tokens:
             known = user or User(name=name)
             given = {trusted.project: role}
             # Not written anywhere: it counts as long as the token does.
-            return User(name=name, disabled=known.disabled, roles={**known.roles, **given})
+            roles = {**known.roles, **given}
+            return User(name=name, disabled=known.disabled, roles=roles, home=known.home)
         return user
 
 

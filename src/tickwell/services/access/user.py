@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickwell.errors import InvalidInput
@@ -26,6 +26,9 @@ class User:
     password: str | None = field(default=None, repr=False)
     disabled: bool = False
     roles: Mapping[str, Role] = field(default_factory=dict)
+    #: The project of requests that name none: the first one they were let into. Anybody who
+    #: administers a project can make them a member of another, which must not lead them there.
+    home: str = ""
     #: Raised to end all sessions and tokens at once.
     generation: int = 0
     created_at: int = 0
@@ -39,6 +42,7 @@ def user_to_document(user: User) -> dict[str, Any]:
         "password": user.password,
         "disabled": user.disabled,
         "roles": {project: role.value for project, role in user.roles.items()},
+        "home": user.home,
         "generation": user.generation,
         "created_at": user.created_at,
     }
@@ -48,6 +52,12 @@ def user_from_document(document: dict[str, Any]) -> User:
     """The user in a stored document."""
     roles = {project: Role(role) for project, role in document["roles"].items()}
     return User(**document | {"roles": roles})
+
+
+def with_role(user: User, project: str, role: Role) -> User:
+    """The user as a member of the project."""
+    home = user.home if user.home in user.roles else min(user.roles, default=project)
+    return replace(user, roles={**user.roles, project: role}, home=home)
 
 
 def public(user: User) -> dict[str, Any]:

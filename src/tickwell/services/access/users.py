@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from tickwell.errors import Conflict, InvalidInput, LimitReached, NotFound, Unauthenticated
@@ -36,6 +37,8 @@ class Users:
         self._links = links
         self._audit = audit
         self._tries = Buckets(PER_NAME)
+        #: Between a look for other admins and a change nobody else looks.
+        self._turn = asyncio.Lock()
 
     @needs(Permission.PLATFORM)
     async def create(
@@ -68,25 +71,27 @@ class Users:
         disabled: bool | None = None,
     ) -> User:
         """Make somebody a platform admin or not, able to log in or not; sessions end."""
-        if disabled or platform is False:
-            await self._require_another_admin(name)
-        before, after = await self._directory.change(
-            name,
-            lambda user: replace(
-                user,
-                platform=user.platform if platform is None else platform,
-                disabled=user.disabled if disabled is None else disabled,
-                generation=user.generation + 1,
-            ),
-        )
+        async with self._turn:
+            if disabled or platform is False:
+                await self._require_another_admin(name)
+            before, after = await self._directory.change(
+                name,
+                lambda user: replace(
+                    user,
+                    platform=user.platform if platform is None else platform,
+                    disabled=user.disabled if disabled is None else disabled,
+                    generation=user.generation + 1,
+                ),
+            )
         await self._note(actor, "user.change", before, after)
         return after
 
     @needs(Permission.PLATFORM)
     async def remove(self, actor: Actor, name: str) -> None:
         """Forget a user, in every project."""
-        await self._require_another_admin(name)
-        user = await self._directory.remove(name)
+        async with self._turn:
+            await self._require_another_admin(name)
+            user = await self._directory.remove(name)
         if user is None:
             raise NotFound("user", name)
         await self._note(actor, "user.remove", user, None)

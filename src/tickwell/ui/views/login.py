@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.api.authentication import project_cookie
+from tickwell.api.authentication import asker_of, project_cookie
 from tickwell.api.context import administration_of, context_of
 from tickwell.api.cookies import drop_session, session_of, set_session
 from tickwell.api.problems import status_of
@@ -44,12 +44,12 @@ async def log_in(
     """A new session, then on to the page that was wanted."""
     require_own_site(request)
     logins = administration_of(request).logins
-    address, old = request.client.host if request.client else "", session_of(request)
+    asker, old = asker_of(request), session_of(request)
     try:
         if link:
-            id = await logins.by_link(link, address=address, old=old)
+            id = await logins.by_link(link, asker=asker, old=old)
         else:
-            id = await logins.by_password(name, password, address=address, old=old)
+            id = await logins.by_password(name, password, asker=asker, old=old)
     except (Unauthenticated, LimitReached) as error:
         return form(request, "", next, str(error), status_of(error))
     answer = go(request, inside(next))
@@ -63,8 +63,7 @@ async def log_out(request: Request) -> Response:
     id = session_of(request)
     if id:
         await context_of(request).visit(request)
-        address = request.client.host if request.client else ""
-        await administration_of(request).logins.log_out(id, address=address)
+        await administration_of(request).logins.log_out(id, asker=asker_of(request))
     answer = go(request, "/login")
     drop_session(request, answer)
     answer.delete_cookie(project_cookie(request), path="/")

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from tickwell.api.authentication import asker_of
 from tickwell.api.context import administration_of
 from tickwell.api.cookies import own_name, session_of, set_session
 from tickwell.api.origin import origin_of, root_of
@@ -27,7 +28,7 @@ async def begin(request: Request, next: Annotated[str, Query(max_length=2000)] =
     # Not by the name of its route: whoever hands us requests has routes of their own.
     back = f"{origin_of(request)}/login/oidc/back"
     try:
-        address, state = await _oidc(request).begin(back, inside(next), address=_client(request))
+        address, state = await _oidc(request).begin(back, inside(next), asker=asker_of(request))
     except Unauthenticated as error:
         return form(request, "", next, str(error), HTTPStatus.UNAUTHORIZED)
     answer = RedirectResponse(address, HTTPStatus.SEE_OTHER)
@@ -55,7 +56,7 @@ async def finish(
             state,
             request.cookies.get(own_name(request, _STATE), ""),
             code,
-            address=_client(request),
+            asker=asker_of(request),
             old=session_of(request),
         )
     except Unauthenticated as error:
@@ -68,10 +69,6 @@ async def finish(
 
 def _path(request: Request) -> str:
     return f"{root_of(request)}/login/oidc"
-
-
-def _client(request: Request) -> str:
-    return request.client.host if request.client else ""
 
 
 def _oidc(request: Request) -> Oidc:
