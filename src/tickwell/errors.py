@@ -86,11 +86,19 @@ class Conflict(TickwellError):
 
 
 class JobExists(Conflict):
-    """The name is taken in this project."""
+    """The name is taken in this project, or several of a batch are."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *more: str) -> None:
         self.name = name
-        super().__init__(f"a job named {name!r} exists already; edit it, or choose another name")
+        if not more:
+            said = f"a job named {name!r} exists already; edit it, or choose another name"
+        else:
+            shown = ", ".join(map(repr, (name, *more[:9]))) + (", …" if len(more) > 9 else "")
+            said = (
+                f"{len(more) + 1:,} of these names are taken: {shown};"
+                " edit those jobs, or choose other names"
+            )
+        super().__init__(said)
 
 
 class JobIdTaken(Conflict):

@@ -38,7 +38,7 @@ class Journal:
     def __init__(self):
         self.entries = []
 
-    async def record(self, actor, action, subject, before, after):
+    async def record(self, actor, action, subject, before, after, *, project=None):
         self.entries.append((actor.name, action, subject))
 
 

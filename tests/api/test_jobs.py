@@ -83,6 +83,8 @@ async def test_what_was_read_can_be_sent_back_changed(world, http):
     assert stale.status_code == 412
     versions = (await http.get("/jobs/report/versions")).json()["items"]
     assert [each["version"] for each in versions] == [2, 1]
+    assert [each["definition"]["version"] for each in versions] == [2, 1]
+    assert {each["definition"]["created_at"][-1] for each in versions} == {"Z"}
 
 
 async def test_definitions_that_are_very_large_come_page_by_page(world, http, monkeypatch):
@@ -261,6 +263,10 @@ async def test_a_batch_is_all_or_none(world, http):
     assert [job["name"] for job in answer.json()["items"]] == ["a", "b"]
     taken = await http.post("/jobs/batch", json={"jobs": [{**good, "name": "z"}, good]})
     assert taken.status_code == 409
+    assert "a job named 'a' exists already" in taken.json()["detail"]
+    several = [{**good, "name": name} for name in "zab"]
+    taken = await http.post("/jobs/batch", json={"jobs": several})
+    assert "2 of these names are taken: 'a', 'b'" in taken.json()["detail"]
     assert (await http.get("/jobs/z")).status_code == 404
     assert [action for _, action, _ in world.journal.entries] == ["job.create_many"]
 

@@ -193,3 +193,13 @@ async def test_lost_attempts_are_seen_with_the_execution(world, http):
     execution = (await http.get(f"/executions/{id}")).json()
     assert [each["error"] for each in execution["attempts"]] == ["first", "second"]
     assert execution["state"] == "dead"
+
+
+async def test_what_is_wrong_with_a_filter_is_pointed_at(http):
+    for wrong, pointer in (
+        ({"tag": 1}, "/filter/tag"),
+        ({"states": ["no"]}, "/filter/states"),
+        ({"states": ["deleted"]}, "/filter/states"),
+    ):
+        answer = await http.post("/bulk/pause", json={"filter": wrong})
+        assert answer.json()["errors"][0]["pointer"] == pointer

@@ -97,3 +97,24 @@ def test_a_paused_job_is_added_paused(filled, folder, either):
     assert filled("jobs", "import", "jobs.json").err == "1 job: 1 added, 0 changed, 0 unchanged.\n"
     shown = filled("jobs", "show", "tidy", "--json").json
     assert (shown["state"], shown["pause"]["since"]) == ("paused", shown["created_at"])
+
+
+@pytest.mark.parametrize(
+    ("until", "state"), [("2999-01-01T00:00:00.000Z", "paused"), ("2020-01-01T00:00:00Z", "active")]
+)
+def test_a_pause_keeps_its_end(filled, folder, until, state):
+    jobs = filled("jobs", "export").json["jobs"]
+    (folder / "jobs.json").write_text(json.dumps([jobs[1] | {"pause": {"until": until}}]))
+    filled("jobs", "rm", "tidy", "--yes")
+    filled("jobs", "import", "jobs.json")
+    assert filled("jobs", "show", "tidy", "--json").json["state"] == state
+    again = filled("jobs", "export").json["jobs"][1]
+    assert again.get("pause") == ({"why": "", "until": until} if state == "paused" else None)
+
+
+@pytest.mark.parametrize("pause", [True, {"why": 3}, {"until": 7}])
+def test_a_pause_that_is_none_is_refused(filled, folder, pause):
+    jobs = filled("jobs", "export").json["jobs"]
+    (folder / "jobs.json").write_text(json.dumps([jobs[0] | {"name": "new", "pause": pause}]))
+    ended = filled("jobs", "import", "jobs.json")
+    assert (ended.code, "new: pause: is no pause" in ended.err) == (2, True), ended.err

@@ -39,7 +39,7 @@ def definition(
         raise InvalidJob(error.reason, field=field, hint=error.hint) from None
 
 
-def definitions(documents: Any) -> list[Job]:
+def definitions(documents: Any, *, flat: bool = False) -> list[Job]:
     """The jobs of a batch; everything that is wrong is said at once."""
     if not isinstance(documents, list) or not 1 <= len(documents) <= MOST:
         raise InvalidJob(f"a list of 1 to {MOST} jobs is needed", field="jobs")
@@ -47,7 +47,7 @@ def definitions(documents: Any) -> list[Job]:
     names: dict[str, int] = {}
     for number, document in enumerate(documents):
         try:
-            job = alike(document)
+            job = _flat(document) if flat else alike(document)
         except InvalidInput as error:
             field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
             wrong.append(InvalidJob(error.reason, field=field, hint=error.hint))
@@ -59,6 +59,15 @@ def definitions(documents: Any) -> list[Job]:
     if wrong:
         raise Invalid(wrong)
     return found
+
+
+def _flat(document: Any) -> Job:
+    job, enabled = definition(document, flat=True)
+    if enabled is False:
+        raise InvalidJob(
+            "no job of a batch is added as paused", field="enabled", hint="Add it by itself"
+        )
+    return job
 
 
 def alike(document: Any) -> Job:
@@ -94,15 +103,13 @@ _MOST_ALIKE = 1024
 _LONGEST = 4096
 
 
-def patch_of(document: Any, *, flat: bool = False) -> dict[str, Any]:
-    """A merge patch that touches only what a client may write."""
+def patch_of(document: Any, *, flat: bool = False) -> tuple[dict[str, Any], bool | None]:
+    """A merge patch that touches only what a client may write, and what `enabled` said."""
     given, enabled = canonical(document) if flat else (document, None)
     if not isinstance(given, dict):
         raise InvalidJob("a patch is an object", hint='For example {"priority": 7}')
-    if enabled is not None:
-        raise InvalidJob("is no part of a patch", field="enabled", hint="Pause or resume the job")
     _refuse_read_only(given)
-    return given
+    return given, enabled
 
 
 def _refuse_read_only(document: Any) -> None:

@@ -52,21 +52,21 @@ class ExecutionQuery(HistoryQuery):
     queue: str | None = Field(default=None, max_length=255)
 
 
-def job_filter(given: dict[str, Any], states: list[Any] | None) -> JobFilter:
-    """The filter of a query or of a bulk action."""
+def job_filter(given: dict[str, Any], states: list[Any] | None, at: str = "") -> JobFilter:
+    """The filter of a query, or of a bulk action, where it stands at `filter.`."""
     for name, value in given.items():
         if value is not None and (not isinstance(value, str) or "\0" in value or len(value) > 255):
-            raise InvalidInput("is not a text of 255 characters at most", field=name)
+            raise InvalidInput("is not a text of 255 characters at most", field=at + name)
     if not states:
         return JobFilter(**given)
     try:
         chosen = frozenset(JobState(state) for state in states)
     except ValueError as error:
         raise InvalidInput(
-            f"{error}", field="states", hint="Use active, paused, finished"
+            f"{error}", field=f"{at}states", hint="Use active, paused, finished"
         ) from None
     if JobState.DELETED in chosen:
-        raise InvalidInput("deleted jobs are gone", field="states")
+        raise InvalidInput("deleted jobs are gone", field=f"{at}states")
     return JobFilter(**given, states=chosen)
 
 

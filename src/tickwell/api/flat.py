@@ -35,21 +35,21 @@ def canonical(document: Any) -> tuple[Any, bool | None]:
     enabled = document.get("enabled")
     if enabled is not None and not isinstance(enabled, bool):
         raise InvalidInput("is neither true nor false", field="enabled")
-    found: dict[str, Any] = {}
-    for name, value in document.items():
-        place = _PLACES.get(name)
-        if place is not None:
-            _put(found, place, value, name)
-        elif name != "enabled":
-            found[name] = value
+    # First what is canonical, in whatever order it came: then what is said twice is seen.
+    found = {name: value for name, value in document.items() if name not in {*_PLACES, "enabled"}}
+    for name, place in _PLACES.items():
+        if name in document:
+            _put(found, place, document[name], name)
     return found, enabled
 
 
 def _put(document: dict[str, Any], place: tuple[str, ...], value: Any, name: str) -> None:
     for part in place[:-1]:
-        document = document.setdefault(part, {})
-        if not isinstance(document, dict):
+        inner = document.get(part, {})
+        if not isinstance(inner, dict):
             raise InvalidInput(f"{part} says it already", field=name)
+        document[part] = inner.copy()  # not into what was sent
+        document = document[part]
     if place[-1] in document:
         raise InvalidInput("is said twice", field=name)
     document[place[-1]] = value

@@ -82,6 +82,8 @@ def choice(value: Any, field: str, kind: type[E]) -> E:
 
 def choices(value: Any, field: str, kind: type[E]) -> list[E]:
     """Several words of an enumeration."""
+    if value is None:
+        raise InvalidInput("is missing", field=field, hint=f"Known are {', '.join(kind)}")
     if not isinstance(value, list):
         raise InvalidInput("is not a list", field=field, hint=f"Known are {', '.join(kind)}")
     return [choice(each, f"{field}.{number}", kind) for number, each in enumerate(value)]

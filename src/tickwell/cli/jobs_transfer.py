@@ -62,6 +62,7 @@ async def import_jobs(
                         done[await _put(session, document)] += 1
                     else:
                         require(document)
+                        _pause_in(document, 0)
                         _job(_portable(document))
             except InvalidInput as error:
                 field = f"{document.get('name') or number}: {error.field}"
@@ -77,14 +78,15 @@ async def import_jobs(
 async def _put(session: Session, document: Document) -> str:
     from tickwell.errors import JobExists
 
-    wanted, pause = _portable(document), document.get("pause")
+    wanted, now = _portable(document), await session.backend.now()
+    paused, why, until = _pause_in(document, now)
     try:
-        before, is_new = await session.backend.jobs_add(wanted, paused=bool(pause))
+        before, is_new = await session.backend.jobs_add(wanted, paused=paused)
     except JobExists:
         before, is_new = await session.backend.jobs_get(wanted["name"]), False
     if is_new:
-        if pause and pause.get("why"):  # it is paused already, without a word
-            await session.backend.jobs_pause(before["id"], why=pause["why"], until=None)
+        if paused and (why or until):  # it is paused already, without a word and without end
+            await session.backend.jobs_pause(before["id"], why=why, until=until)
         return "added"
     known = _portable(before)
     if "retention" not in wanted and "retention" in known:
@@ -103,7 +105,29 @@ def _portable(job: Document) -> Document:
 
 
 def _paused(job: Document) -> Document:
-    return {"pause": {"why": job["pause"]["why"]}} if job["pause"] else {}
+    if not job["pause"]:
+        return {}
+    said = {name: job["pause"][name] for name in ("why", "until")}
+    return {"pause": {name: value for name, value in said.items() if value is not None}}
+
+
+def _pause_in(document: Document, now: int) -> tuple[bool, str, int | None]:
+    """Whether the job of a file is paused, why, and until when; one that is over counts no more."""
+    from tickwell.cli.times import read_time
+    from tickwell.errors import InvalidInput
+
+    pause = document.get("pause")
+    if pause is None:
+        return False, "", None
+    why, end = (pause.get("why", ""), pause.get("until")) if isinstance(pause, dict) else (0, 0)
+    if not isinstance(why, str) or not isinstance(end, str | None):
+        raise InvalidInput(
+            "is no pause",
+            field="pause",
+            hint='For example {"why": "holidays", "until": "2027-01-07T00:00:00Z"}',
+        )
+    until = None if end is None else read_time(end, "pause.until", now)
+    return until is None or until > now, why, until
 
 
 def _job(definition: Document) -> Job:

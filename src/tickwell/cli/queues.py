@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -48,7 +49,7 @@ async def pause(
     if session.as_json:
         session.screen.json(page)
     else:
-        session.screen.say(f"Paused {queue}. Let it go on: tickwell queues resume {queue}")
+        session.screen.say(f"Paused {queue}. Let it go on: tickwell queues resume {quote(queue)}")
 
 
 @command(app, "resume")

@@ -218,5 +218,6 @@ class Retention:
     def __post_init__(self) -> None:
         make_durations(self, "retention", "age", "dead")
         require_whole(self, "retention", "count")
-        if self.age < 0 or self.count < 0 or self.dead < 0:
-            raise InvalidJob("retention is not negative", field="retention")
+        for name in ("age", "count", "dead"):
+            if getattr(self, name) < 0:
+                raise InvalidJob("retention is not negative", field=f"retention.{name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from shlex import quote
 from typing import Protocol
 
 from tickwell.domain.execution import State
@@ -154,7 +155,7 @@ def _workers(
 
 def _paused(queue: Record) -> Finding:
     why = f": {queue.document['why']}" if queue.document["why"] else ""
-    remedy = f"Let it go on: tickwell queues resume {queue.key}"
+    remedy = f"Let it go on: tickwell queues resume {quote(queue.key)}"
     return Finding("queues", Level.WARNING, f"the queue {queue.key} is paused{why}", remedy)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tickwell.clock import to_datetime
 from tickwell.domain.change import Changed
-from tickwell.domain.document import document_of
+from tickwell.domain.document import document_of, job_to_document
 from tickwell.domain.execution import Attempt, Execution
 from tickwell.domain.job import Entry, Job, JobState, Pause
 from tickwell.domain.note import Output, Progress
@@ -62,9 +62,7 @@ def entry_document(entry: Entry) -> Document:
         "queue": job.queue,
         **document_of(entry),
         **said,
-        "version": job.version,
-        "saved_at": instant_text(job.saved_at),
-        "created_at": instant_text(job.created_at),
+        **_stamps(job),
         "state": cursor.state.value,
         "next_fire_time": _maybe(_next_fire(entry)),
         "pause": None if cursor.pause is None else _pause(cursor.pause),
@@ -73,6 +71,19 @@ def entry_document(entry: Entry) -> Document:
             "runs": cursor.runs,
             "failures": cursor.failures,
         },
+    }
+
+
+def definition_document(job: Job, made: Document | None = None) -> Document:
+    """A definition that a job had or has, as `entry_document` shows it; `made`: as it is stored."""
+    return {**(made or job_to_document(job)), **_stamps(job)}
+
+
+def _stamps(job: Job) -> Document:
+    return {
+        "version": job.version,
+        "saved_at": instant_text(job.saved_at),
+        "created_at": instant_text(job.created_at),
     }
 
 

@@ -178,8 +178,9 @@ class Feed:
 
     def _tell_execution(self, project: str, execution: Execution) -> None:
         document = execution_document(execution)
-        # What may be large or private is read where rights are checked for it.
-        for name in ("payload", "result"):
+        # What may be large or private is read where rights are checked for it; and no job is looked
+        # up for an event.
+        for name in ("payload", "result", "job_name"):
             document.pop(name)
         kind = f"tickwell.execution.{execution.state.value}"
         self.tell(project, kind, f"execution/{execution.id}", document)

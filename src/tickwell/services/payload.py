@@ -12,7 +12,7 @@ from tickwell.errors import InvalidPayload
 LARGEST = 1024 * 1024
 #: Lists in lists and objects in objects.
 DEEPEST = 100
-#: Leave a payload as it is; None is a payload too.
+#: Leave a payload as it is; None stands for the job's own.
 KEEP: Final[Any] = object()
 
 

@@ -144,6 +144,11 @@ class Projects:
     @needs(Permission.PLATFORM)
     async def delete(self, actor: Actor, name: str) -> None:
         """Take a project away: its keys and members at once, its jobs, its secrets."""
+        if name == DEFAULT:
+            raise Conflict(
+                f"the project {DEFAULT} cannot be deleted: what names no project is in it;"
+                " delete its jobs instead"
+            )
         record = await self._existing_record(name)
         project = _project(record)
         now = self._clock.now()

@@ -25,7 +25,7 @@ router = APIRouter(tags=["audit"])
 
 
 Cursor = Annotated[str | None, Query(max_length=1000)]
-Limit = Annotated[int, Query(ge=1, le=100)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 @router.get("/audit", **described("list_audit", models.Entries))

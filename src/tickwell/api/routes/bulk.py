@@ -113,7 +113,8 @@ def _read(body: bytes, *more: str) -> tuple[dict[str, Any], JobFilter, bool]:
     if states is not None and not isinstance(states, list):
         raise InvalidInput("is not a list", field="filter.states")
     fields = {name: value for name, value in where.items() if name != "states"}
-    return given, job_filter(fields, states), values.flag(given.get("dry_run"), "dry_run")
+    chosen = job_filter(fields, states, at="filter.")
+    return given, chosen, values.flag(given.get("dry_run"), "dry_run")
 
 
 def _answer(done: Bulk) -> Response:

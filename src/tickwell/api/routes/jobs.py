@@ -84,7 +84,7 @@ async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -
     async def act() -> Response:
         jobs = context.operations.jobs
         documents = bodies.object_of(body, "jobs").get("jobs")
-        given = definitions(documents)
+        given = definitions(documents, flat=takes_flat(request))
         added = await jobs.create_many(actor, given, again=is_sent_again(request), fresh=True)
         items = texts_of((each.entry for each in added), entry_document, text_of)
         return answer_items(items, {"new": [each.new for each in added]}, 201)
@@ -148,9 +148,9 @@ async def patch(request: Request, key: str, actor: Actor = allow(Permission.EDIT
     """Change some fields by a JSON merge patch; null gives a field its default back."""
     flat = takes_flat(request)
     version = await expected_version(request, actor, key, required=not flat)
-    given = patch_of(await bodies.read_json(request), flat=flat)
+    given, enabled = patch_of(await bodies.read_json(request), flat=flat)
     jobs = context_of(request).operations.jobs
-    return changed_answer(await jobs.patch(actor, key, given, version))
+    return changed_answer(await jobs.patch(actor, key, given, version, enabled=enabled))
 
 
 @router.delete("/jobs/{key}", **described("delete_job", models.JobChanged, if_match=False))

@@ -12,6 +12,7 @@ from tickwell.api.models import administration as models
 from tickwell.api.models.job import Retention
 from tickwell.api.security import allow
 from tickwell.domain.document.job import retention_from_document, retention_to_document
+from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 
@@ -38,5 +39,10 @@ async def get_retention(request: Request, actor: Actor = allow(Permission.READ))
 async def set_retention(request: Request, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
     """Give it to jobs that are made from now on; those there are keep what they have."""
     given = await bodies.read_object(request, "age", "count", "dead")
-    kept = await administration_of(request).retentions.set(actor, retention_from_document(given))
+    try:
+        wanted = retention_from_document(given)
+    except InvalidInput as error:  # as of a job, of which it is a part
+        field = error.field.removeprefix("retention").removeprefix(".")
+        raise InvalidInput(error.reason, field=field, hint=error.hint) from None
+    kept = await administration_of(request).retentions.set(actor, wanted)
     return answer(retention_to_document(kept, whole=True))

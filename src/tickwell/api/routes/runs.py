@@ -17,12 +17,12 @@ from tickwell.api.models import job as models
 from tickwell.api.paging import opened, sealed
 from tickwell.api.routes.jobs import changed_answer
 from tickwell.api.security import allow
-from tickwell.domain.document import job_to_document
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import (
     backfill_document,
     completeness_document,
+    definition_document,
     execution_document,
     instant_text,
     slots_document,
@@ -181,7 +181,7 @@ async def versions(
         {
             "version": job.version,
             "saved_at": instant_text(job.saved_at),
-            "definition": job_to_document(job),
+            "definition": definition_document(job),
         }
         for job in page.items
     ]

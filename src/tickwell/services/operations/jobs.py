@@ -16,6 +16,7 @@ from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.admission import check_handler
+from tickwell.services.documents import definition_document
 from tickwell.services.operations.merge import merged
 from tickwell.services.operations.paging import job_size, read_page
 from tickwell.services.operations.said import ids_document
@@ -110,20 +111,25 @@ class JobOperations:
         An `enabled` that is not so is refused: an edit does not change it.
         """
         before = await self._own(actor, key)
-        if enabled is not None and enabled == (before.cursor.state is JobState.PAUSED):
-            hint = "Pause or resume the job"
-            raise InvalidJob("is no part of an edit", field="enabled", hint=hint)
+        _require_so(before, enabled=enabled)
         if not exactly:
             job = with_retention(job, before.job.retention)
         return await self._edit(actor, "job.replace", before, job, expected_version)
 
     @needs(Permission.EDIT)
     async def patch(
-        self, actor: Actor, key: str, patch: Any, expected_version: int | None = None
+        self,
+        actor: Actor,
+        key: str,
+        patch: Any,
+        expected_version: int | None = None,
+        *,
+        enabled: bool | None = None,
     ) -> Changed:
         """Change some fields by a JSON merge patch: null gives a field its default back."""
         while True:
             before = await self._own(actor, key)
+            _require_so(before, enabled=enabled)
             job = job_from_document(merged(job_to_document(before.job), patch))
             if "retention" in patch and patch["retention"] is None:
                 job = with_retention(job, await self.tools.retention(actor.project))
@@ -194,12 +200,19 @@ class JobOperations:
         except JobExists:
             before = await self._made_before(own) if again else []
             if not before:
-                raise
+                raise JobExists(*await self._taken(own)) from None
             return [Added(entry=entry, new=True) for entry in before]
         return [
             Added(entry=entry, new=entry.job.id == job.id)
             for entry, job in zip(added, own, strict=True)
         ]
+
+    async def _taken(self, jobs: Sequence[Job]) -> Sequence[str]:
+        """The names that are; should they have come free meanwhile, all of them were in the way."""
+        names = [job.name for job in jobs]
+        found = await self.tools.store.get_jobs(jobs[0].project, names)
+        there = {entry.job.name for entry in found if entry.cursor.state is not JobState.DELETED}
+        return [name for name in names if name in there] or names
 
     async def _made_before(self, jobs: Sequence[Job]) -> Sequence[Entry]:
         """The jobs under these names, if all are such as were to be made, and none was edited."""
@@ -248,6 +261,12 @@ def _is_made_before(job: Job, entry: Entry) -> bool:
     return job.created_at - before.created_at <= DAY and copied(job, **own) == before
 
 
+def _require_so(entry: Entry, *, enabled: bool | None) -> None:
+    if enabled is not None and enabled == (entry.cursor.state is JobState.PAUSED):
+        hint = "Pause or resume the job"
+        raise InvalidJob("is no part of an edit", field="enabled", hint=hint)
+
+
 def _expect(entry: Entry, version: int | None) -> None:
     if version is not None and version != entry.job.version:
         raise VersionConflict(entry.job.name, version, entry.job.version)
@@ -257,4 +276,4 @@ def _document(entry: Entry | None) -> dict[str, Any] | None:
     """What an audit entry keeps of a job: its definition, and whether it fires."""
     if entry is None:
         return None
-    return document_of(entry) | {"state": entry.cursor.state.value}
+    return definition_document(entry.job, document_of(entry)) | {"state": entry.cursor.state.value}

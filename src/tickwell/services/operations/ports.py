@@ -14,9 +14,19 @@ class Auditor(Protocol):
     """Writes down who changed what. Every mutation ends with exactly one entry."""
 
     async def record(
-        self, actor: Actor, action: str, subject: str, before: Any, after: Any
+        self,
+        actor: Actor,
+        action: str,
+        subject: str,
+        before: Any,
+        after: Any,
+        *,
+        project: str | None = None,
     ) -> None:
-        """Note that the actor did "job.pause" to "job/<id>"; before and after are documents."""
+        """Note that the actor did "job.pause" to "job/<id>"; before and after are documents.
+
+        In the log of the actor's project, unless another is named.
+        """
         ...
 
 
@@ -38,7 +48,14 @@ class Unaudited:
     """Writes nothing down: for a process that keeps no audit log."""
 
     async def record(
-        self, actor: Actor, action: str, subject: str, before: Any, after: Any
+        self,
+        actor: Actor,
+        action: str,
+        subject: str,
+        before: Any,
+        after: Any,
+        *,
+        project: str | None = None,
     ) -> None:
         """Nothing to do."""
 

@@ -16,6 +16,7 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import queue_pause_document
 from tickwell.services.operations.tools import Tools
+from tickwell.services.platform import PLATFORM
 
 #: Who paused a queue, why and when.
 Pause = dict[str, Any]
@@ -89,7 +90,8 @@ class QueueOperations:
         self, actor: Actor, action: str, name: str, before: Pause | None, after: Pause | None
     ) -> None:
         said = queue_pause_document(before), queue_pause_document(after)
-        await self.tools.auditor.record(actor, action, f"queue/{name}", *said)
+        # All projects have to do with it.
+        await self.tools.auditor.record(actor, action, f"queue/{name}", *said, project=PLATFORM)
 
     async def _pause(self, name: str, now: int) -> Pause | None:
         found = await self.tools.store.get_record(PAUSE_KIND, PAUSE_PROJECT, name, now)
