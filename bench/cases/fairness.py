@@ -12,8 +12,8 @@ from bench.stores import Kind
 CROWD = 100_000
 #: At most, of each run: a crowd is gone sooner, and what comes after it says nothing.
 SECONDS = 20
-#: Runs that are taken together: of the 100 or 200 fires of one, p99 is the worst or the next.
-TIMES = 2
+#: Runs that are taken together: of the 50 to 200 fires of one, p99 is the worst or the next.
+TIMES = 4
 BAR = 2.0
 KNOWN = ("SQLite", "PostgreSQL")
 KINDS = ("due", "queued")
