@@ -76,10 +76,13 @@ class Scene:
         await self.store.finish(reports, now)
         return AttemptsFinished(reports=reports)
 
-    async def told(self, callback):
+    async def messages(self, callback):
         where = ExecutionFilter(project="acme", job_id=callback.id)
-        page = await self.store.list_executions(where, None, 100)
-        return sorted(each.payload["type"].removeprefix("execution.") for each in page.items)
+        return [each.payload for each in (await self.store.list_executions(where, None, 100)).items]
+
+    async def told(self, callback):
+        messages = await self.messages(callback)
+        return sorted(each["type"].removeprefix("execution.") for each in messages)
 
 
 @pytest.fixture
@@ -107,6 +110,8 @@ async def test_each_event_is_told_once_whoever_sees_it(scene):
     await tell(scene, *events, relays=4)
     await tell(scene, *events)
     assert await scene.told(callback) == ["dead", "succeeded"]
+    messages = await scene.messages(callback)
+    assert {each["data"]["job_name"] for each in messages} == {"report"}
 
 
 async def test_failed_attempts_dead_letters_and_recovery(scene):

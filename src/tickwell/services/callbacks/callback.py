@@ -126,7 +126,7 @@ def was_revived(execution: Execution) -> bool:
     return tried > execution.charged + execution.lost
 
 
-def message(news: News, kind: Told) -> dict[str, Any]:
+def message(news: News, kind: Told, job_name: str | None) -> dict[str, Any]:
     """The payload, in the form of Standard Webhooks."""
     return {
         "type": f"execution.{kind.value}",
@@ -134,6 +134,7 @@ def message(news: News, kind: Told) -> dict[str, Any]:
         "data": {
             "project": news.project,
             "job_id": news.job,
+            "job_name": job_name,
             "execution_id": news.execution,
             "attempt": news.attempt,
             "fire_time": to_text(to_datetime(news.fire_time)),

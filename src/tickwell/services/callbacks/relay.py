@@ -16,7 +16,7 @@ from tickwell.domain.execution import State
 from tickwell.domain.outcome import Report
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Record
-from tickwell.ports.store import HistoryStore, RecordStore
+from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.callbacks.callback import (
     KIND,
     PLACE,
@@ -45,7 +45,7 @@ _ENDED = frozenset({State.SUCCEEDED, State.DEAD})
 _SWEEP = "callback_sweep"
 
 
-class RelayStore(HistoryStore, RecordStore, Protocol):
+class RelayStore(CatalogStore, HistoryStore, RecordStore, Protocol):
     """What the relay needs of a store."""
 
 
@@ -63,6 +63,7 @@ class Relay:
         self._news: deque[News] = deque(maxlen=MOST)
         self._projects: Recall[str, frozenset[str]] = Recall(clock)
         self._callbacks: Recall[str, list[Callback]] = Recall(clock)
+        self._names: Recall[tuple[str, str], str | None] = Recall(clock)
         self._swept_at = clock.monotonic()
         self._leave: Callable[[], None] = lambda: None
 
@@ -115,12 +116,17 @@ class Relay:
 
     async def _ask(self, callback: Callback, news: News, kind: Told) -> None:
         key = f"{news.execution}:{news.attempt}:{kind.value}"
+        name = await self._names.get((news.project, news.job), lambda: self._name_of(news))
         try:
             await self._executions.trigger(
-                news.project, callback.sender, payload=message(news, kind), key=key
+                news.project, callback.sender, payload=message(news, kind, name), key=key
             )
         except NotFound:
             return  # deleted meanwhile
+
+    async def _name_of(self, news: News) -> str | None:
+        found = await self._store.get_jobs(news.project, [news.job])
+        return found[0].job.name if found else None
 
     async def _had_died(self, news: News) -> bool:
         """Itself, before somebody revived it, or the one before it."""
