@@ -25,7 +25,6 @@ from tickwell.services.secrets.place import KIND as SECRET
 from tickwell.services.time import Time
 
 KIND = PROJECT_KIND
-MOST = 10_000
 _PAGE = 500
 
 
@@ -88,8 +87,8 @@ class Projects:
     @needs(Permission.PLATFORM)
     async def list(self, actor: Actor) -> list[Project]:
         """All projects that are not deleted, by name."""
-        records = await self._store.list_records(KIND, PLATFORM, "", self._clock.now(), MOST)
-        found = [_project(record) for record in records]
+        records = every_record(self._store, KIND, PLATFORM, self._clock.now())
+        found = [_project(record) async for record in records]
         return [project for project in found if project.deleted_at is None]
 
     @needs(Permission.PLATFORM)
