@@ -9,7 +9,7 @@ from tickwell.domain.http import Http
 from tickwell.domain.policy import Delivery
 from tickwell.errors import StoreUnavailable
 from tickwell.executors.http.breaker import WINDOW, Breakers
-from tickwell.executors.http.secrets import hider
+from tickwell.executors.http.hiding import Hider
 
 A, B = ("acme", "a"), ("other", "a")
 
@@ -141,6 +141,6 @@ async def test_secrets_that_cannot_be_read_now_send_nothing_and_cost_nothing(
     ],
 )
 def test_a_secret_is_hidden_in_every_form_that_it_was_sent_in(text):
-    hidden = hider(['pa"ss/wörd'])(text)
+    hidden = Hider(['pa"ss/wörd'])(text)
     assert "***" in hidden
     assert "ss" not in hidden

@@ -13,7 +13,7 @@ from tests.executors.http.conftest import a_claim
 from tests.executors.http.receiver import answers
 from tests.executors.http.test_auth import Vault
 from tickwell.domain.http import Http, OAuth
-from tickwell.executors.http.secrets import hider
+from tickwell.executors.http.hiding import Hider
 
 SECRET = "ca/na+ry <7731> & 'ö' \"so\""
 FORMS = {
@@ -40,7 +40,7 @@ FORMS = {
 
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
 def test_a_secret_is_hidden_in_every_form(text):
-    hidden = hider([SECRET])(f"you sent {text}, which is wrong")
+    hidden = Hider([SECRET])(f"you sent {text}, which is wrong")
     assert hidden.replace('"', "") == "you sent ***, which is wrong"
 
 
@@ -61,5 +61,5 @@ def test_a_text_that_ends_in_the_beginning_of_a_secret_is_cut_before_it():
             for before in ("", "x", "abc", "aaaa", "abcabc"):
                 text = before + secret[:length]
                 longest = next(n for n in range(len(text)) if secret.startswith(text[n:]))
-                assert hider([secret])(text) in {text[:longest] + "***", "***"}, text
-        assert hider([secret])("x" + secret[:3]) == "x" + secret[:3]
+                assert Hider([secret])(text) in {text[:longest] + "***", "***"}, text
+        assert Hider([secret])("x" + secret[:3]) == "x" + secret[:3]

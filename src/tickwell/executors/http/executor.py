@@ -20,12 +20,13 @@ from tickwell.executors.http.answer import Answer
 from tickwell.executors.http.breaker import Breakers
 from tickwell.executors.http.deadline import Deadlines
 from tickwell.executors.http.guard import Guard, Refused
+from tickwell.executors.http.hiding import HIDE_NOTHING, Hider, aside, make_hider
 from tickwell.executors.http.oauth import Refusal, Tokens
 from tickwell.executors.http.places import Places
 from tickwell.executors.http.plan import Plan
 from tickwell.executors.http.request import build, build_plain
 from tickwell.executors.http.resolver import Resolver, SystemResolver
-from tickwell.executors.http.secrets import HIDE_NOTHING, NoSecrets, Secrets, hider
+from tickwell.executors.http.secrets import NoSecrets, Secrets
 from tickwell.executors.http.values import Unsendable, Values
 from tickwell.executors.http.verdict import judge, says_of_host
 from tickwell.executors.text import clean
@@ -167,24 +168,26 @@ class HttpExecutor:
                 values = Values(claim, secrets)
                 auth = plan.credentials(values)
                 shown = "" if auth is None else auth.shown.removeprefix("Basic ")
-                hide = hider([*secrets.values(), shown])
+                hide = await make_hider({*secrets.values(), shown})
                 token = None if auth is None else await self._tokens.get(auth, client.send)
                 request = build(plan, claim, values, self._clock.now(), token)
                 if plan.target.auth is not None:
                     shown = request.headers["Authorization"].split(" ")[1]
-                    hide = hider([*secrets.values(), shown])
+                    hide = await make_hider({*secrets.values(), shown})
             answer = await client.send(request)
         except (Unsendable, Refused) as error:
-            return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)), retry=False)
+            return await _failed(error, hide, retry=False)
         except StoreError as error:
             return Outcome(
                 kind=OutcomeKind.SNOOZED, delay=RETURN_AFTER, error=f"its secrets: {error}"
             )
         except (client.failure, Refusal) as error:
-            return Outcome(kind=OutcomeKind.FAILED, error=hide(str(error)))
-        outcome = judge(answer, plan.target, self._clock.now, hide)
+            return await _failed(error, hide, retry=True)
+        looks = hide.looks(len(answer.body))
+        outcome = await aside(looks, judge, answer, plan.target, self._clock.now, hide)
         if self._keep_headers:
-            _add_headers(outcome, answer, hide)
+            looks = hide.looks(*map(len, answer.headers.values()))
+            await aside(looks, _add_headers, outcome, answer, hide)
         if answer.status == 401 and auth is not None and self._tokens.forget(auth):
             outcome.retry = True  # the token may have been revoked before its time
         return outcome
@@ -229,10 +232,16 @@ class HttpExecutor:
         return self._client
 
 
-def _add_headers(outcome: Outcome, answer: Answer, hide: Callable[[str], str]) -> None:
+async def _failed(error: Exception, hide: Hider, *, retry: bool) -> Outcome:
+    said = str(error)
+    said = await aside(hide.looks(len(said)), hide, said)
+    return Outcome(kind=OutcomeKind.FAILED, error=said, retry=retry)
+
+
+def _add_headers(outcome: Outcome, answer: Answer, hide: Hider) -> None:
     if isinstance(outcome.result, dict):
-        headers = {name: clean(hide(value)) for name, value in answer.headers.items()}
-        outcome.result["headers"] = headers
+        values = hide.each([*answer.headers.values()])
+        outcome.result["headers"] = dict(zip(answer.headers, map(clean, values), strict=True))
 
 
 def _stay_away(claim: Claim, host: str, rest: float, *, may_return: bool) -> Outcome:
