@@ -13,6 +13,7 @@ from tests.executors.http.conftest import a_claim
 from tests.executors.http.receiver import answers
 from tests.executors.http.test_auth import Vault
 from tickwell.domain.http import Http, OAuth
+from tickwell.executors.http.answer import MOST_READ
 from tickwell.executors.http.hiding import Hider
 
 SECRET = "ca/na+ry <7731> & 'ö' \"so\""
@@ -63,3 +64,65 @@ def test_a_text_that_ends_in_the_beginning_of_a_secret_is_cut_before_it():
                 longest = next(n for n in range(len(text)) if secret.startswith(text[n:]))
                 assert Hider([secret])(text) in {text[:longest] + "***", "***"}, text
         assert Hider([secret])("x" + secret[:3]) == "x" + secret[:3]
+
+
+def in_ascii(text):
+    return json.dumps(text).encode()
+
+
+@pytest.mark.parametrize(
+    ("secret", "write"),
+    [
+        ("canary-trailing-9f8e7d ", in_ascii),
+        ("\tcanary-leading-77aa", in_ascii),
+        ("canary-pässwört-9f8e7d", in_ascii),
+        ("canary-pässwört-9f8e7d", lambda text: text.encode("latin-1")),
+        ("canary-pässwört-9f8e7d", str.encode),
+        ("canary-pässwört-9f8eà", str.encode),
+        ("canary-pässwört-9f8eà", lambda text: text.replace("\xa0", "").encode()),
+    ],
+)
+async def test_a_secret_that_a_header_changed_is_hidden(make_executor, receive, secret, write):
+    async def echo(exchange):
+        came = exchange.headers["x-key"].strip(" \t")  # read as Latin-1, as most receivers do
+        await answers(400, write(f"you sent {came}!"))(exchange)
+
+    executor, receiver = make_executor(secrets=Vault(key=secret)), await receive(echo)
+    target = Http(receiver.url(), headers={"X-Key": "{{secret.key}}"})
+    outcome = await executor.run(a_claim(target))
+    assert re.sub('["\xa0]', "", outcome.result["body"]) == "you sent ***!"
+    assert "canary" not in repr(outcome)
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "us-ascii", "iso-8859-1", "windows-1252"])
+@pytest.mark.parametrize(
+    "secret",
+    ["canary-bell\x07-9f8e7d6c5b", "canary-newline-9f8e7d\r\n", "\x00canary-pässwört\x85\x1b"],
+)
+async def test_a_secret_that_is_not_kept_as_it_is_is_hidden(
+    make_executor, receive, secret, charset
+):
+    async def echo(exchange):
+        said = b"you sent " + exchange.body.strip(b" \r\n\0") + b"!"
+        await answers(400, said, [f"Content-Type: text/plain; charset={charset}"])(exchange)
+
+    executor, receiver = make_executor(secrets=Vault(key=secret)), await receive(echo)
+    outcome = await executor.run(a_claim(Http(receiver.url(), body="{{secret.key}}")))
+    assert outcome.result["body"].startswith("you sent ***")
+    assert not [part for part in ("canary", "9f8e", "ssw") if part in repr(outcome)]
+
+
+@pytest.mark.parametrize("secret", ["a \n ", "ab\x07\x07\x07", "äö\x07ü", "    ", "\x07" * 9])
+def test_what_is_left_of_a_secret_hides_no_more_than_a_short_one_would(secret):
+    text = "a, ab, abc: aaaa \ufffd\ufffd\ufffd\ufffd"
+    assert Hider([secret])(text) == text
+    assert Hider([secret])(f"<{secret}>") == "<***>"
+
+
+async def test_a_secret_that_was_cut_within_a_character_is_hidden(make_executor, receive):
+    said = "canary-pä".encode()
+    receiver = await receive(answers(200, b"a" * (MOST_READ - len(said) + 1) + said + b"sswort"))
+    executor = make_executor(secrets=Vault(key="canary-pässwort"))
+    target = Http(receiver.url(), body="{{secret.key}}", keep=MOST_READ)
+    outcome = await executor.run(a_claim(target))
+    assert outcome.result["body"].lstrip("a") == "***"

@@ -113,7 +113,7 @@ async def test_a_secret_that_is_changed_under_the_old_key_meanwhile_is_rewrapped
     assert found == {"token": CANARY}
 
 
-@pytest.mark.parametrize("value", ["", "abc", "x" * 8193])
+@pytest.mark.parametrize("value", ["", "abc", "  abc\n", " " * 9, "x" * 8193])
 async def test_a_value_that_could_not_be_hidden_or_sent_is_refused(office, service, value):
     with pytest.raises(InvalidInput):
         await service.secrets.set(office.actor(), "token", value)

@@ -14,6 +14,8 @@ _CHARSET = re.compile(r"charset\s*=\s*\"?([A-Za-z0-9_-]+)", re.IGNORECASE)
 #: Of the rest Python knows some that are no text at all, and some that are slow.
 _CHARSETS = {"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin-1", "windows-1252"}
 _UNKEPT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+#: What stands for what cannot be read or kept.
+REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(slots=True)
@@ -37,8 +39,15 @@ class Answer:
         # In ASCII all charsets agree, and most answers are in it.
         charset = "ascii" if raw.isascii() else _charset(self.headers.get("Content-Type", ""))
         kept = raw.decode(charset, "replace")[:limit]
-        # Most answers are one line, and asking costs less than looking for what to replace.
-        return kept if kept.isprintable() else _UNKEPT.sub("\N{REPLACEMENT CHARACTER}", kept)
+        if not self.complete:
+            kept = kept.removesuffix(REPLACED)  # the first half of a character
+        return without_controls(kept)
+
+
+def without_controls(text: str) -> str:
+    """The text as it is kept."""
+    # Most answers are one line, and asking costs less than looking for what to replace.
+    return text if text.isprintable() else _UNKEPT.sub(REPLACED, text)
 
 
 @lru_cache(maxsize=256)

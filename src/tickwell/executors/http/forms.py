@@ -1,4 +1,4 @@
-"""How a secret may come back: as others write texts."""
+"""How a secret may come back: as it was sent, as others read it, and as they write texts."""
 
 from __future__ import annotations
 
@@ -8,21 +8,52 @@ from collections.abc import Iterator
 from html import escape
 from urllib.parse import quote, quote_plus
 
-#: A secret shorter than this would hide half of an answer.
+from tickwell.executors.http.answer import REPLACED, without_controls
+
+#: Characters of a secret. To hide a shorter one would hide half of an answer.
 SHORTEST = 4
 _HEX = re.compile("%[0-9A-F]{2}")
 #: In JSON that may stand in a page.
 _FOR_HTML = str.maketrans({"&": r"\u0026", "<": r"\u003c", ">": r"\u003e"})
+#: What HTTP takes away at the ends of a header, and one language or another when it trims a text.
+_BLANK = "".join(map(chr, [*range(0x21), 0x7F, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200C)]))
+_BLANK += "\u2028\u2029\u202f\u205f\u3000\ufeff"
+
+
+def core(value: str) -> str:
+    """What is left of a secret that was trimmed."""
+    return value.strip(_BLANK)
 
 
 def forms(value: str) -> Iterator[str]:
     """All of them, some more than once; none for what is too short to be hidden."""
     if len(value) < SHORTEST:
         return
-    yield from _in_addresses(value)
-    yield from _in_texts(value)
-    for once in _in_json(value):
+    sent = _trimmed(value)
+    yield from _in_addresses(sent)
+    for read in {sent, *map(_trimmed, _readings(sent))}:
+        yield from _in_texts(read)
+    for once in _in_json(sent):
         yield from _in_json(once)  # a body of JSON, sent back as one text in another
+
+
+def _trimmed(value: str) -> str:
+    """Where it stands whole, blanks around it tell nothing; nor does little among blanks."""
+    left = core(value)
+    return left if len(left) >= SHORTEST else value
+
+
+def _readings(value: str) -> Iterator[str]:
+    """As it is kept, and after a mistake about its charset, by the receiver or by us."""
+    read = [value]
+    if not value.isascii():
+        # A header goes out as UTF-8, which many read as Latin-1.
+        sent = value.encode(errors="replace")
+        read += [sent.decode(charset, "replace") for charset in ("latin-1", "cp1252", "ascii")]
+        read += [value.encode("latin-1", "replace").decode(errors="replace")]
+    for each in map(without_controls, read):
+        if len(each) - each.count(REPLACED) >= SHORTEST:
+            yield each
 
 
 def _in_addresses(value: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ HIDDEN = "***"
 #: Characters of secrets whose forms are worked out in the loop: 5 ms at most.
 FEW = 4 * 1024
 #: Characters that all forms of the secrets of one attempt may have, worked out in 30 ms. A usual
-#: key has one form, a certificate 13, a text with signs of every kind 20.
+#: key has one form, a certificate 13, a text with signs of every kind 68.
 MOST_FORMS = 2 * 1024 * 1024
 #: Characters to look at, once for each form: up to 15 ms in the loop, up to 0.1 s in a thread.
 FEW_LOOKS, MOST_LOOKS = 1024 * 1024, 64 * 1024 * 1024

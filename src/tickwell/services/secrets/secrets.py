@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tickwell.errors import Conflict, InvalidInput, NotFound
+from tickwell.executors.http.forms import SHORTEST, core
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor, needs
@@ -22,8 +23,8 @@ from tickwell.services.secrets.envelope import rewrap, seal
 from tickwell.services.secrets.place import KIND, PROJECT, place
 from tickwell.services.time import Time
 
-#: Characters of a value. A shorter one could not be hidden where an answer repeats it.
-SHORTEST, LONGEST = 4, 8 * 1024
+#: Characters of a value.
+LONGEST = 8 * 1024
 #: Secrets of one project.
 MOST = 1000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
@@ -54,8 +55,12 @@ class Secrets:
     async def set(self, actor: Actor, name: str, value: str) -> SecretInfo:
         """Add a secret, or give it another value; used by attempts that start from now on."""
         check_name(name)
-        if not SHORTEST <= len(value) <= LONGEST:
-            raise InvalidInput(f"a secret has {SHORTEST} to {LONGEST} characters", field="value")
+        if len(core(value)) < SHORTEST or len(value) > LONGEST:
+            raise InvalidInput(
+                f"a secret has {SHORTEST} to {LONGEST} characters, {SHORTEST} of them between"
+                " any blanks at its ends",
+                field="value",
+            )
         info = await self.keep(actor.project, name, value, by=actor.name)
         await self._audit.record(
             actor, "secret.set", f"secret/{name}", after={"version": info.version}
