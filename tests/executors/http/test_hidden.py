@@ -56,6 +56,17 @@ async def test_what_a_token_server_repeats_of_the_credentials_is_hidden(make_exe
     assert outcome.error == "the token server answers HTTP 401: Basic ***"
 
 
+async def test_a_token_with_a_blank_in_it_is_hidden_as_a_whole(make_executor, receive):
+    async def echo(exchange):
+        await answers(400, exchange.headers["authorization"].encode())(exchange)
+
+    login = await receive(answers(body=b'{"access_token": "token-1 canary"}'))
+    receiver = await receive(echo)
+    auth = OAuth(login.url("/token"), "id", "secret")
+    outcome = await make_executor().run(a_claim(Http(receiver.url(), auth=auth)))
+    assert outcome.result["body"] == "Bearer ***"
+
+
 def test_a_text_that_ends_in_the_beginning_of_a_secret_is_cut_before_it():
     for secret in ("abcabcabd", "aaaaaab", "abcde"):
         for length in range(4, len(secret)):

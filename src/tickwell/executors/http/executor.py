@@ -172,7 +172,7 @@ class HttpExecutor:
                 token = None if auth is None else await self._tokens.get(auth, client.send)
                 request = build(plan, claim, values, self._clock.now(), token)
                 if plan.target.auth is not None:
-                    shown = request.headers["Authorization"].split(" ")[1]
+                    shown = request.headers["Authorization"].partition(" ")[2]
                     hide = await make_hider({*secrets.values(), shown})
             answer = await client.send(request)
         except (Unsendable, Refused) as error:
