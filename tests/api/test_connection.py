@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,10 @@ class Echo:
     def __init__(self):
         self.asked, self.left, self.may_answer = (asyncio.Event() for _ in range(3))
         self.may_answer.set()
+        self.reads = True
 
     async def __call__(self, scope, receive, send):
-        size, more = 0, True
+        size, more = 0, self.reads
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":
@@ -157,6 +159,52 @@ async def test_a_request_has_to_arrive_in_time(listener, monkeypatch):
     length = b"content-length: 9\r\n\r\n"
     assert await answer(connect, b"POST / HTTP/1.1\r\nHost: x\r\n" + length + b"1234") == b""
     await echo.left.wait()
+
+
+@pytest.mark.parametrize("more", [b"\r\n", b"\r\n\r\n", b"G"])
+async def test_after_an_answer_too(listener, monkeypatch, more):
+    monkeypatch.setattr(connection, "PATIENCE", 0.3)
+    _, connect = await listener()
+    reader, writer = await connect(HEAD + b"\r\n")
+    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+    assert await reader.readexactly(1) == b"0"
+    writer.write(more)
+    assert (await reader.read()).startswith(b"HTTP/1.1 408 ")
+
+
+async def test_a_body_that_comes_after_its_answer_is_no_reason_to_wait(listener, monkeypatch):
+    monkeypatch.setattr(connection, "PATIENCE", 0.3)
+    echo, connect = await listener()
+    echo.reads = False
+    reader, writer = await connect(b"POST / HTTP/1.1\r\nHost: x\r\ncontent-length: 2\r\n\r\n")
+    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+    assert await reader.readexactly(1) == b"0"
+    writer.write(b"{}")
+    assert (await reader.read()).startswith(b"HTTP/1.1 408 ")
+
+
+async def test_blank_lines_between_requests_cost_the_next_none_of_its_time(listener, monkeypatch):
+    clocks: asyncio.Queue[Any] = asyncio.Queue()
+    take = connection.Connection.data_received
+
+    def note(self, data):
+        take(self, data)
+        clocks.put_nowait(self.patience)
+
+    monkeypatch.setattr(connection.Connection, "data_received", note)
+    _, connect = await listener()
+    reader, writer = await connect(HEAD + b"\r\n")
+    await reader.readuntil(b"\r\n\r\n0")
+    assert await clocks.get() is None
+    found = []
+    for part in (b"\r\n", b"\r\n", HEAD, b"a: b\r\n"):
+        writer.write(part)
+        found.append(await clocks.get())
+    first, same, second, still = found
+    assert first is same
+    assert first.cancelled()
+    assert second is still
+    assert not second.cancelled()
 
 
 async def test_our_own_time_is_not_the_client_s(listener, monkeypatch):

@@ -68,7 +68,8 @@ class Connection(HttpToolsProtocol):
         """Take a part of a request, or several."""
         self.came_on = False
         super().data_received(data)
-        if self.arrived or self.transport.is_closing():
+        # After an answer uvicorn stops its own clock at the first byte, if only of a blank line.
+        if not self.idle or self.transport.is_closing():
             return
         if self.in_head or not self.came_on:
             self.head += len(data)
@@ -81,6 +82,8 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Count anew."""
         super().on_message_begin()
+        if self.arrived:
+            self._be_patient()  # of what came since the last answer
         self.head, self.in_head, self.arrived = 0, True, False
 
     def on_header(self, name: bytes, value: bytes) -> None:
