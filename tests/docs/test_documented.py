@@ -10,11 +10,15 @@ import typer
 import tickwell
 from tests.docs import pages
 from tickwell import errors
+from tickwell.api.app import flat
+from tickwell.api.routes import ROOT, ROUTERS
+from tickwell.api.security import PUBLIC, permission_of
 from tickwell.cli.main import app
 from tickwell.domain import event, execution, policy, promises, trigger
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Job
 from tickwell.settings import Settings
+from tickwell.ui import app as ui
 
 ERRORS = sorted(
     (each for each in vars(errors).values() if isinstance(each, type)), key=lambda e: e.__name__
@@ -74,6 +78,13 @@ def test_every_event_has_its_paragraph_and_its_fields(kind):
 def test_no_event_is_documented_that_does_not_exist():
     documented = set(pages.headings(pages.text_of("events"))) - {"Events"}
     assert documented == {kind.__name__ for kind in EVENTS}
+
+
+def test_every_address_that_is_counted_for_nobody_is_named():
+    routes = [*flat(ROUTERS, "/api/v1"), *flat(ROOT, ""), *ui.pages()]
+    public = {route.path.partition("{")[0] for route in routes if permission_of(route) == PUBLIC}
+    assert "/health" in public
+    assert public <= pages.spans(pages.text_of("limits"))
 
 
 @pytest.mark.parametrize("public", tickwell.__all__)
