@@ -5,6 +5,7 @@ The parser keeps whatever comes before the end of a head, however much and howev
 
 from __future__ import annotations
 
+import json
 import socket
 from asyncio import TimerHandle, Transport
 from http import HTTPStatus
@@ -13,8 +14,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tickwell.api.answers import encoded
-from tickwell.api.problems import MEDIA_TYPE, kind_of, problem_document
+from tickwell.api.problem_document import MEDIA_TYPE, kind_of, problem_document
 
 #: Bytes of a head, headers in it, and bytes of one of them.
 MOST_HEAD, MOST_HEADERS, LONGEST_HEADER = 64 * 1024, 50, 8 * 1024
@@ -120,7 +120,8 @@ class Connection(HttpToolsProtocol):
     def _refuse(self, status: HTTPStatus) -> None:
         """End the connection, with a word unless an answer is under way."""
         if self.cycle is None or self.cycle.response_complete:
-            said = encoded(problem_document(status, kind_of(status), status.description))
+            document = problem_document(status, kind_of(status), status.description)
+            said = json.dumps(document).encode()
             head = (
                 f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: {MEDIA_TYPE}\r\n"
                 f"content-length: {len(said)}\r\nconnection: close\r\n"

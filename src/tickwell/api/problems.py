@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any
 
 from fastapi import Request, Response
@@ -13,8 +12,7 @@ from starlette.exceptions import HTTPException
 from tickwell import errors
 from tickwell.api.answers import encoded
 from tickwell.api.places import document_of, place_of
-
-MEDIA_TYPE = "application/problem+json"
+from tickwell.api.problem_document import MEDIA_TYPE, kind_of, problem_document
 
 
 class ApiError(errors.TickwellError):
@@ -121,22 +119,6 @@ def status_of(error: errors.TickwellError) -> int:
     if isinstance(error, ApiError):
         return error.status
     return next((status for kind, status, _ in _STATUS if isinstance(error, kind)), 500)
-
-
-def problem_document(status: int, kind: str, detail: str, request_id: str = "") -> dict[str, Any]:
-    """What is wrong, as JSON."""
-    return {
-        "type": f"urn:tickwell:problem:{kind}",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
-        "request_id": request_id,
-    }
-
-
-def kind_of(status: int) -> str:
-    """The kind of a problem of which nothing but the status is known."""
-    return HTTPStatus(status).phrase.lower().replace(" ", "-")
 
 
 def problem(

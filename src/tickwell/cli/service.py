@@ -19,6 +19,7 @@ from tickwell.declared.signals import Repeats, end_by
 from tickwell.domain.health import Health
 from tickwell.errors import InvalidSetting
 from tickwell.scheduler import Scheduler
+from tickwell.services.reachable import Reachable
 from tickwell.settings import Settings
 
 if TYPE_CHECKING:
@@ -171,7 +172,9 @@ class Service:
     async def _application(self) -> Any:
         """The API, or only its health where nobody asked for more."""
         if "api" not in self.roles:
-            return HealthApp(self.health, self.scheduler.store_url)
+            tools = self.scheduler.tools()
+            answers = Reachable(tools.store, tools.clock)
+            return HealthApp(self.health, self.scheduler.store_url, answers)
         from tickwell.api.access import first_start
         from tickwell.wiring import make_api
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from tickwell.api import health as documents
 from tickwell.api.answers import answer
 from tickwell.api.context import context_of
 from tickwell.api.describe import described
@@ -31,7 +32,7 @@ async def ready(request: Request) -> Response:
 @router.get("/healthz", dependencies=[public()], **described("alive", models.Health))
 async def alive() -> Response:
     """Whether this process answers at all; a restart helps if not."""
-    return answer({"status": "healthy", "service": "scheduler"})
+    return answer(documents.verdict(ok=True))
 
 
 @router.get("/health/detailed", **described("health_details", models.HealthDetails))
@@ -39,25 +40,12 @@ async def details(request: Request, actor: Actor = allow(Permission.READ)) -> Re
     """How the service is, part by part; where its store is and why it fails, to the platform."""
     context = context_of(request)
     engine, connected = health_for(actor, context.health()), await context.store_answers()
-    ok = engine.ok and connected
-    return answer(
-        {
-            "status": "healthy" if ok else "unhealthy",
-            "service": "scheduler",
-            "database": "connected" if connected else "disconnected",
-            "scheduler_service": "running" if engine.ok else "failing",
-            "store": store_name_for(actor, context.store_name),
-            "problems": engine.problems,
-            "full": engine.full,
-            "in_hand": engine.in_hand,
-            "backlog": engine.backlog,
-        },
-        200 if ok else 503,
-    )
+    name = store_name_for(actor, context.store_name)
+    status = 200 if engine.ok and connected else 503
+    return answer(documents.details(engine, name, connected=connected), status)
 
 
 async def _verdict(request: Request) -> Response:
     context = context_of(request)
     ok = context.health().ok and await context.store_answers()
-    status = "healthy" if ok else "unhealthy"
-    return answer({"status": status, "service": "scheduler"}, 200 if ok else 503)
+    return answer(documents.verdict(ok=ok), 200 if ok else 503)
