@@ -5,9 +5,31 @@ import io
 import sqlite3
 import sys
 
+import pytest
+
+from tickwell.services.secrets.secrets import Secrets
+
 
 def give(monkeypatch, text):
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("swordfish\r\n", "swordfish"), ("-----BEGIN\nkey\n-----END\n", "-----BEGIN\nkey\n-----END")],
+)
+def test_a_file_is_a_secret_as_a_whole(tickwell, monkeypatch, given, kept):
+    seen, setting = [], Secrets.set
+
+    async def noting(self, actor, name, value):
+        seen.append(value)
+        return await setting(self, actor, name, value)
+
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    monkeypatch.setattr(Secrets, "set", noting)
+    give(monkeypatch, given)
+    assert tickwell("secrets", "set", "token").code == 0
+    assert seen == [kept]
 
 
 def test_secrets_are_set_listed_and_taken_away(tickwell, either, monkeypatch):

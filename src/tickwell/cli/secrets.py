@@ -29,8 +29,8 @@ async def list_secrets(session: Session) -> None:
 
 @command(app, "set")
 async def set_secret(session: Session, *, name: Name) -> None:
-    """Add a secret, or give it another value: asked for, or the line on standard input."""
-    value = _asked(name) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+    """Add a secret, or give it another value: asked for, or all of standard input."""
+    value = _asked(name) if sys.stdin.isatty() else _without_end(sys.stdin.read())
     made = await (await session.backend.administration()).secrets_set(name, value)
     if session.as_json:
         session.screen.json(made)
@@ -62,3 +62,8 @@ async def rewrap(session: Session) -> None:
 def _asked(name: str) -> str:
     """Not an option: others would see it in the list of processes."""
     return str(typer.prompt(f"Value of {name}", hide_input=True, err=True))
+
+
+def _without_end(text: str) -> str:
+    """A file of several lines is taken whole; the end of its last line is nobody's secret."""
+    return text.removesuffix("\n").removesuffix("\r")
