@@ -167,7 +167,8 @@ class CatalogStore(Protocol):
     async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
         """The jobs with these ids or names, in the order given; missing ones are left out.
 
-        A deleted job is found by its id until it is pruned.
+        An id wins over a name, so that nobody's name takes the place of another job. A deleted job
+        is found by its id until it is pruned.
         """
         ...
 

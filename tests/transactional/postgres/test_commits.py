@@ -1,7 +1,9 @@
 """A run asked for on a connection to PostgreSQL belongs to that connection's transaction."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import psycopg
 import pytest
@@ -20,8 +22,10 @@ from tests.transactional.postgres.connections import (
 )
 from tests.transactional.shop import TABLE, runs, scheduler_on, until
 from tickwell.domain.gate import Concurrency
+from tickwell.domain.job import Cursor, Entry
 from tickwell.domain.target import Call
 from tickwell.errors import NotFound
+from tickwell.ids import new_id
 
 
 @every_kind
@@ -112,6 +116,16 @@ async def test_a_job_is_known_by_its_id_too(quiet):
         with pytest.raises(NotFound):
             quiet.transactions.trigger(connection, id)
     assert await runs(quiet) == {id}
+
+
+async def test_the_id_of_a_job_wins_over_a_name(quiet):
+    job = (await quiet.jobs.get("default", "send_email")).job
+    # Names like this were once taken.
+    namesake = replace(job, id=new_id(1, Random(1)), name=job.id, dedupe_key=None)
+    await quiet.jobs.store.add_jobs([Entry(namesake, Cursor())], 1)
+    with psycopg.connect(server().url) as connection:
+        id = quiet.transactions.trigger(connection, job.id)
+    assert (await quiet.executions.get("default", id)).job_id == job.id
 
 
 def test_no_scheduler_has_to_be_open_here():

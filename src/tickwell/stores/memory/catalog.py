@@ -90,9 +90,10 @@ class MemoryCatalog:
     async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
         found = []
         for key in keys:
-            id = self.tables.names.get((project, key), key)
-            entry = self.tables.jobs.get(id)
-            if entry is not None and entry.job.project == project:
+            entry = self.tables.jobs.get(key)
+            if entry is None or entry.job.project != project:
+                entry = self.tables.jobs.get(self.tables.names.get((project, key), ""))
+            if entry is not None:
                 found.append(own_entry(entry))
         return found
 

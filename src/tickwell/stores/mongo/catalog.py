@@ -66,7 +66,7 @@ class MongoCatalog(MongoJoining):
         by_id = [doc async for doc in jobs.find({"_id": {"$in": [*keys]}, **where})]
         named = {**where, "name": {"$in": [*keys]}, "state": {"$gt": ADDING, "$lt": DELETED}}
         by_name = {doc["name"]: doc async for doc in jobs.find(named)}
-        known = {doc["_id"]: doc for doc in by_id} | by_name
+        known = by_name | {doc["_id"]: doc for doc in by_id}
         return [own(entry_of(self.cache, known[key])) for key in keys if key in known]
 
     @edge

@@ -15,12 +15,12 @@ INSERT INTO tickwell.meta (name, value) VALUES ('identity', $1::text)
 ON CONFLICT (name) DO NOTHING;
 
 -- name: requested_job
--- A job by its name or id. Until the caller's transaction ends nobody edits or deletes it, so that
+-- A job by its id or else its name. Until the caller's transaction ends nobody edits or deletes it, so that
 -- a change meets the new execution; fires and ends of executions do not touch this row.
 SELECT id::text, version, document FROM tickwell.job
 WHERE id = coalesce(
-    (SELECT id FROM tickwell.job WHERE NOT deleted AND project = $1::text AND name = $2::text),
-    $3::uuid
+    (SELECT id FROM tickwell.job WHERE id = $3::uuid AND (project = $1::text) IS TRUE),
+    (SELECT id FROM tickwell.job WHERE NOT deleted AND project = $1::text AND name = $2::text)
 -- "IS TRUE" keeps the planner on the key: on a new table it would go by the project.
 ) AND (project = $1::text AND NOT deleted) IS TRUE
 FOR SHARE;

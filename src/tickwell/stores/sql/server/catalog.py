@@ -61,14 +61,18 @@ class ServerCatalog(ServerBase):
 
     async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
         async def work(session: Session) -> dict[str, Any]:
-            names = dict(await session.rows("named", project, [clean(key) for key in keys]))
-            ids = ids_among([names.get(key, key) for key in keys])
-            rows = await session.rows("entries", ids)
-            by_id = {row[0]: row for row in rows if row[10] == project}
-            return {key: by_id.get(names.get(key, key)) for key in keys}
+            ids = ids_among(keys)
+            rows = await session.rows("entries", ids) if ids else []
+            found = {row[0]: row for row in rows if row[10] == project}
+            others = [clean(key) for key in keys if key not in found]
+            names = dict(await session.rows("named", project, others)) if others else {}
+            rows = await session.rows("entries", [*names.values()]) if names else []
+            named = {row[0]: row for row in rows}
+            return found | {name: named.get(id) for name, id in names.items()}
 
         found = await self.database.read(work)
-        return [own(entry_of(self.cache, found[key])) for key in keys if found[key] is not None]
+        rows = [row for key in keys if (row := found.get(key)) is not None]
+        return [own(entry_of(self.cache, row)) for row in rows]
 
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100

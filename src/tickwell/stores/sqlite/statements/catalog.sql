@@ -50,18 +50,17 @@ SELECT job.key, job.id, job.version, cursor.state, cursor.next_fire_time, cursor
 FROM job CROSS JOIN cursor ON cursor.job = job.key WHERE job.id = ?;
 
 -- name: entries_by_key
--- The jobs of a project with these names or ids, in the order asked for.
+-- The jobs of a project with these ids or else names, in the order asked for.
 SELECT job.key, job.id, job.version, cursor.state, cursor.next_fire_time, cursor.after,
        cursor.runs, cursor.failures, cursor.nudged, cursor.paused_through, cursor.pause,
        job.project, job.document
 FROM json_each(?) AS wanted
 CROSS JOIN job ON job.key = coalesce(
+    (SELECT given.key FROM job AS given WHERE given.id = wanted.value AND +given.project = ?),
     (SELECT named.key FROM job AS named INDEXED BY job_name
-     WHERE named.deleted = 0 AND named.project = ? AND named.name = wanted.value),
-    (SELECT given.key FROM job AS given WHERE given.id = wanted.value)
+     WHERE named.deleted = 0 AND named.project = ? AND named.name = wanted.value)
 )
-CROSS JOIN cursor ON cursor.job = job.key
-WHERE job.project = ?;
+CROSS JOIN cursor ON cursor.job = job.key;
 
 -- name: list_jobs
 -- Jobs by project, name and id; {index}, {where} are filled in by what is asked for.

@@ -51,6 +51,25 @@ class Adding(Topic):
         [found] = await scene.store.get_jobs("mine", ["a"])
         assert found.job == job
 
+    async def test_an_id_wins_over_a_name(self, scene: Scene) -> None:
+        job = await scene.job("a")
+        namesake = await scene.job(job.id)
+        found = await scene.store.get_jobs("default", [job.id, "a", namesake.id])
+        assert [entry.job for entry in found] == [job, job, namesake]
+        await scene.change(job, delete(), T0)
+        [gone] = await scene.store.get_jobs("default", [job.id])
+        assert (gone.job.name, gone.cursor.state) == ("a", JobState.DELETED)
+
+    async def test_the_id_of_a_job_of_another_project_is_a_name_like_others(
+        self, scene: Scene
+    ) -> None:
+        theirs = await scene.job("a", project="yours")
+        mine = await scene.job(theirs.id, project="mine")
+        [found] = await scene.store.get_jobs("mine", [theirs.id])
+        assert found.job == mine
+        [found] = await scene.store.get_jobs("yours", [theirs.id])
+        assert found.job == theirs
+
     async def test_a_name_can_be_taken_once(self, scene: Scene) -> None:
         await scene.job("a")
         with pytest.raises(JobExists, match="'a'"):
