@@ -7,8 +7,8 @@ import pytest
 from tickwell import Call, Cron, Every, Scheduler
 from tickwell.declared import leaving
 from tickwell.domain.event import JobPaused
-from tickwell.domain.job import JobState
-from tickwell.errors import Conflict
+from tickwell.domain.job import Cursor, Entry, Job, JobState
+from tickwell.errors import Conflict, InvalidJob
 from tickwell.services.declarations import is_edited
 
 
@@ -149,3 +149,19 @@ async def test_a_handler_declared_while_the_engine_runs_is_taken_up(make):
             await late.trigger()
             await ran.wait()
         assert (await scheduler.get("late")).job.app == "shop"
+
+
+async def test_a_name_in_the_form_of_an_id_ends_the_start_even_if_it_was_taken_before():
+    name = "0197c0de-0000-7000-8000-000000000000"
+    scheduler = Scheduler("memory://")
+
+    @scheduler.job(Every("1h"), name=name)
+    def report() -> None: ...
+
+    await scheduler.open()
+    job = Job(id=name[:-1] + "1", name=name, trigger=Every("1h"), target=Call("report"))
+    await scheduler.jobs.store.add_jobs([Entry(job, Cursor())], 1)
+    with pytest.raises(InvalidJob, match=r"name: 0197.* is in the form of an id\. Choose"):
+        await scheduler.start()
+    assert (await scheduler.get(name)).job == job
+    await scheduler.stop()

@@ -1,16 +1,18 @@
 """Services over each store that needs no server, with a clock that tests move."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from tickwell.domain.execution import OutcomeKind
-from tickwell.domain.job import Job
+from tickwell.domain.job import Cursor, Entry, Job
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.planning import plan
 from tickwell.domain.target import Call
+from tickwell.domain.trigger import OnDemand
 from tickwell.domain.worker import Worker
+from tickwell.ids import new_id
 from tickwell.ports.records import ClaimRequest
 from tickwell.ports.store import Store
 from tickwell.services.executions import Executions
@@ -53,6 +55,11 @@ class World:
 
     def job(self, trigger, name="report", **fields):
         return Job(id="", name=name, trigger=trigger, target=Call("x"), **fields)
+
+    async def named_before(self, name):
+        """A job with a name that is refused by now, as an earlier version took it."""
+        job = replace(self.job(OnDemand(), name), id=new_id(self.clock.instant, random.Random(7)))
+        return (await self.store.add_jobs([Entry(job, Cursor())], self.clock.instant))[0].job
 
     async def at(self, instant, horizon=0):
         """Let time pass, then plan as a planner does."""

@@ -179,6 +179,28 @@ class TestRevive:
         assert [claim.payload for claim in await world.run()] == [{"to": "bob"}]
         assert (await world.executions.get("default", id)).state is State.DEAD
 
+    async def test_a_job_named_like_its_job_takes_no_part(self, world):
+        id = await self.dead(world)
+        job = (await world.executions.get("default", id)).job_id
+        await world.named_before(job)
+        new = await world.executions.revive_edited("default", id, {"to": "bob"})
+        assert new.job_id == job
+
+    async def test_a_job_that_is_gone_is_not_found(self, world):
+        id = await self.dead(world)
+        dead = await world.executions.get("default", id)
+        gone = replace(dead, id="gone", job_id="0197c0de-0000-7000-8000-000000000000")
+        await world.named_before(gone.job_id)
+        with pytest.raises(NotFound, match=gone.job_id):
+            await world.executions.repeat("default", [gone], None)
+        refused: dict[str, str] = {}
+        repeated = await world.executions.repeat("default", [gone, dead], None, None, refused)
+        assert len(repeated) == 1
+        assert refused == {gone.job_id: f"no job {gone.job_id!r} in this project"}
+        await world.jobs.delete("default", ["report"])
+        with pytest.raises(NotFound, match="report"):
+            await world.executions.revive_edited("default", id, None)
+
     async def test_only_what_is_dead(self, world):
         await world.jobs.add(world.job(OnDemand()))
         run = await world.executions.trigger("default", "report")

@@ -5,10 +5,11 @@ import pytest
 from tickwell.clock import to_datetime
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import JobState
-from tickwell.domain.policy import HOUR, MINUTE, SECOND
+from tickwell.domain.policy import HOUR, MINUTE, SECOND, Retention
 from tickwell.domain.trigger import Cron, Every, Once, OnDemand
 from tickwell.errors import (
     InvalidInput,
+    InvalidJob,
     InvalidPayload,
     InvalidTrigger,
     JobExists,
@@ -19,6 +20,7 @@ from tickwell.errors import (
 from tickwell.ports.records import JobFilter
 
 TEN = 1_781_517_600_000
+ID = "0197c0de-0000-7000-8000-000000000000"
 
 
 class TestAdd:
@@ -71,8 +73,47 @@ class TestAdd:
         with pytest.raises(InvalidPayload):
             await world.jobs.add(world.job(OnDemand(), payload={1: 2}))
 
+    @pytest.mark.parametrize("name", [ID, ID.upper(), f"callback-{ID}"])
+    async def test_a_name_in_the_form_of_an_id_is_refused(self, world, name):
+        with pytest.raises(InvalidJob, match="in the form of") as caught:
+            await world.jobs.add(world.job(OnDemand(), name))
+        assert caught.value.field == "name"
+        assert caught.value.hint
+        with pytest.raises(InvalidJob, match="in the form of"):
+            world.jobs.make([world.job(OnDemand(), name)], "default", Retention())
+
+    @pytest.mark.parametrize("name", [ID[:-1], f"{ID}0", f"report {ID}", "callback-report"])
+    async def test_a_name_with_an_id_in_it_is_taken(self, world, name):
+        assert (await world.jobs.add(world.job(OnDemand(), name))).job.name == name
+
 
 class TestEdit:
+    async def test_a_job_takes_no_name_in_the_form_of_an_id(self, world):
+        job = (await world.jobs.add(world.job(OnDemand()))).job
+        for name in (ID, f"callback-{job.id}"):
+            with pytest.raises(InvalidJob, match="in the form of"):
+                await world.jobs.edit("default", "report", world.job(OnDemand(), name))
+
+    async def test_one_that_has_such_a_name_is_read_and_edited(self, world):
+        job = await world.named_before(ID)
+        assert (await world.jobs.get("default", ID)).job == job
+        kept = await world.jobs.edit("default", job.id, world.job(Every("1h"), ID))
+        assert kept.entry.job.name == ID
+        renamed = await world.jobs.edit("default", job.id, world.job(Every("1h"), "report"))
+        assert renamed.entry.job.name == "report"
+
+    async def test_nobody_takes_the_place_of_another_by_its_name(self, world):
+        job = (await world.jobs.add(world.job(Every("1m")))).job
+        namesake = await world.named_before(job.id)
+        (paused,) = await world.jobs.pause("default", [job.id], by="ann")
+        assert paused.entry.job.name == "report"
+        edited = await world.jobs.edit("default", job.id, world.job(Every("1h")), 1)
+        assert edited.entry.job.id == job.id
+        await world.jobs.delete("default", [job.id])
+        assert (await world.jobs.get("default", namesake.id)).job == namesake
+        with pytest.raises(NotFound):
+            await world.jobs.get("default", "report")
+
     async def test_the_version_goes_up(self, world):
         await world.jobs.add(world.job(Every("1m")))
         world.clock.instant = TEN + 30 * SECOND

@@ -14,6 +14,7 @@ from tickwell.domain.given import require_name
 from tickwell.domain.job import Job, copied, copier
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.operations.jobs import MOST
+from tickwell.services.savable import require_savable
 
 #: What the service says of a job, and nobody writes.
 READ_ONLY = UNWRITTEN | {"state", "next_fire_time", "pause", "cursor", "edited"}
@@ -48,6 +49,7 @@ def definitions(documents: Any, *, flat: bool = False) -> list[Job]:
     for number, document in enumerate(documents):
         try:
             job = _flat(document) if flat else alike(document)
+            require_savable(job)
         except InvalidInput as error:
             field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
             wrong.append(InvalidJob(error.reason, field=field, hint=error.hint))

@@ -12,6 +12,7 @@ from tickwell.ports.records import JobFilter
 from tickwell.ports.store import HistoryStore
 from tickwell.services.declarations import GONE
 from tickwell.services.jobs import Jobs
+from tickwell.services.savable import require_own_name
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,6 +48,8 @@ class Syncing:
 
     async def sync_one(self, declared: Job, synced: Synced) -> None:
         """Bring one job up to date."""
+        # Even if one of before has this name: by it, another that has it for its id is found.
+        require_own_name(declared)
         while True:
             known = await self._find(declared.name)
             try:

@@ -16,6 +16,7 @@ from tickwell.domain.planning import new_execution
 from tickwell.errors import InvalidInput, NotFound, StoreError, TickwellError, WrongState
 from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.services.known import jobs_by_id
 from tickwell.services.notes import read_output, read_progress
 from tickwell.services.paced import paced
 from tickwell.services.payload import checked
@@ -115,7 +116,8 @@ class Executions:
             raise InvalidInput(
                 "the range is still to come", field="since", hint="Choose a past one"
             )
-        page = await self.slots.read(project, key, since, min(until, now + 1), unborn=True)
+        end = min(until, now + 1)
+        page = await self.slots.read(project, entry.job.id, since, end, unborn=True)
         done = Backfill(next=page.next)
         new = []
         async for slot in paced(page.items):
@@ -159,7 +161,6 @@ class Executions:
     ) -> Execution:
         """Repeat a dead execution with another payload: a new one that says what it repeats."""
         dead = await self._dead(project, id)
-        await self._entry(project, dead.job_id)
         (added,) = await self.repeat(project, [dead], payload, admit)
         return await self.get(project, added)
 
@@ -178,15 +179,16 @@ class Executions:
         """
         own, now = checked(payload), self.clock.now()
         jobs: dict[str, Job] = {}
-        for entry in await self.store.get_jobs(project, sorted({each.job_id for each in dead})):
+        ids = dict.fromkeys(each.job_id for each in dead)
+        known = await jobs_by_id(self.store, project, ids)
+        for id in ids:
+            entry = known.get(id)
             try:
-                self._admit(entry, payload, admit)
+                jobs[id] = self._admitted(id, entry, payload, admit)
             except TickwellError as error:
                 if refused is None:
                     raise
-                refused[entry.job.name] = str(error)
-            else:
-                jobs[entry.job.id] = entry.job
+                refused[id if entry is None else entry.job.name] = str(error)
         new = []
         for each in dead:
             if each.job_id in jobs:
@@ -195,12 +197,13 @@ class Executions:
                 new.append(one)
         return await self._add(new, now)
 
-    def _admit(self, entry: Entry, payload: Any, admit: Admit | None) -> None:
-        if entry.cursor.state is JobState.DELETED:
-            raise NotFound("job", entry.job.name)
+    def _admitted(self, id: str, entry: Entry | None, payload: Any, admit: Admit | None) -> Job:
+        if entry is None or entry.cursor.state is JobState.DELETED:
+            raise NotFound("job", id if entry is None else entry.job.name)
         if admit is not None:
             admit(entry.job)
         self.check(entry.job, payload)
+        return entry.job
 
     async def get(self, project: str, id: str) -> Execution:
         """One execution with its attempts."""

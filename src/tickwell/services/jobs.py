@@ -23,6 +23,7 @@ from tickwell.ports.store import CatalogStore
 from tickwell.services.fires import upcoming
 from tickwell.services.gathered import Gathered
 from tickwell.services.payload import checked
+from tickwell.services.savable import require_savable
 from tickwell.services.time import Time
 
 _own = filler("id", "project", "retention", "version")
@@ -89,6 +90,7 @@ class Jobs:
         if definition.declared is None:  # by a person: whose code declares it stays known
             before = entry.job
             definition = replace(definition, app=before.app, declared=before.declared)
+        require_savable(definition, entry.job)
         job = _bound(replace(definition, project=project))
         self._check_fires(job)
         if job.trigger != entry.job.trigger:
@@ -164,11 +166,14 @@ class Jobs:
             # The project first: `H` fields are chosen by it too.
             _own(job, id, project, retention_of(job, kept), 1)
             _begin(job, _bound_trigger(job), now, now)
+            require_savable(job)
         return jobs
 
     def _bind(self, definition: Job, now: int) -> Job:
         id = definition.id or new_id(now, self.random)
-        return _bound(replace(definition, id=id, version=1, created_at=now, saved_at=now))
+        job = replace(definition, id=id, version=1, created_at=now, saved_at=now)
+        require_savable(job)
+        return _bound(job)
 
     def _entry(self, job: Job, begins: _Beginnings) -> Entry:
         cursor = begins.cursor_of(job)

@@ -2,18 +2,20 @@
 
 import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 
 from tickwell import OnDemand
 from tickwell.domain.event import AttemptsFinished
 from tickwell.domain.execution import OutcomeKind
-from tickwell.domain.job import Job
+from tickwell.domain.job import Cursor, Entry, Job
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import Retry
 from tickwell.domain.target import Call
 from tickwell.domain.worker import Worker
 from tickwell.errors import InvalidInput, InvalidJob, NotFound
+from tickwell.ids import new_id
 from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter
 from tickwell.services.access.permission import Role
 from tickwell.services.callbacks.callback import Told
@@ -227,6 +229,25 @@ async def test_a_deleted_callback_is_told_nothing(scene):
         await scene.jobs.get("acme", callback.sender)
     with pytest.raises(NotFound):
         await scene.service.callbacks.delete(scene.office.actor(), callback.id)
+
+
+async def test_a_job_named_like_the_callback_is_left_alone(scene):
+    await scene.job()
+    callback = await create(scene, Told.SUCCEEDED)
+    event = await scene.end(OutcomeKind.SUCCEEDED)
+    actor, jobs = scene.office.actor(), scene.jobs
+    await jobs.delete("acme", [callback.id])
+    for name in (callback.id, callback.sender):  # as an earlier version took them
+        id = new_id(scene.clock.instant, random.Random(name))
+        job = replace((await jobs.get("acme", "report")).job, id=id, name=name)
+        await scene.store.add_jobs([Entry(job, Cursor())], scene.clock.instant)
+    await tell(scene, event)
+    await scene.service.callbacks.delete(actor, callback.id)
+    page = await jobs.list(JobFilter(project="acme"))
+    assert {each.job.name for each in page.items} == {"report", callback.id, callback.sender}
+    assert await scene.told(callback) == []
+    ran = await scene.store.list_executions(ExecutionFilter(project="acme"), None, 100)
+    assert len(ran.items) == 1
 
 
 async def test_bad_ones_change_nothing(scene, monkeypatch):

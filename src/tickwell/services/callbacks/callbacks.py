@@ -33,6 +33,7 @@ from tickwell.services.callbacks.callback import (
 )
 from tickwell.services.every_record import every_record
 from tickwell.services.jobs import Jobs
+from tickwell.services.known import jobs_by_id
 from tickwell.services.platform import PLATFORM
 from tickwell.services.secrets.secrets import Secrets
 
@@ -123,8 +124,9 @@ class Callbacks:
             raise NotFound("callback", id)
         callback = from_document(id, record.document)
         await self._vault.forget(project, callback.sender)
+        sender = await jobs_by_id(self._jobs.store, project, [id])
         with suppress(NotFound):  # somebody deleted the job by hand
-            await self._jobs.delete(project, [callback.sender])
+            await self._jobs.delete(project, [*sender])
         await self._audit.record(
             actor, "callback.delete", f"callback/{id}", callback_document(callback), None
         )

@@ -13,6 +13,7 @@ from typing import Protocol
 from tickwell.clock import Clock
 from tickwell.domain.event import AttemptsFinished, Event, Events, Stopped
 from tickwell.domain.execution import State
+from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Record
@@ -30,6 +31,7 @@ from tickwell.services.callbacks.callback import (
     was_revived,
 )
 from tickwell.services.executions import Executions
+from tickwell.services.known import jobs_by_id
 from tickwell.services.platform import PLATFORM
 from tickwell.services.recall import Recall
 
@@ -117,16 +119,25 @@ class Relay:
     async def _ask(self, callback: Callback, news: News, kind: Told) -> None:
         key = f"{news.execution}:{news.attempt}:{kind.value}"
         name = await self._names.get((news.project, news.job), lambda: self._name_of(news))
+
+        def admit(job: Job) -> None:
+            if job.id != callback.id:  # one of that name: what is told is not for it
+                raise NotFound("job", callback.id)
+
         try:
             await self._executions.trigger(
-                news.project, callback.sender, payload=message(news, kind, name), key=key
+                news.project,
+                callback.id,
+                payload=message(news, kind, name),
+                key=key,
+                admit=admit,
             )
         except NotFound:
             return  # deleted meanwhile
 
     async def _name_of(self, news: News) -> str | None:
-        found = await self._store.get_jobs(news.project, [news.job])
-        return found[0].job.name if found else None
+        found = await jobs_by_id(self._store, news.project, [news.job])
+        return found[news.job].job.name if found else None
 
     async def _had_died(self, news: News) -> bool:
         """Itself, before somebody revived it, or the one before it."""

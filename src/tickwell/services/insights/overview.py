@@ -14,6 +14,7 @@ from tickwell.ports.store import Store
 from tickwell.services.dead import headline, signature
 from tickwell.services.insights.coming import Fire, next_fires
 from tickwell.services.insights.rates import hourly, total
+from tickwell.services.known import jobs_by_id
 
 #: Fires to come, and notes of each sort, that are shown; executions that notes are made of.
 FIRES, NOTES, READ = 15, 5, 100
@@ -123,4 +124,5 @@ def _paused(entry: Entry) -> Note:
 
 
 async def _names(store: Store, project: str, ids: set[str]) -> dict[str, str]:
-    return {each.job.id: each.job.name for each in await store.get_jobs(project, sorted(ids))}
+    known = await jobs_by_id(store, project, ids)
+    return {id: entry.job.name for id, entry in known.items()}

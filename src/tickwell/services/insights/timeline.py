@@ -15,6 +15,7 @@ from tickwell.ports.records import ExecutionFilter, JobFilter, Page
 from tickwell.ports.store import CatalogStore, HistoryStore, Store
 from tickwell.services.insights.load import counted, hourly_load
 from tickwell.services.insights.rates import hourly
+from tickwell.services.known import jobs_by_id
 
 #: Lanes that are drawn; fires of one job that are counted.
 LANES, FIRES = 40, 300
@@ -62,8 +63,9 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
         ran = await store.list_executions(past, _end(past), READ)
         seen, crowded = list(ran.items), ran.cursor is not None
         known = [id for id in dict.fromkeys(each.job_id for each in seen) if id not in lanes]
-        for entry in await store.get_jobs(project, known[: LANES - len(lanes)]):
-            lanes[entry.job.id] = Lane(job_id=entry.job.id, name=entry.job.name)
+        ran_of = await jobs_by_id(store, project, known[: LANES - len(lanes)])
+        for id, entry in ran_of.items():
+            lanes[id] = Lane(job_id=id, name=entry.job.name)
     if crowded:
         limit = EACH if until - since < DAY else EACH_OF_DAYS
         seen = await _of_each(store, past, list(lanes.values()), limit)

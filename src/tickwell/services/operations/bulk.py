@@ -11,6 +11,7 @@ from tickwell.errors import Conflict, HandlerError, InvalidInput, NotFound
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.known import jobs_by_id
 from tickwell.services.operations.executions import require_same
 from tickwell.services.operations.said import filter_document, ids_document
 from tickwell.services.operations.senders import refuse_sender
@@ -114,7 +115,8 @@ class BulkOperations:
 
         async def act(ids: Sequence[str]) -> Any:
             if Permission.ADMINISTER not in actor.permissions:
-                for entry in await self.tools.store.get_jobs(actor.project, ids):
+                known = await jobs_by_id(self.tools.store, actor.project, ids)
+                for entry in known.values():
                     refuse_sender(entry.job)
             return await self.tools.jobs.delete(actor.project, ids)
 

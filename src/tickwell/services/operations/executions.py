@@ -15,6 +15,7 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import instant_text
 from tickwell.services.executions import Backfill
+from tickwell.services.known import jobs_by_id
 from tickwell.services.operations.paging import execution_size, read_page
 from tickwell.services.operations.senders import allowed_to
 from tickwell.services.operations.tools import Tools
@@ -63,7 +64,7 @@ class ExecutionOperations:
     ) -> Backfill:
         """Run the slots in [since, until) that have not run; forced, the others again as well."""
         tools = self.tools
-        subject = f"job/{(await tools.jobs.get(actor.project, job_key)).job.id}"
+        id = (await tools.jobs.get(actor.project, job_key)).job.id
 
         async def begin(count: int) -> None:
             await tools.limiter.check_runs(actor, count)
@@ -74,10 +75,10 @@ class ExecutionOperations:
                 "executions": count,
             }
             # First: what is broken off after some of them is on record too.
-            await tools.auditor.record(actor, "job.backfill", subject, None, after)
+            await tools.auditor.record(actor, "job.backfill", f"job/{id}", None, after)
 
         return await tools.executions.backfill(
-            actor.project, job_key, since, until, force=force, dry_run=dry_run, begin=begin
+            actor.project, id, since, until, force=force, dry_run=dry_run, begin=begin
         )
 
     @needs(Permission.READ)
@@ -112,8 +113,8 @@ class ExecutionOperations:
     async def jobs(self, actor: Actor, executions: Iterable[Execution]) -> Mapping[str, Job]:
         """Their jobs, by id; deleted ones too."""
         ids = {execution.job_id for execution in executions}
-        found = await self.tools.store.get_jobs(actor.project, sorted(ids)) if ids else []
-        return {entry.job.id: entry.job for entry in found}
+        found = await jobs_by_id(self.tools.store, actor.project, ids)
+        return {id: entry.job for id, entry in found.items()}
 
     @needs(Permission.READ)
     async def names(self, actor: Actor, executions: Iterable[Execution]) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.admission import check_handler
 from tickwell.services.documents import definition_document
+from tickwell.services.known import jobs_by_id
 from tickwell.services.operations.merge import merged
 from tickwell.services.operations.paging import job_size, read_page
 from tickwell.services.operations.said import ids_document
@@ -91,8 +92,8 @@ class JobOperations:
     @needs(Permission.READ)
     async def names(self, actor: Actor, ids: Sequence[str]) -> Mapping[str, str]:
         """The names of jobs, by id."""
-        found = await self.tools.store.get_jobs(actor.project, ids) if ids else []
-        return {entry.job.id: entry.job.name for entry in found}
+        found = await jobs_by_id(self.tools.store, actor.project, ids)
+        return {id: entry.job.name for id, entry in found.items()}
 
     @needs(Permission.EDIT)
     async def replace(
