@@ -1,12 +1,21 @@
 """A test request from the editor: sent once, guarded, shown, not recorded."""
 
+import asyncio
 import json
+from dataclasses import replace
+from typing import Any
 
+import httpx
 import pytest
 
 from tests.ui.house import OWNER, House
+from tickwell.domain.http import Http
+from tickwell.domain.job import Job
+from tickwell.domain.trigger import OnDemand
+from tickwell.errors import LimitReached
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.access.permission import Role
+from tickwell.services.operations import trials
 from tickwell.testing.receiver import Answer, Receiver
 
 SECRET = "canary-of-a-secret"
@@ -83,3 +92,90 @@ async def test_who_may(house, receiver, role, status):
     answer = await browser.post("/jobs/try", **typed(receiver.url("/")))
     assert answer.status_code == status
     assert len(receiver.requests) == (status == 200)
+
+
+class Hanging:
+    """A sender that gets no answer."""
+
+    def __init__(self):
+        self.began, self.ended = asyncio.Event(), asyncio.Event()
+        self.running = 0
+
+    async def run(self, _claim):
+        self.running += 1
+        self.began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.running -= 1
+            self.ended.set()
+
+    async def close(self):
+        """Nothing to hang up."""
+
+
+@pytest.fixture
+def hanging(house):
+    house.context.operations.trials.tools.sender = found = Hanging()
+    return found
+
+
+async def test_it_ends_after_a_while_and_says_so(house, hanging, monkeypatch):
+    monkeypatch.setattr(trials, "LONGEST", 0.01)
+    browser = await house.login()
+    await browser.get("/jobs/new")
+    answer = await browser.post("/jobs/try", **typed("https://example.com", timeout="1h"))
+    assert "no answer in full within 0.01 s, the most that a test request gets" in answer.text
+    assert "saved, the job waits for 1h" in answer.text
+    assert hanging.running == 0
+
+
+async def test_a_project_has_a_few_at_once(house, hanging):
+    send = house.context.operations.trials.send
+    job = Job(id="", name="x", trigger=OnDemand(), target=Http("https://example.com"))
+    under_way = [asyncio.create_task(send(OWNER, job)) for _ in range(trials.MOST)]
+    while hanging.running < trials.MOST:  # noqa: ASYNC110 - nobody tells of the last
+        await asyncio.sleep(0)
+    with pytest.raises(LimitReached, match="5 test requests of this project are under way") as last:
+        await send(OWNER, job)
+    assert last.value.retry_after
+    browser = await house.login()
+    await browser.get("/jobs/new")
+    refused = await browser.post("/jobs/try", **typed("https://example.com"))
+    assert (refused.status_code, "5 test requests" in refused.text) == (429, True)
+    shown = await browser.post(
+        "/jobs/try", headers={"hx-request": "true"}, **typed("https://example.com")
+    )
+    assert (shown.status_code, "5 test requests" in shown.text) == (200, True)
+    other = asyncio.create_task(send(replace(OWNER, project="other"), job))
+    while hanging.running <= trials.MOST:  # noqa: ASYNC110 - nobody tells of the last
+        await asyncio.sleep(0)
+    for task in (*under_way, other):
+        task.cancel()
+    await asyncio.gather(*under_way, other, return_exceptions=True)
+    again = asyncio.create_task(send(OWNER, job))
+    hanging.began.clear()
+    await hanging.began.wait()
+    again.cancel()
+
+
+async def test_it_ends_when_its_client_hangs_up(house, hanging, caplog):
+    browser = await house.login()
+    await browser.get("/jobs/new")
+
+    async def leave(scope, receive, send):
+        parts: list[Any] = []
+
+        async def until_left():
+            if parts and not parts[-1].get("more_body"):
+                await hanging.began.wait()
+                return {"type": "http.disconnect"}
+            parts.append(await receive())
+            return parts[-1]
+
+        await house.app(scope, until_left, send)
+
+    browser.http._transport = httpx.ASGITransport(leave)
+    await browser.post("/jobs/try", **typed("https://example.com"))
+    assert hanging.ended.is_set()
+    assert not caplog.records

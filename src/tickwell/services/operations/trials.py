@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tickwell.domain.execution import Claim, Kind
+from tickwell.domain.execution import Claim, Kind, OutcomeKind
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import RETURN_BUDGET
+from tickwell.domain.trigger.duration import format_duration
 from tickwell.errors import InvalidInput, NotRunning
 from tickwell.ids import new_id
+from tickwell.ports.executor import Executor
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.operations.few import Few
 from tickwell.services.operations.senders import require_own_secrets
 from tickwell.services.operations.tools import Tools
+
+#: Seconds that one may take, whatever the timeout of its job: somebody sits and waits for it.
+LONGEST = 30.0
+#: Of one project at once: each holds a request and a connection of this process.
+MOST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +48,11 @@ class TrialOperations:
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
+        self._few = Few(MOST, "test requests", retry_after=LONGEST / MOST)
 
     @needs(Permission.EDIT)
     async def send(self, actor: Actor, job: Job) -> Trial:
-        """Send what the first attempt of this job would send now."""
+        """Send what the first attempt of this job would send now, and wait for `LONGEST`."""
         actor.require(Permission.OPERATE)
         if not isinstance(job.target, Http):
             raise InvalidInput(
@@ -53,14 +63,26 @@ class TrialOperations:
         require_own_secrets(actor, [job])
         if self.tools.sender is None:
             raise NotRunning("this process sends no webhooks")
+        self._few.enter(actor.project)
+        try:
+            return await self._send(actor, job, job.target, self.tools.sender)
+        finally:
+            self._few.leave(actor.project)
+
+    async def _send(self, actor: Actor, job: Job, target: Http, sender: Executor) -> Trial:
         clock = self.tools.clock
         own = replace(job, id=new_id(clock.now(), self.tools.random), project=actor.project)
         await self.tools.limiter.check_runs(actor, 1, own.payload)
         await self.tools.jobs.admit([own])
-        after = {"method": job.target.method, "url": job.target.url}
+        after = {"method": target.method, "url": target.url}
         await self.tools.auditor.record(actor, "job.try", "jobs", None, after)
         began = clock.monotonic()
-        outcome = await self.tools.sender.run(_claim(own, clock.now()))
+        try:
+            # Around the line for a place at the host, too, which no timeout of a job counts.
+            async with asyncio.timeout(LONGEST):
+                outcome = await sender.run(_claim(own, clock.now()))
+        except TimeoutError:
+            outcome = Outcome(kind=OutcomeKind.TIMED_OUT, error=_too_long(target))
         return _trial(outcome, (clock.monotonic() - began) * 1000)
 
     async def close(self) -> None:
@@ -85,6 +107,13 @@ def _claim(job: Job, now: int) -> Claim:
         worker="",
         claim_id=job.id,
     )
+
+
+def _too_long(target: Http) -> str:
+    said = f"there was no answer in full within {LONGEST:g} s, the most that a test request gets"
+    if target.timeout <= LONGEST * 1000:
+        return said
+    return f"{said}; saved, the job waits for {format_duration(target.timeout)}"
 
 
 def _trial(outcome: Outcome, took: float) -> Trial:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
+from tickwell.api.hung_up import unless_hung_up
 from tickwell.domain.document.job import with_retention
 from tickwell.domain.http.target import METHODS
 from tickwell.domain.job import Entry, Job
@@ -93,13 +94,18 @@ async def try_out(request: Request, visitor: Visitor = visit(Permission.EDIT)) -
     """Send what was typed once, and show what came back; nothing is saved."""
     draft, entry = await _typed(request, visitor)
     job, found, untried = draft.job(), None, "Mend the fields that are marked first"
+    status = 200
     if job is not None:
+        trial = visitor.operations.trials.send(visitor.actor, job)
         try:
-            found = await visitor.operations.trials.send(visitor.actor, job)
+            found = await unless_hung_up(request, trial)
         except (InvalidInput, LimitReached) as error:
             untried = str(error)
+            # A script of ours would not show what comes with another status.
+            if isinstance(error, LimitReached) and "hx-request" not in request.headers:
+                status = 429
     return await _editor(
-        request, visitor, draft, entry, trial=found, untried=untried, complete=True
+        request, visitor, draft, entry, status=status, trial=found, untried=untried, complete=True
     )
 
 
