@@ -7,6 +7,7 @@ import pytest
 from tests.api.conftest import WORKER
 from tickwell.domain.execution import OutcomeKind
 from tickwell.services.access.permission import Permission
+from tickwell.services.operations.dead_letters import MOST_REVIVALS
 from tickwell.services.payload import LARGEST
 
 
@@ -58,6 +59,30 @@ async def test_what_matches_is_repeated_with_another_payload(world, http):
     ran = (await http.get("/executions", params={"state": "succeeded"})).json()["items"]
     assert {each["revived_from"] for each in ran} == set(dead)
     assert len((await http.get("/executions", params={"state": "dead"})).json()["items"]) == 5
+
+
+async def test_a_project_has_a_few_revivals_at_once(world, http):
+    await world.die("a", times=20)
+    body = {"rate": 0.01}  # each takes one, and the next 100 s later
+    for _ in range(MOST_REVIVALS):
+        assert (await http.post("/dead-letters/revive", json=body)).status_code == 202
+    refused = await http.post("/dead-letters/revive", json=body)
+    assert refused.status_code == 429
+    assert "5 revivals of this project are under way" in refused.json()["detail"]
+    assert refused.headers["retry-after"] == "60"
+    world.as_actor(*Permission, project="other")
+    elsewhere = await http.post("/dead-letters/revive", json=body)
+    assert elsewhere.status_code == 202
+
+
+async def test_one_that_is_refused_or_has_ended_takes_no_place(world, http):
+    await world.add("a")
+    for _ in range(MOST_REVIVALS + 1):
+        nobodys = {"filter": {"job": "nobody"}}
+        assert (await http.post("/dead-letters/revive", json=nobodys)).status_code == 404
+        answer = await http.post("/dead-letters/revive")
+        assert answer.status_code == 202
+        assert (await progress(http, answer))["state"] == "done"
 
 
 async def test_those_of_a_deleted_job_are_not_repeated(world, http):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from tickwell.ids import new_id
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.dead import DeadFilter, DeadLetters, Groups, Revive
+from tickwell.services.operations.few import Few
 from tickwell.services.operations.revival import KIND, Revival
 from tickwell.services.operations.said import filter_document
 from tickwell.services.operations.senders import refuse_sender
@@ -25,6 +26,8 @@ from tickwell.services.payload import KEEP, checked
 FASTEST = 1000.0
 #: Dead letters that one call deletes.
 MOST_PURGED = 10_000
+#: Of one project at once: at the slowest rate each lasts for 100 s a dead letter.
+MOST_REVIVALS = 5
 
 
 class DeadLetterOperations:
@@ -33,6 +36,7 @@ class DeadLetterOperations:
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
         self.dead = DeadLetters(tools.store, tools.clock, tools.wake)
+        self._few = Few(MOST_REVIVALS, "revivals", retry_after=60)
         self._tasks: set[asyncio.Task[None]] = set()
 
     @needs(Permission.READ)
@@ -52,6 +56,23 @@ class DeadLetterOperations:
         if not 0.01 <= rate <= FASTEST:
             reason, hint = f"0.01 to {FASTEST:.0f} a second", f"Use {REVIVAL_RATE}"
             raise InvalidInput(reason, field="rate", hint=hint)
+        # Before the rest: of many at once, none gets in behind the last place.
+        self._few.enter(actor.project)
+        try:
+            revival, work = await self._begin(actor, where, rate, payload)
+        except BaseException:
+            self._few.leave(actor.project)
+            raise
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: self._few.leave(actor.project))
+        return replace(revival)
+
+    async def _begin(
+        self, actor: Actor, where: DeadFilter, rate: float, payload: Any
+    ) -> tuple[Revival, Coroutine[Any, Any, None]]:
+        """Its record, and the work that is left to do."""
         scope = await self._scoped(actor, where)
         matched = await self.dead.count(actor.project, scope)
         edited = payload is not KEEP
@@ -82,10 +103,7 @@ class DeadLetterOperations:
             },
         )
         repeat = partial(self._repeat, actor, revival, payload) if edited else None
-        task = asyncio.create_task(self._work(revival, scope, repeat))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return replace(revival)
+        return revival, self._work(revival, scope, repeat)
 
     @needs(Permission.EDIT)
     async def purge(self, actor: Actor, where: DeadFilter) -> tuple[int, bool]:
