@@ -30,8 +30,14 @@ def register(app: typer.Typer) -> None:
 
 async def export(session: Session) -> None:
     """Print all jobs as one JSON document, for `import`; what code declares is left out."""
+    from tickwell.services.callbacks.callback import is_sender_name
+
     jobs = [each async for each in _all(session)]
-    own = [each for each in jobs if not each.get("app") and "callback" not in each.get("tags", ())]
+    own = [
+        each
+        for each in jobs
+        if not each.get("app") and not is_sender_name(each["name"], each["id"])
+    ]
     session.screen.json({"jobs": [_portable(each) | _paused(each) for each in own]})
     left = len(jobs) - len(own)
     rest = f"; {left} belong to code or to callbacks and are left out" if left else ""

@@ -207,6 +207,29 @@ async def test_of_callbacks_themselves_nothing_is_told(scene):
     assert sender.tags == ("callback",)
 
 
+async def test_a_job_is_not_taken_for_one_by_its_tag(scene):
+    job = await scene.job()
+    await scene.jobs.edit("acme", job.id, replace(job, tags=("callback",)))
+    callback = await create(scene, Told.DEAD)
+    await tell(scene, await scene.end(OutcomeKind.FAILED))
+    assert await scene.told(callback) == ["dead"]
+
+
+@pytest.mark.parametrize("name", ["renamed", None])
+async def test_nothing_is_told_of_one_whatever_its_name(scene, name):
+    callback = await create(scene, *Told)
+    sender = (await scene.jobs.get("acme", callback.id)).job
+    # A target that this worker can run, in place of a webhook.
+    job = replace(sender, name=name or sender.name, tags=(), target=Call("x"))
+    await scene.jobs.edit("acme", callback.id, job)
+    event = await scene.end(OutcomeKind.SUCCEEDED, callback.id)
+    await tell(scene, event)
+    scene.clock.instant += 2 * int(SWEEP * 1000)
+    await tell(scene)
+    where = ExecutionFilter(project="acme", job_id=callback.id)
+    assert len((await scene.store.list_executions(where, None, 100)).items) == 1
+
+
 async def test_it_is_signed_with_a_key_that_is_shown_once(scene):
     made = await scene.service.callbacks.create(scene.office.actor(), URL, frozenset({Told.DEAD}))
     job = (await scene.jobs.get("acme", made.callback.sender)).job

@@ -15,7 +15,7 @@ from tickwell.domain.trigger.moment import to_text
 
 #: The callback, in its project; that a project has some, of the platform.
 KIND, PLACE = "callback", "callback_project"
-#: Marks the jobs that callbacks are sent by: of them nothing is told.
+#: Shows people which jobs callbacks are sent by. Anybody may give it to a job: `is_sender` tells.
 TAG = "callback"
 #: A template that names the key of a callback.
 SIGNING_KEY = re.compile(r"\bsecret\.callback-[0-9a-f]{8}-")
@@ -59,7 +59,12 @@ class Callback:
 
 def is_sender(job: Job) -> bool:
     """Whether a job sends a callback, and so is the admins' as the callback is."""
-    return job.name == _sender(job.id)
+    return is_sender_name(job.name, job.id)
+
+
+def is_sender_name(name: str, id: str) -> bool:
+    """The same by its name and id. No other job gets such a name: `services.savable`."""
+    return name == _sender(id)
 
 
 def _sender(id: str) -> str:
@@ -83,7 +88,7 @@ class News:
 def news_of_report(report: Report) -> News | None:
     """What an ended attempt is news of; None when there is nothing to tell."""
     claim, kinds = report.claim, set()
-    if TAG in claim.job.tags:
+    if is_sender(claim.job):
         return None
     if report.outcome is OutcomeKind.SUCCEEDED:
         kinds.add(Told.SUCCEEDED)

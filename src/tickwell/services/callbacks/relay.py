@@ -107,7 +107,10 @@ class Relay:
         self._news.extend(news for report in ours if (news := news_of_report(report)))
 
     async def _tell(self, news: News) -> None:
-        for callback in await self._callbacks.get(news.project, lambda: self._read(news.project)):
+        callbacks = await self._callbacks.get(news.project, lambda: self._read(news.project))
+        if news.job in {callback.id for callback in callbacks}:
+            return  # one that an admin renamed would tell of itself without end
+        for callback in callbacks:
             if callback.job not in {None, news.job} or news.ended_at < callback.created_at:
                 continue
             for kind in callback.events & news.kinds:
