@@ -43,6 +43,15 @@ async def test_a_taken_name_is_a_conflict(world, http):
     assert answer.json()["type"] == "urn:tickwell:problem:job-exists"
 
 
+async def test_more_than_fifty_tags_are_refused(world, http):
+    many = [str(number) for number in range(51)]
+    refused = await world.add("many", status=422, tags=many)
+    assert [each["pointer"] for each in refused["errors"]] == ["/tags"]
+    job = {"name": "many", "trigger": {"on_demand": True}, "target": CALL, "tags": many}
+    batch = await http.post("/jobs/batch", json={"jobs": [job]})
+    assert [each["pointer"] for each in batch.json()["errors"]] == ["/jobs/0/tags"]
+
+
 async def test_a_name_of_spaces_is_refused_and_a_tag_is_kept_once(world, http):
     assert (await world.add(tags=["a", "b"] + ["a"] * 2000))["tags"] == ["a", "b"]
     answer = await http.post("/jobs", json={"name": "  ", "trigger": CRON, "target": HOOK})

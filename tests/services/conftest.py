@@ -56,9 +56,10 @@ class World:
     def job(self, trigger, name="report", **fields):
         return Job(id="", name=name, trigger=trigger, target=Call("x"), **fields)
 
-    async def named_before(self, name):
-        """A job with a name that is refused by now, as an earlier version took it."""
-        job = replace(self.job(OnDemand(), name), id=new_id(self.clock.instant, random.Random(7)))
+    async def added_before(self, name, **fields):
+        """A job such as is refused by now, as an earlier version took it."""
+        id = new_id(self.clock.instant, random.Random(7))
+        job = replace(self.job(OnDemand(), name, **fields), id=id)
         return (await self.store.add_jobs([Entry(job, Cursor())], self.clock.instant))[0].job
 
     async def at(self, instant, horizon=0):

@@ -182,7 +182,7 @@ class TestRevive:
     async def test_a_job_named_like_its_job_takes_no_part(self, world):
         id = await self.dead(world)
         job = (await world.executions.get("default", id)).job_id
-        await world.named_before(job)
+        await world.added_before(job)
         new = await world.executions.revive_edited("default", id, {"to": "bob"})
         assert new.job_id == job
 
@@ -190,7 +190,7 @@ class TestRevive:
         id = await self.dead(world)
         dead = await world.executions.get("default", id)
         gone = replace(dead, id="gone", job_id="0197c0de-0000-7000-8000-000000000000")
-        await world.named_before(gone.job_id)
+        await world.added_before(gone.job_id)
         with pytest.raises(NotFound, match=gone.job_id):
             await world.executions.repeat("default", [gone], None)
         refused: dict[str, str] = {}

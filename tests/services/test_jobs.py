@@ -86,8 +86,37 @@ class TestAdd:
     async def test_a_name_with_an_id_in_it_is_taken(self, world, name):
         assert (await world.jobs.add(world.job(OnDemand(), name))).job.name == name
 
+    @pytest.mark.parametrize(
+        ("tags", "reason"),
+        [
+            (tuple(map(str, range(51))), "50 tags at most, and this one 51"),
+            (("x" * 256,), "1 to 255 printable"),
+            (("",), "1 to 255 printable"),
+            (("a\x07b",), "1 to 255 printable"),
+        ],
+    )
+    async def test_tags_beyond_any_use_are_refused(self, world, tags, reason):
+        with pytest.raises(InvalidJob, match=reason) as caught:
+            await world.jobs.add(world.job(OnDemand(), tags=tags))
+        assert caught.value.field == "tags"
+
+    async def test_fifty_tags_are_taken(self, world):
+        tags = tuple(map(str, range(50)))
+        assert (await world.jobs.add(world.job(OnDemand(), tags=tags))).job.tags == tags
+
 
 class TestEdit:
+    async def test_more_tags_than_there_may_be_stay_until_they_are_changed(self, world):
+        tags = tuple(map(str, range(1000)))
+        job = await world.added_before("report", tags=tags)
+        assert (await world.jobs.get("default", "report")).job == job
+        kept = await world.jobs.edit("default", "report", world.job(Every("1h"), tags=tags))
+        assert kept.entry.job.tags == tags
+        with pytest.raises(InvalidJob, match="50 tags at most"):
+            await world.jobs.edit("default", "report", world.job(Every("1h"), tags=tags[1:]))
+        few = await world.jobs.edit("default", "report", world.job(Every("1h"), tags=tags[:2]))
+        assert few.entry.job.tags == ("0", "1")
+
     async def test_a_job_takes_no_name_in_the_form_of_an_id(self, world):
         job = (await world.jobs.add(world.job(OnDemand()))).job
         for name in (ID, f"callback-{job.id}"):
@@ -95,7 +124,7 @@ class TestEdit:
                 await world.jobs.edit("default", "report", world.job(OnDemand(), name))
 
     async def test_one_that_has_such_a_name_is_read_and_edited(self, world):
-        job = await world.named_before(ID)
+        job = await world.added_before(ID)
         assert (await world.jobs.get("default", ID)).job == job
         kept = await world.jobs.edit("default", job.id, world.job(Every("1h"), ID))
         assert kept.entry.job.name == ID
@@ -104,7 +133,7 @@ class TestEdit:
 
     async def test_nobody_takes_the_place_of_another_by_its_name(self, world):
         job = (await world.jobs.add(world.job(Every("1m")))).job
-        namesake = await world.named_before(job.id)
+        namesake = await world.added_before(job.id)
         (paused,) = await world.jobs.pause("default", [job.id], by="ann")
         assert paused.entry.job.name == "report"
         edited = await world.jobs.edit("default", job.id, world.job(Every("1h")), 1)

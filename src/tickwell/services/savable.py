@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from tickwell.domain.job import Job
+from tickwell.domain.naming import is_name
 from tickwell.errors import InvalidJob
 from tickwell.services.callbacks.callback import is_sender
 
+MOST_TAGS = 50
 #: An id, and the name of the job that sends a callback, with the letters of either case: on a page
 #: nobody tells them apart.
 _ID = re.compile(
@@ -16,9 +18,14 @@ _ID = re.compile(
 
 
 def require_savable(job: Job, before: Job | None = None) -> None:
-    """Refuse a name that could be taken for another's id; what it was before may stay."""
+    """Refuse a name that could be taken for another's id, and tags beyond any use.
+
+    What was so before the edit may stay.
+    """
     if before is None or job.name != before.name:
         require_own_name(job, is_new=before is None)
+    if job.tags and (before is None or job.tags != before.tags):
+        _require_few_tags(job.tags)
 
 
 def require_own_name(job: Job, *, is_new: bool = True) -> None:
@@ -32,3 +39,17 @@ def require_own_name(job: Job, *, is_new: bool = True) -> None:
         field="name",
         hint="Choose a name that says what the job does, as daily-report",
     )
+
+
+def _require_few_tags(tags: tuple[str, ...]) -> None:
+    """So that a page of jobs stays one: each shows its tags."""
+    if len(tags) > MOST_TAGS:
+        raise InvalidJob(
+            f"a job has {MOST_TAGS} tags at most, and this one {len(tags)}",
+            field="tags",
+            hint="Put into the payload or the description what nobody filters by",
+        )
+    for tag in tags:
+        if not is_name(tag):
+            reason = f"{tag[:40]!r} is no tag: 1 to 255 printable characters are needed"
+            raise InvalidJob(reason, field="tags")

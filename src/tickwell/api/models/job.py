@@ -73,7 +73,9 @@ class Policies(Shape):
     dedupe_key: str | None = Field(default=None, max_length=255)
     retention: Retention = Field(default_factory=Retention)
     description: str = ""
-    tags: list[str] = Field(default_factory=list)
+    tags: list[str] = Field(
+        default_factory=list, description="50 at most, each of 1 to 255 printable characters."
+    )
 
 
 class JobBody(Policies):
