@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from tickwell.domain.cron.expression import Expression
 from tickwell.domain.cron.rule import Rule
-from tickwell.domain.cron.wall import Fold, Gap
-from tickwell.domain.cron.zone import changes
+from tickwell.domain.cron.wall import Fold, Gap, changes_within
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Of changes before 2026 nobody is warned; seconds. Ten years hold every kind of them.
@@ -42,7 +41,7 @@ def _day_fields(expression: Expression) -> list[str]:
 def _clock_changes(rule: Rule, tz: str, gap: Gap, fold: Fold, since: int) -> list[str]:
     missing = repeated = ""
     fixed = rule.expression.fixed_time
-    for change in changes(tz, since, since + _YEARS):
+    for change in changes_within(tz, since, since + _YEARS):
         low, high = sorted((change.instant + change.before, change.instant + change.after))
         wall = rule.at_or_after(low)
         if wall is None or wall >= high:

@@ -87,7 +87,18 @@ def _spans(zone: str, gap: Gap, fold: Fold, block: int) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-@lru_cache(maxsize=2048)
+def changes_within(zone: str, low: int, high: int) -> list[Change]:
+    """All changes of the offset in (low, high], from blocks that are remembered."""
+    found: dict[int, Change] = {}
+    for block in range(low >> _BLOCK, (high >> _BLOCK) + 1):
+        start, end = max(block << _BLOCK, FIRST_SECOND), min((block + 1) << _BLOCK, LAST_SECOND + 1)
+        for change in _changes_around(zone, start, end):
+            if low < change.instant <= high and change.before != change.after:
+                found[change.instant] = change
+    return list(found.values())
+
+
+@lru_cache(maxsize=8192)
 def _changes_around(zone: str, start: int, end: int) -> list[Change]:
     low, high = start - MARGIN, end + MARGIN
     first, last = (offset_at(ZoneInfo(zone), second) for second in (low, high))

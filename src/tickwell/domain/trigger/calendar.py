@@ -57,12 +57,13 @@ class Calendar:
 
 
 class OpenDays:
-    """The days that a calendar leaves in, as a rule about wall time."""
+    """The days that calendars of one zone leave in, as a rule about wall time."""
 
     __slots__ = ("_ends", "_starts")
 
-    def __init__(self, calendar: Calendar) -> None:
-        closed = [(day, day) for day in calendar.dates] + list(calendar.ranges)
+    def __init__(self, calendars: list[Calendar]) -> None:
+        closed = [span for each in calendars for span in each.ranges]
+        closed += [(day, day) for each in calendars for day in each.dates]
         merged: list[tuple[int, int]] = []
         for first, last in sorted(closed):
             start, end = first.toordinal() - _EPOCH, last.toordinal() - _EPOCH + 1

@@ -57,6 +57,10 @@ class CalendarEvery(Trigger):
     def _zone(self) -> str:
         return self.tz
 
+    @property
+    def _toil(self) -> int:
+        return 3
+
     def _nominal(self, instant: int) -> int | None:
         second = first_after(self._series, instant // 1000, self._wall)
         return None if second is None else second * 1000

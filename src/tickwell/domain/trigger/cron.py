@@ -27,6 +27,7 @@ from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.moment import no_instant
 from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
+from tickwell.domain.trigger.work import Work, one_reading, trial
 from tickwell.errors import InvalidTrigger
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -85,14 +86,17 @@ class Cron(Trigger):
     def _settle(self) -> None:
         """Take the first choice of `H` that ever fires; without `H` there is just the one."""
         failure = None
-        for expr in choices(self.expr, ""):
-            try:
-                self._prepare(expr)
-                Trigger.__post_init__(self)
-            except InvalidTrigger as error:
-                failure = failure or error
-            else:
-                return
+        with one_reading():
+            for expr in choices(self.expr, ""):
+                try:
+                    self._prepare(expr)
+                    Trigger.__post_init__(self)
+                except InvalidTrigger as error:
+                    if trial().is_spent:
+                        raise
+                    failure = failure or error
+                else:
+                    return
         if failure:
             raise failure
 
@@ -110,12 +114,12 @@ class Cron(Trigger):
     def _zone(self) -> str:
         return self.tz
 
-    def between(self, start: int, end: int) -> Iterator[int]:
+    def between(self, start: int, end: int, work: Work | None = None) -> Iterator[int]:
         """The fire times later than start and not later than end; a beat is only counted."""
         known = start > FIRST_SECOND * 1000 and end <= LAST_SECOND * 1000
         first = self._nominal(start) if self._beat and known and self._limits is None else None
         if first is None or self._beat is None:
-            return Trigger.between(self, start, end)
+            return Trigger.between(self, start, end, work)
         return iter(range(first, end + 1, self._beat[0] * 1000))
 
     def _nominal(self, instant: int) -> int | None:
@@ -150,9 +154,10 @@ class Cron(Trigger):
         """The same with every `H` replaced by what this seed chooses."""
         if not has_hash(self.expr):
             return self
-        for expr in choices(self.expr, seed):
-            with suppress(InvalidTrigger):
-                return replace(self, expr=expr)
+        with one_reading():
+            for expr in choices(self.expr, seed):
+                with suppress(InvalidTrigger):
+                    return replace(self, expr=expr)
         # this one was seen to fire inside the windows
         return replace(self, expr=self._chosen)
 

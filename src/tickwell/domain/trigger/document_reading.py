@@ -16,6 +16,7 @@ from tickwell.domain.trigger.reader import Reader, placed
 from tickwell.domain.trigger.trigger import Trigger
 from tickwell.domain.trigger.union import Union
 from tickwell.domain.trigger.window import Window
+from tickwell.domain.trigger.work import one_reading
 from tickwell.errors import InvalidTrigger
 
 _EXAMPLE = '{"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"}'
@@ -35,7 +36,7 @@ def read_trigger(document: object, path: str, depth: int = 0) -> Trigger:
         if kinds:
             reason = f"{' and '.join(kinds)} exclude each other"
         raise InvalidTrigger(reason, field=path, hint=f"For example: {_EXAMPLE}")
-    with placed("", path):
+    with placed("", path), one_reading():
         inner = Reader(document, "", _EXAMPLE)
         return _KINDS[kinds[0]](inner, depth)
 

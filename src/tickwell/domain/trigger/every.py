@@ -11,8 +11,10 @@ from tickwell.clock import NEVER
 from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.duration import parse_duration, say_duration
+from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
+from tickwell.domain.trigger.work import Work
 from tickwell.errors import InvalidTrigger
 
 SHORTEST = 100
@@ -80,19 +82,18 @@ class Every(Trigger):
         """Whether the period counts from the end of the last run."""
         return self.counts_from == "finish"
 
-    def after(self, instant: int) -> int | None:
-        """The first fire time strictly later; after="finish": one period later, or once open."""
-        if self.counts_from == "fire" or self._limits is None:
-            return Trigger.after(self, instant)
-        limits = self._limits
+    def _search(self, instant: int, limits: Limits, work: Work) -> int | None:
+        """The same; after="finish": one period later, or once open."""
+        if self.counts_from == "fire":
+            return limits.first(self._nominal, instant, work)
         due = instant + self.period
-        found = limits.allowed(due if limits.start is None else max(due, limits.start))
+        found = limits.allowed(due if limits.start is None else max(due, limits.start), work)
         return None if found is None or limits.is_over(found) else found
 
-    def between(self, start: int, end: int) -> Iterator[int]:
+    def between(self, start: int, end: int, work: Work | None = None) -> Iterator[int]:
         """The fire times later than start and not later than end; by counting, where that does."""
         if self._limits is not None:
-            return Trigger.between(self, start, end)
+            return Trigger.between(self, start, end, work)
         first = self._nominal(start)
         return iter(() if first is None else range(first, min(end, NEVER) + 1, self.period))
 

@@ -26,6 +26,8 @@ class Series:
         """The first wall second of the series that is not before this one."""
         if self._first is None or wall <= self._first:
             return self._first
+        if not self._months:
+            return self._occurrence(-((self._first - wall) // (self._days * _DAY)))
         period = (self._months * _DAYS_PER_MONTH + self._days) * _DAY
         # a month is a few days off its mean, however many are added up
         count = max(int((wall - self._first) / period) - 2, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING
 from tickwell.clock import NEVER, to_millis
 from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.duration import parse_duration, say_duration
+from tickwell.domain.trigger.leaps import Leaps, bare, leapt
 from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.moment import exact, no_instant, say
 from tickwell.domain.trigger.window import Window
+from tickwell.domain.trigger.work import Spent, Work, tried
 from tickwell.errors import InvalidTrigger
 
 if TYPE_CHECKING:
@@ -67,15 +70,25 @@ class Trigger(ABC):
         until = to_millis(self.until) if self.until else None
         if start is not None and until is not None and until < start:
             raise InvalidTrigger("is earlier than start", field="until", hint="Swap the two")
-        limits = Limits(start, until, self.within, self.exclude, self._zone)
+        limits = Limits(start, until, self.within, self.exclude, self._zone, toil=self._toil)
         object.__setattr__(self, "_limits", limits)
         begin = _TRIED_FROM if start is None else start
         if until is not None and until < begin:
             begin = -NEVER
-        if self.fires and self.after(begin - 1) is None:
+        if not self.fires:
+            return
+        field = "within" if self.within else "exclude" if self.exclude else "until"
+        try:
+            known = hash((self, getattr(self, "_chosen", "")))
+            fires = tried(known, lambda work: self._search(begin - 1, limits, work) is not None)
+        except Spent:
+            reason = "it takes too long to find out when this fires: too much is taken out"
+            hint = "Give fewer members, windows and calendars, or make it several jobs"
+            raise InvalidTrigger(reason, field=field, hint=hint) from None
+        if not fires:
             raise InvalidTrigger(
                 "the trigger never fires inside its start, until, windows and calendars",
-                field="within" if self.within else "exclude" if self.exclude else "until",
+                field=field,
                 hint="Widen a window, or choose another time",
             )
 
@@ -103,6 +116,11 @@ class Trigger(ABC):
         """The zone of windows and calendars that name none."""
         return "UTC"
 
+    @property
+    def _toil(self) -> int:
+        """What the bare rule costs, in units of `Work`."""
+        return 1
+
     @abstractmethod
     def _nominal(self, instant: int) -> int | None:
         """The bare rule's next fire time, strictly later."""
@@ -115,7 +133,21 @@ class Trigger(ABC):
         """The first fire time strictly later than the instant."""
         if self._limits is None:
             return self._nominal(instant)
-        return self._limits.first(self._nominal, instant)
+        try:
+            return self._search(instant, self._limits, Work())
+        except Spent:
+            return None
+
+    def _search(self, instant: int, limits: Limits, work: Work) -> int | None:
+        """The first fire time strictly later that the limits leave in."""
+        return limits.first(self._nominal, instant, work)
+
+    def leaps(self, instant: int, work: Work) -> Leaps:
+        """How far nothing fires from the instant on, told step by step to a union that has it."""
+        limits = self._limits
+        if limits is None:
+            return bare(self._nominal, instant, work)
+        return leapt(self._nominal, limits, instant, work)
 
     def next(self, after: datetime) -> datetime | None:
         """The same in aware datetimes; the answer is in UTC."""
@@ -128,25 +160,41 @@ class Trigger(ABC):
         seconds, millis = divmod(instant, 1000)
         return _EPOCH + timedelta(0, seconds, millis * 1000)
 
-    def between(self, start: int, end: int) -> Iterator[int]:
-        """The fire times later than start and not later than end."""
-        instant = self.after(start)
-        while instant is not None and instant <= end:
-            yield instant
-            instant = self.after(instant)
+    def between(self, start: int, end: int, work: Work | None = None) -> Iterator[int]:
+        """The fire times later than start and not later than end; what it cost is counted."""
+        limits, work = self._limits, work or Work()
+        instant: int | None = start
+        with suppress(Spent):
+            while instant is not None:
+                work.renew()
+                if limits is None:
+                    instant = self._nominal(instant)
+                else:
+                    instant = self._search(instant, limits, work)
+                if instant is None or instant > end:
+                    return
+                yield instant
+
+    def slots(self, start: int, end: int) -> Iterator[tuple[int, str]]:
+        """The fire times, and between them what is taken out, with its reason instead of ""."""
+        limits = self._limits
+        if self.follows_finish:
+            return
+        if limits is None:
+            yield from ((instant, "") for instant in self.between(start, end))
+            return
+        instant = self._nominal(limits.begin(start))
+        while instant is not None and instant <= end and not limits.is_over(instant):
+            yield instant, limits.reason(instant) or ""
+            instant = self._nominal(instant)
 
     def excluded(self, start: int, end: int) -> Iterator[tuple[int, str]]:
         """What a window or calendar takes out, later than start and not later than end, and why."""
-        limits = self._limits
-        if limits is None or not (self.within or self.exclude) or self.follows_finish:
-            return
-        if limits.start is not None:
-            start = max(start, limits.start - 1)
-        instant = self._nominal(start)
-        while instant is not None and instant <= end and not limits.is_over(instant):
-            if reason := limits.reason(instant):
-                yield instant, reason
-            instant = self._nominal(instant)
+        return ((instant, reason) for instant, reason in self.slots(start, end) if reason)
+
+    def single(self) -> Iterator[Trigger]:
+        """Itself; of a union each trigger in it that is none."""
+        yield self
 
     def bound(self, seed: str) -> Trigger:
         """The trigger with every `H` replaced by what this seed chooses."""

@@ -6,13 +6,21 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 
+from tickwell.clock import NEVER
 from tickwell.domain.trigger.calendar import Calendar
+from tickwell.domain.trigger.leaps import Leaps, confined, found, merged
+from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
+from tickwell.domain.trigger.work import Work, one_reading
 from tickwell.errors import InvalidTrigger
 
 MOST = 64
+#: With all that is nested.
+MOST_IN_ALL = 128
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -51,25 +59,66 @@ class Union(Trigger):
         """Whether any member does."""
         return any(member.fires for member in self.members)
 
+    @property
+    def _is_plain(self) -> bool:
+        return self._limits is None and not any(member.is_confined for member in self.members)
+
     def _nominal(self, instant: int) -> int | None:
         times = [found for each in self.members if (found := each.after(instant)) is not None]
         return min(times, default=None)
 
-    def excluded(self, start: int, end: int) -> Iterator[tuple[int, str]]:
-        """What its own confines take out, and its members' unless another one fires then."""
-        own = Trigger.excluded(self, start, end)
-        last = None
-        for instant, reason in heapq.merge(own, *(m.excluded(start, end) for m in self.members)):
-            if instant != last and self.after(instant - 1) != instant:
-                yield instant, reason
-            last = instant
+    def after(self, instant: int) -> int | None:
+        """The first fire time of any member strictly later than the instant."""
+        if self._is_plain:
+            return self._nominal(instant)
+        return next(self.between(instant, NEVER), None)
+
+    def _search(self, instant: int, limits: Limits, work: Work) -> int | None:
+        del limits  # its leaps know them
+        return next((leap for leap, sure in self.leaps(instant, work) if sure), None)
+
+    def leaps(self, instant: int, work: Work) -> Leaps:
+        """Those of all members together; they are sent past what its own confines take out."""
+        limits = self._limits
+        begin = instant if limits is None else limits.begin(instant)
+        leaps = merged(member.leaps(begin, work) for member in self.members)
+        return leaps if limits is None else confined(leaps, limits, work)
+
+    def between(self, start: int, end: int, work: Work | None = None) -> Iterator[int]:
+        """The fire times of all members, later than start and not later than end."""
+        if self._is_plain:
+            each = heapq.merge(*(member.between(start, end) for member in self.members))
+            return (instant for instant, _ in groupby(each))
+        work = work or Work()
+        return found(self.leaps(start, work), end, work)
+
+    def slots(self, start: int, end: int) -> Iterator[tuple[int, str]]:
+        """Its fire times and what is taken out, by its own confines or by those of all members."""
+        limits = self._limits
+        if limits is not None:
+            start = limits.begin(start)
+        each = heapq.merge(*(member.slots(start, end) for member in self.members))
+        for instant, group in groupby(each, key=itemgetter(0)):
+            if limits is not None and limits.is_over(instant):
+                return
+            reasons = [reason for _, reason in group]
+            if not all(reasons):
+                own = limits.reason(instant) if limits is not None else None
+                reasons = [own, *filter(None, reasons)] if own else [""]
+            yield instant, min(reasons)
+
+    def single(self) -> Iterator[Trigger]:
+        """Each trigger in it that is no union."""
+        for member in self.members:
+            yield from member.single()
 
     def bound(self, seed: str) -> Union:
         """The same with every member bound."""
-        members = tuple(member.bound(seed) for member in self.members)
-        if all(new is old for new, old in zip(members, self.members, strict=True)):
-            return self
-        return replace(self, members=members)
+        with one_reading():
+            members = tuple(member.bound(seed) for member in self.members)
+            if all(new is old for new, old in zip(members, self.members, strict=True)):
+                return self
+            return replace(self, members=members)
 
     def busiest(self) -> tuple[int, int]:
         """All members together, as if no two ever met."""
@@ -97,10 +146,13 @@ def _flat(triggers: tuple[object, ...]) -> tuple[Trigger, ...]:
         if trigger.max_runs or trigger.jitter:
             reason = "max_runs and jitter are counted for the whole, not for one member"
             raise InvalidTrigger(reason, field="any_of", hint="Give them to the union")
-        if isinstance(trigger, Union) and trigger == Union(*trigger.members):
+        if isinstance(trigger, Union) and not trigger.is_confined:
             found |= dict.fromkeys(trigger.members)
         else:
             found[trigger] = None
     if not 1 <= len(found) <= MOST:
         raise InvalidTrigger(f"takes 1 to {MOST} triggers", field="any_of")
+    if sum(1 for trigger in found for _ in trigger.single()) > MOST_IN_ALL:
+        reason = f"takes {MOST_IN_ALL} triggers in all, with those of the unions in it"
+        raise InvalidTrigger(reason, field="any_of", hint="Make it several jobs")
     return tuple(found)

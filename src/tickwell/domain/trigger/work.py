@@ -1,0 +1,108 @@
+"""How much a search for a fire time may cost, whatever the trigger.
+
+Counted, not timed: every process gives up at the same point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from tickwell.domain.cron import Wall
+
+#: For one fire time. One is about 2 µs, so this is some 25 ms: a union of 64 members that are each
+#: turned away every day finds a fire half a year ahead.
+SEARCH = 12_000
+#: For all that is tried while one document is read.
+READING = 17_000
+#: A year of a zone that nobody looked at before: its changes are found by probing.
+_YEAR = 75
+#: A leap over many years walks through their months; from before all time it does not.
+_FAR = 40
+
+
+class Spent(Exception):
+    """The search gave up."""
+
+
+class Work:
+    """What was done, and what may be done."""
+
+    __slots__ = ("_most", "_seen", "used")
+
+    def __init__(self, most: int = SEARCH) -> None:
+        self.used = 0
+        self._most = most
+        self._seen: set[tuple[Wall, int]] = set()
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing more may be done."""
+        return self.used > self._most
+
+    def spend(self, cost: int) -> None:
+        """Count; give up when it is too much."""
+        self.used += cost
+        if self.used > self._most:
+            raise Spent
+
+    def leap(self, cost: int, zones: tuple[Wall, ...], since: int, until: int) -> None:
+        """Count a look for a fire time; over the years it costs more."""
+        first, last = since >> 35, until >> 35  # 398 days
+        if first != last:
+            cost += min(last - first, _FAR)
+            for zone in zones:
+                if (zone, last) not in self._seen:
+                    self._seen.add((zone, last))
+                    cost += _YEAR
+        self.spend(cost)
+
+    def renew(self) -> None:
+        """A fire time was found: the next one may cost as much again."""
+        self._most = self.used + SEARCH
+
+
+#: Trials that cost more than this are remembered, and so many; then all are forgotten.
+_SMALL, _MOST = 50, 4096
+_known: dict[int, int] = {}
+_reading: ContextVar[Work | None] = ContextVar("reading", default=None)
+
+
+@contextmanager
+def one_reading() -> Iterator[None]:
+    """All triggers that are made in here share what may be spent on trying them."""
+    if _reading.get() is not None:
+        yield
+        return
+    token = _reading.set(Work(READING))
+    try:
+        yield
+    finally:
+        _reading.reset(token)
+
+
+def trial() -> Work:
+    """What may be spent on trying a trigger that is being made."""
+    return _reading.get() or Work(READING)
+
+
+def tried(key: int, search: Callable[[Work], bool]) -> bool:
+    """Whether a trigger with this hash ever fires; it is searched once.
+
+    A store gives the same triggers again and again. What it cost counts each time: a trigger is
+    not taken because parts of it were tried before.
+    """
+    work = trial()
+    known = _known.get(key)
+    if known is not None:
+        work.spend(known)
+        return True
+    before = work.used
+    if not search(work):
+        return False
+    if work.used - before > _SMALL:
+        if len(_known) >= _MOST:
+            _known.clear()
+        _known[key] = work.used - before
+    return True
