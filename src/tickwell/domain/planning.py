@@ -8,16 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tickwell.clock import NEVER
 from tickwell.domain.execution import Kind, NewExecution, RangeSkip, Reason
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Cursor, Job, JobState, rank
 from tickwell.domain.policy import OnMisfire
 from tickwell.domain.trigger import OnDemand
+from tickwell.domain.trigger.work import Work
 from tickwell.ids import execution_id, spread
 
 #: Fire times that one plan walks over. A second-by-second job that slept for a year has 31 million:
 #: the rest is left to the next plan, so that no step takes long.
 CHUNK = 10_000
+#: And what their search may cost, some 50 ms, as `Work` counts it.
+TOIL = 25_000
 
 
 @dataclass(slots=True)
@@ -130,12 +134,14 @@ class _Walk:
 
 def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
     walk = _Walk()
-    after, single = job.trigger.after, job.trigger.follows_finish
+    trigger, single, work = job.trigger, job.trigger.follows_finish, Work()
     paused_through = cursor.paused_through
     grace_start = now - job.misfire.grace
-    fire = after(cursor.after) if cursor.nudged else cursor.next_fire_time
+    fire = trigger.after(cursor.after) if cursor.nudged else cursor.next_fire_time
+    # The next fire of a job that counts from the end is known when its run has ended.
+    later = iter(()) if single or fire is None else trigger.between(fire, NEVER, work)
     for _ in range(1 if single else CHUNK):
-        if fire is None or fire > end:
+        if fire is None or fire > end or (work.used > TOIL and _has_moved(job, walk)):
             break
         if paused_through is not None and fire <= paused_through:
             walk.paused.append(fire)
@@ -143,13 +149,17 @@ def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
             walk.missed.append(fire)
         else:
             walk.recent.append(fire)
-        # The next fire of a job that counts from the end is known when its run has ended.
-        fire = None if single else after(fire)
+        fire = next(later, None)
     walk.upcoming = fire
     walk.cut = fire is not None and fire <= end
     if walk.cut and not walk.recent:
         _hold_back(job, walk)
     return walk
+
+
+def _has_moved(job: Job, walk: _Walk) -> bool:
+    """Whether the next plan begins later than this one if it ends here: see `_hold_back`."""
+    return bool(walk.paused or walk.recent) or len(walk.missed) > job.misfire.cap
 
 
 def _hold_back(job: Job, walk: _Walk) -> None:

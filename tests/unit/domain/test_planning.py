@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from tickwell.clock import to_datetime
+from tickwell.domain import planning
 from tickwell.domain.execution import Kind, Reason
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Cursor, Job, JobState, Pause, rank
 from tickwell.domain.planning import CHUNK, Plan, first_cursor, new_execution, plan, resumed
 from tickwell.domain.policy import DAY, HOUR, MINUTE, SECOND, Misfire, OnMisfire
 from tickwell.domain.target import Call
-from tickwell.domain.trigger import Cron, Every, Once, OnDemand, Trigger
+from tickwell.domain.trigger import Cron, Every, Once, OnDemand, Trigger, Window
 from tickwell.ids import execution_id
 
 #: 15 June 2026, 10:00 UTC.
@@ -141,6 +142,20 @@ class TestBoundedWork:
         caught_up = [fire for each in plans for fire in fires(each)]
         assert caught_up == list(range(now - 1000 * SECOND, now + 1, SECOND))
         assert sum(skip.count for each in plans for skip in each.skips) == 2 * CHUNK - 1001
+
+    @pytest.mark.parametrize("policy", OnMisfire)
+    def test_fires_that_are_hard_to_find_are_walked_in_parts(self, policy, monkeypatch):
+        monkeypatch.setattr(planning, "TOIL", 50)
+        trigger = Cron("*/10 * * * *", within=[Window("*", "09:00", "17:00")])
+        job = make_job(trigger, misfire=Misfire(policy=policy, cap=20, grace=0))
+        now = TEN + 30 * DAY
+        plans = [plan(job, first_cursor(job, TEN), now, 0)]
+        while plans[-1].more:
+            assert plans[-1].cursor.next_fire_time < now
+            plans.append(plan(job, plans[-1].cursor, now, 0))
+        assert len(plans) > 10
+        answered = sum(len(each.executions) + sum(s.count for s in each.skips) for each in plans)
+        assert answered == len(list(trigger.between(TEN, now)))
 
 
 class TestMaxRuns:
