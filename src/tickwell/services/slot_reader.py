@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -33,10 +32,11 @@ class SlotReader:
     def slots(self, after: int, end: int) -> Iterator[Slot]:
         """Its slots later than one instant and up to another."""
         trigger = self.span.job.trigger
-        taken_out = ((t, reason) for t, reason in trigger.excluded(after, end))
-        nominal = sorted(set(self._nominal(after, end)))
         ranges = _Ranges(self.known.skips)
-        for fire_time, reason in heapq.merge(((t, "") for t in nominal), taken_out):
+        slots = trigger.slots(after, end)
+        if trigger.follows_finish:
+            slots = ((t, "") for t in sorted(set(self._recorded(after, end))))
+        for fire_time, reason in slots:
             if reason:
                 yield Slot(fire_time, Answer.EXCLUDED, reason)
             else:
@@ -48,11 +48,8 @@ class SlotReader:
             if fire_time not in found and row.state is not State.SKIPPED:
                 yield self._answer(fire_time, None)
 
-    def _nominal(self, after: int, end: int) -> Iterator[int]:
-        if not self.span.job.trigger.follows_finish:
-            yield from self.span.job.trigger.between(after, end)
-            return
-        # Counted from the end of the run before: past fire times are known by their answers only.
+    def _recorded(self, after: int, end: int) -> Iterator[int]:
+        """Counted from the end of the run before: they are known by their answers only."""
         yield from (t for t in self.known.rows if after < t <= end)
         yield from (skip.first for skip in self.known.skips if after < skip.first <= end)
         upcoming = self.cursor.next_fire_time

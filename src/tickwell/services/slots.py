@@ -129,12 +129,8 @@ async def _cut(versions: list[Span], since: int, until: int) -> int | None:
         after, end = span.within(since, until)
         if span.job.trigger.follows_finish:
             continue
-        between = islice(span.job.trigger.between(after, end), LIMIT + 1)
-        fires = [instant async for instant in paced(between)]
-        # The search for what is taken out goes no further than the fires do.
-        end = fires[LIMIT] if len(fires) > LIMIT else end
-        taken_out = islice(span.job.trigger.excluded(after, end), LIMIT + 1)
-        times += sorted(fires + [instant async for instant, _ in paced(taken_out)])
+        found = islice(span.job.trigger.slots(after, end), LIMIT + 1)
+        times += [instant async for instant, _ in paced(found)]
         if len(times) > LIMIT:
             return sorted(times)[LIMIT]
     return None
