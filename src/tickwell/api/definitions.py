@@ -14,6 +14,7 @@ from tickwell.domain.given import require_name
 from tickwell.domain.job import Job, copied, copier
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.operations.jobs import MOST
+from tickwell.services.paced import paced
 from tickwell.services.savable import require_savable
 
 #: What the service says of a job, and nobody writes.
@@ -40,13 +41,13 @@ def definition(
         raise InvalidJob(error.reason, field=field, hint=error.hint) from None
 
 
-def definitions(documents: Any, *, flat: bool = False) -> list[Job]:
+async def definitions(documents: Any, *, flat: bool = False) -> list[Job]:
     """The jobs of a batch; everything that is wrong is said at once."""
     if not isinstance(documents, list) or not 1 <= len(documents) <= MOST:
         raise InvalidJob(f"a list of 1 to {MOST} jobs is needed", field="jobs")
     found, wrong = list[Job](), list[InvalidInput]()
     names: dict[str, int] = {}
-    for number, document in enumerate(documents):
+    async for number, document in paced(enumerate(documents)):
         try:
             job = _flat(document) if flat else alike(document)
             require_savable(job)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from collections.abc import Iterator
+from itertools import chain, islice
 
 from tickwell.clock import NEVER
 from tickwell.domain.job import Entry, JobState
@@ -10,23 +11,45 @@ from tickwell.domain.job import Entry, JobState
 
 def upcoming(entry: Entry, now: int, count: int) -> list[int]:
     """Up to `count`: none while a pause has no end, one where the next counts from an end."""
+    return list(each_upcoming(entry, now, count))
+
+
+def each_upcoming(entry: Entry, now: int, count: int) -> Iterator[int]:
+    """The same, found one by one."""
     job, cursor = entry.job, entry.cursor
     trigger, since = job.trigger, now
     if cursor.state is JobState.PAUSED:
         until = cursor.pause.until if cursor.pause else None
         if until is None:
-            return []
+            return
         since = max(now, until - 1)
     if trigger.follows_finish:
         found = trigger.after(cursor.after) if cursor.nudged else cursor.next_fire_time
         known = cursor.state is JobState.ACTIVE and found is not None
-        return [found][:count] if known and found is not None else []
+        if known and found is not None and count:
+            yield found
+        return
     # What was planned ahead is counted as run already, and is still to come.
-    ahead = list(trigger.between(since, cursor.after))
+    ahead = trigger.between(since, cursor.after) if since < cursor.after else ()
     left = count
     if trigger.max_runs is not None:
         left = max(trigger.max_runs - cursor.runs, 0)
     if cursor.state not in {JobState.ACTIVE, JobState.PAUSED}:
         left = 0
-    more = islice(trigger.between(max(since, cursor.after), NEVER), min(left, count))
-    return [*ahead, *more][:count]
+    more = islice(_coming(entry, max(since, cursor.after)), min(left, count))
+    yield from islice(chain(ahead, more), count)
+
+
+def _coming(entry: Entry, since: int) -> Iterator[int]:
+    """Fire times from an instant on; the first is not searched for where the cursor has it."""
+    cursor = entry.cursor
+    known = cursor.next_fire_time
+    if (
+        cursor.state is JobState.ACTIVE
+        and not cursor.nudged
+        and known is not None
+        and known > since
+    ):
+        yield known
+        since = known
+    yield from entry.job.trigger.between(since, NEVER)

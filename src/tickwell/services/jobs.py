@@ -20,8 +20,9 @@ from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
 from tickwell.ids import Random, new_id, new_ids
 from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
-from tickwell.services.fires import upcoming
+from tickwell.services.fires import each_upcoming
 from tickwell.services.gathered import Gathered
+from tickwell.services.paced import paced
 from tickwell.services.payload import checked
 from tickwell.services.savable import require_savable
 from tickwell.services.time import Time
@@ -65,7 +66,8 @@ class Jobs:
         now = self.clock.now()
         begins = _Beginnings()
         entries = [
-            self._entry(each if made else self._bind(each, now), begins) for each in definitions
+            self._entry(each if made else self._bind(each, now), begins)
+            async for each in paced(definitions)
         ]
         await self.admit([entry.job for entry in entries])
         if paused_by is not None:
@@ -143,7 +145,9 @@ class Jobs:
 
     async def next_fires(self, project: str, key: str, count: int = 10) -> Sequence[int]:
         """The next fire times as far as they are known, up to `count`."""
-        return upcoming(await self.get(project, key), self.clock.now(), count)
+        entry = await self.get(project, key)
+        fires = each_upcoming(entry, self.clock.now(), count)
+        return [fire async for fire in paced(fires)]
 
     async def list(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
@@ -151,7 +155,7 @@ class Jobs:
         """Jobs by project and name."""
         return await self.store.list_jobs(where, cursor, limit)
 
-    def make(
+    async def make(
         self, definitions: Sequence[Job], project: str, kept: Retention, *, fresh: bool = False
     ) -> Sequence[Job]:
         """Jobs of a project from definitions that were read as JSON, with its retention if need be.
@@ -162,7 +166,7 @@ class Jobs:
         now = self.clock.now()
         ids = new_ids(now, self.random, len(definitions))
         jobs = list(definitions) if fresh else [*map(copied, definitions)]
-        for job, id in zip(jobs, ids, strict=True):
+        async for job, id in paced(zip(jobs, ids, strict=True)):
             # The project first: `H` fields are chosen by it too.
             _own(job, id, project, retention_of(job, kept), 1)
             _begin(job, _bound_trigger(job), now, now)

@@ -10,6 +10,7 @@ from tickwell.domain.document import job_from_document
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.domain.planning import first_cursor
 from tickwell.ports.store import RecordStore
+from tickwell.services.paced import paced
 
 #: Old versions that one call to the store reads; their keys end in the number.
 _BATCH = 1000
@@ -36,7 +37,7 @@ class Span:
 async def spans(store: RecordStore, entry: Entry, since: int, now: int) -> list[Span]:
     """The definitions that were in force since then, oldest first; the oldest may begin earlier."""
     job = entry.job
-    found = [Span(job=job, after=_begin(job), until=_end(entry), current=True)]
+    found = [Span(job=job, after=_begin(job), until=await _end(entry), current=True)]
     for batch in range((job.version - 1) // _BATCH, -1, -1):
         if job.saved_at < since:
             break
@@ -49,7 +50,7 @@ async def spans(store: RecordStore, entry: Entry, since: int, now: int) -> list[
     return found[::-1]
 
 
-def _end(entry: Entry) -> int | None:
+async def _end(entry: Entry) -> int | None:
     """The last fire time of the definition in force, where that is known: its runs may be few."""
     trigger, cursor = entry.job.trigger, entry.cursor
     if cursor.state in {JobState.FINISHED, JobState.DELETED}:
@@ -59,8 +60,10 @@ def _end(entry: Entry) -> int | None:
     left = trigger.max_runs - cursor.runs
     if left > FORESEEN:
         return None
-    fires = list(islice(trigger.between(cursor.after, NEVER), left))
-    return fires[-1] if fires else cursor.after
+    last = cursor.after
+    async for fire in paced(islice(trigger.between(cursor.after, NEVER), left)):
+        last = fire
+    return last
 
 
 def _begin(job: Job) -> int:

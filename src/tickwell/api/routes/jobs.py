@@ -84,7 +84,7 @@ async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -
     async def act() -> Response:
         jobs = context.operations.jobs
         documents = bodies.object_of(body, "jobs").get("jobs")
-        given = definitions(documents, flat=takes_flat(request))
+        given = await definitions(documents, flat=takes_flat(request))
         added = await jobs.create_many(actor, given, again=is_sent_again(request), fresh=True)
         items = texts_of((each.entry for each in added), entry_document, text_of)
         return answer_items(items, {"new": [each.new for each in added]}, 201)

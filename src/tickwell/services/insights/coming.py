@@ -10,6 +10,7 @@ from tickwell.domain.job import Entry, JobState
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import CatalogStore
 from tickwell.services.fires import upcoming
+from tickwell.services.paced import paced
 
 _ACTIVE = frozenset({JobState.ACTIVE})
 
@@ -28,7 +29,7 @@ async def next_fires(store: CatalogStore, project: str, now: int, count: int) ->
     soon = await store.list_jobs(
         JobFilter(project=project, states=_ACTIVE, fires_before=NEVER), limit=count
     )
-    fires = [fire for entry in soon.items for fire in _next(entry, now)]
+    fires = [fire async for entry in paced(soon.items) for fire in _next(entry, now)]
     return sorted(fires, key=lambda fire: (fire.instant, fire.job))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
-from tickwell.clock import NEVER
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import DAY, HOUR, MINUTE
 from tickwell.domain.trigger import Every, Trigger
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import Store
 from tickwell.services.insights.rates import hourly
+from tickwell.services.paced import paced
 
 #: Jobs that are looked at, and fires of each that are counted one by one.
 JOBS, FIRES = 300, 2000
@@ -45,8 +45,8 @@ async def density(store: Store, project: str, since: int, until: int, now: int) 
     where = JobFilter(project=project, states=frozenset({JobState.ACTIVE}), fires_before=until)
     page = await store.list_jobs(where, limit=JOBS)
     found.partial = page.cursor is not None
-    for entry in page.items:
-        _count(found, entry, max(since, now), until)
+    async for entry in paced(page.items):
+        await _count(found, entry, max(since, now), until)
     for hour in range(max(-(-since // HOUR) * HOUR, this_hour), until, HOUR):
         left = (hour + HOUR - max(hour, now)) / HOUR
         always = round(found.steady_rate * left)
@@ -55,7 +55,7 @@ async def density(store: Store, project: str, since: int, until: int, now: int) 
     return found
 
 
-def _steady(trigger: Trigger, since: int) -> float:
+async def _steady(trigger: Trigger, since: int) -> float:
     """How often an hour it fires, if it does so in every hour of every day; else 0."""
     if isinstance(trigger, Every) and not trigger.is_confined:
         return HOUR / trigger.period if trigger.period <= HOUR else 0.0
@@ -63,21 +63,22 @@ def _steady(trigger: Trigger, since: int) -> float:
     if not few:
         return 0.0
     probes = [*range(since, since + DAY, HOUR), *range(since, since + 7 * DAY, DAY)]
-    if any((trigger.after(probe) or NEVER) > probe + HOUR for probe in probes):
-        return 0.0
+    async for probe in paced(probes):
+        if next(trigger.between(probe, probe + HOUR), None) is None:
+            return 0.0
     often = len(few) == HOUR // OFTEN
     return (len(few) - 1) * HOUR / max(few[-1] - few[0], 1) if often else len(few)
 
 
-def _count(found: Density, entry: Entry, since: int, until: int) -> None:
+async def _count(found: Density, entry: Entry, since: int, until: int) -> None:
     trigger = entry.job.trigger
     if trigger.follows_finish or since >= until:
         return
-    rate = _steady(trigger, since)
+    rate = await _steady(trigger, since)
     if rate:
         found.steady += 1
         found.steady_rate += rate
         return
-    for fire in islice(trigger.between(since, until), FIRES):
+    async for fire in paced(islice(trigger.between(since, until), FIRES)):
         hour = fire // HOUR * HOUR
         found.hours[hour] = found.hours.get(hour, 0) + 1

@@ -16,6 +16,7 @@ from tickwell.ports.store import CatalogStore, HistoryStore, Store
 from tickwell.services.insights.load import counted, hourly_load
 from tickwell.services.insights.rates import hourly
 from tickwell.services.known import jobs_by_id
+from tickwell.services.paced import paced
 
 #: Lanes that are drawn; fires of one job that are counted.
 LANES, FIRES = 40, 300
@@ -57,7 +58,9 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
     """Read it, at a cost bounded by what can be drawn."""
     past = ExecutionFilter(project=project, since=since, until=min(until, now + 1), look=LOOK)
     soon = await _soon(store, project, until, now)
-    lanes = {entry.job.id: _lane(entry, max(since, now), until) for entry in soon.items}
+    lanes = {}
+    async for entry in paced(soon.items):
+        lanes[entry.job.id] = await _lane(entry, max(since, now), until)
     known, seen, crowded = list[str](), list[Execution](), soon.cursor is not None
     if not crowded:
         ran = await store.list_executions(past, _end(past), READ)
@@ -124,9 +127,10 @@ def _end(where: ExecutionFilter) -> str | None:
     return None if where.until is None else first_id(where.until)
 
 
-def _lane(entry: Entry, since: int, until: int) -> Lane:
+async def _lane(entry: Entry, since: int, until: int) -> Lane:
     trigger = entry.job.trigger
-    fires = [] if trigger.follows_finish else list(islice(trigger.between(since, until), FIRES + 1))
+    each = () if trigger.follows_finish else trigger.between(since, until)
+    fires = [fire async for fire in paced(islice(each, FIRES + 1))]
     return Lane(
         job_id=entry.job.id,
         name=entry.job.name,

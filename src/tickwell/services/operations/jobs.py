@@ -193,7 +193,7 @@ class JobOperations:
         require_own_secrets(actor, jobs)
         kept = await self.tools.retention(actor.project)
         # Whatever they say of themselves, they are the actor's project's, and new.
-        own = self.tools.jobs.make(jobs, actor.project, kept, fresh=fresh)
+        own = await self.tools.jobs.make(jobs, actor.project, kept, fresh=fresh)
         by = actor.name if paused else None
         try:
             async with self.tools.limiter.room_for(actor, own):

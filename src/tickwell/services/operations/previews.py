@@ -11,6 +11,7 @@ from tickwell.domain.trigger import Trigger
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.operations.tools import Tools
+from tickwell.services.paced import paced
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,6 +38,12 @@ class PreviewOperations:
         wanted = count if bound.max_runs is None else min(count, bound.max_runs)
         return Preview(
             words=trigger.explain(),
-            fires=list(islice(fires, wanted)),
-            warnings=trigger.warnings(now),
+            fires=[fire async for fire in paced(islice(fires, wanted))],
+            warnings=await warnings(trigger, now),
         )
+
+
+async def warnings(trigger: Trigger, since: int) -> list[str]:
+    """What may surprise: the clocks of a zone take a millisecond, and a union may have many."""
+    each = (member.warnings(since) for member in trigger.single())
+    return [warning async for some in paced(each) for warning in some]

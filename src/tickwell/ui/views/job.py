@@ -14,6 +14,7 @@ from tickwell.domain.trigger.duration import parse_duration
 from tickwell.services.access.permission import Permission
 from tickwell.services.declarations import is_edited
 from tickwell.services.insights.history import LATEST
+from tickwell.services.operations.previews import warnings
 from tickwell.ui.answers import done
 from tickwell.ui.draft import definition
 from tickwell.ui.forms import json_of
@@ -49,7 +50,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         rests=_rests(entry),
         zone=_zone(entry.job.trigger),
         document=definition(entry.job),
-        warnings=entry.job.trigger.warnings(visitor.now),
+        warnings=await warnings(entry.job.trigger, visitor.now),
         edited=is_edited(entry.job),
     )
 
