@@ -59,7 +59,7 @@ class CalendarEvery(Trigger):
 
     @property
     def _toil(self) -> int:
-        return 3
+        return 3 if self.months or self.years else 1
 
     def _nominal(self, instant: int) -> int | None:
         second = first_after(self._series, instant // 1000, self._wall)

@@ -16,7 +16,7 @@ from tickwell.domain.trigger.reader import Reader, placed
 from tickwell.domain.trigger.trigger import Trigger
 from tickwell.domain.trigger.union import Union
 from tickwell.domain.trigger.window import Window
-from tickwell.domain.trigger.work import one_reading
+from tickwell.domain.trigger.work import one_reading, trial
 from tickwell.errors import InvalidTrigger
 
 _EXAMPLE = '{"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"}'
@@ -25,6 +25,8 @@ _WINDOW = '{"days": "mon-fri", "from": "09:00", "to": "17:00"}'
 _CALENDAR = '{"name": "holidays", "dates": ["2026-12-25"]}'
 #: A union in a union in a union: deeper is an attack on the stack.
 _DEEPEST = 4
+#: Triggers of a document, equal ones counted each: more are not even read. A union takes fewer.
+_MOST_READ = 512
 
 
 def read_trigger(document: object, path: str, depth: int = 0) -> Trigger:
@@ -87,6 +89,11 @@ def _any_of(reader: Reader, depth: int) -> Trigger:
     if depth == _DEEPEST:
         reader.refuse("any_of", f"is nested more than {_DEEPEST} deep", "a flat list")
     entries = reader.entries("any_of", f"[{_EXAMPLE}]")
+    work = trial()
+    work.members += len(entries)
+    if work.members > _MOST_READ:
+        hint = "Make it several jobs"
+        raise InvalidTrigger("has far too many triggers", field=reader.path("any_of"), hint=hint)
     members = [
         read_trigger(entry, f"any_of.{index}", depth + 1) for index, entry in enumerate(entries)
     ]

@@ -29,10 +29,12 @@ class Spent(Exception):
 class Work:
     """What was done, and what may be done."""
 
-    __slots__ = ("_most", "_seen", "used")
+    __slots__ = ("_most", "_seen", "members", "used")
 
     def __init__(self, most: int = SEARCH) -> None:
         self.used = 0
+        #: Triggers in unions that were begun to be read, equal ones each.
+        self.members = 0
         self._most = most
         self._seen: set[tuple[Wall, int]] = set()
 

@@ -143,6 +143,16 @@ def test_members_are_counted_through_all_levels():
     assert Union(group(0), group(60)).after(0) is not None
 
 
+def test_far_too_many_members_are_not_even_read(monkeypatch):
+    group = {"any_of": [{"every": "1h"}] * 60, "until": "2090-01-01T00:00:00Z"}
+    made: list[int] = []
+    monkeypatch.setattr(Every, "_check", lambda _: made.append(1))
+    with pytest.raises(InvalidTrigger, match="far too many") as caught:
+        trigger_from_document({"any_of": [group] * 60})
+    assert caught.value.field == "any_of.7.any_of"
+    assert len(made) < 512
+
+
 def test_calendars_that_close_by_turns_are_leapt_over_at_once(looks):
     days = [f"2026-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)]
     document = {
