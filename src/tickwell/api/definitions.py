@@ -14,7 +14,7 @@ from tickwell.domain.given import require_name
 from tickwell.domain.job import Job, copied, copier
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.operations.jobs import MOST
-from tickwell.services.paced import paced
+from tickwell.services.paced import Pace
 from tickwell.services.savable import require_savable
 
 #: What the service says of a job, and nobody writes.
@@ -47,7 +47,10 @@ async def definitions(documents: Any, *, flat: bool = False) -> list[Job]:
         raise InvalidJob(f"a list of 1 to {MOST} jobs is needed", field="jobs")
     found, wrong = list[Job](), list[InvalidInput]()
     names: dict[str, int] = {}
-    async for number, document in paced(enumerate(documents)):
+    pace = Pace()
+    for number, document in enumerate(documents):
+        if pace.is_long():
+            await pace.rest()
         try:
             job = _flat(document) if flat else alike(document)
             require_savable(job)

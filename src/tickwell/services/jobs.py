@@ -22,7 +22,7 @@ from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
 from tickwell.services.fires import each_upcoming
 from tickwell.services.gathered import Gathered
-from tickwell.services.paced import paced
+from tickwell.services.paced import Pace, paced
 from tickwell.services.payload import checked
 from tickwell.services.savable import require_savable
 from tickwell.services.time import Time
@@ -65,10 +65,11 @@ class Jobs:
         """
         now = self.clock.now()
         begins = _Beginnings()
-        entries = [
-            self._entry(each if made else self._bind(each, now), begins)
-            async for each in paced(definitions)
-        ]
+        entries, pace = list[Entry](), Pace()
+        for each in definitions:
+            entries.append(self._entry(each if made else self._bind(each, now), begins))
+            if pace.is_long():
+                await pace.rest()
         await self.admit([entry.job for entry in entries])
         if paused_by is not None:
             entries = [_paused(entry, paused_by) for entry in entries]
@@ -166,11 +167,14 @@ class Jobs:
         now = self.clock.now()
         ids = new_ids(now, self.random, len(definitions))
         jobs = list(definitions) if fresh else [*map(copied, definitions)]
-        async for job, id in paced(zip(jobs, ids, strict=True)):
+        pace = Pace()
+        for job, id in zip(jobs, ids, strict=True):
             # The project first: `H` fields are chosen by it too.
             _own(job, id, project, retention_of(job, kept), 1)
             _begin(job, _bound_trigger(job), now, now)
             require_savable(job)
+            if pace.is_long():
+                await pace.rest()
         return jobs
 
     def _bind(self, definition: Job, now: int) -> Job:

@@ -15,6 +15,25 @@ _PART = 200
 _LONG = 0.005
 
 
+class Pace:
+    """For a plain loop over many that are cheap: `paced` takes half a microsecond for each."""
+
+    __slots__ = ("_begun", "_time")
+
+    def __init__(self) -> None:
+        self._time = asyncio.get_running_loop().time
+        self._begun = self._time()
+
+    def is_long(self) -> bool:
+        """Whether others have waited long enough."""
+        return self._time() - self._begun > _LONG
+
+    async def rest(self) -> None:
+        """Let them have their turn."""
+        await asyncio.sleep(0)  # noqa: TID251 - no time passes
+        self._begun = self._time()
+
+
 async def paced(items: Iterable[T]) -> AsyncIterator[T]:
     """The same items; where they are made one by one, so is the work."""
     time = asyncio.get_running_loop().time
