@@ -14,7 +14,7 @@ app = group("audit", "Read and check the audit log.")
 
 Platform = Annotated[
     bool,
-    typer.Option("--platform", metavar="", help="The log of users, projects and sessions."),
+    typer.Option("--platform", metavar="", help="The log of users, projects, queues and sessions."),
 ]
 
 

@@ -54,7 +54,7 @@ async def list_platform(
     limit: Limit = 100,
     actor: Actor = allow(Permission.PLATFORM),
 ) -> Response:
-    """Entries about users, projects and sessions, newest first."""
+    """Entries about users, projects, queues and sessions, newest first."""
     audit, scope = administration_of(request).audit, (PLATFORM, "audit")
     return _page(await audit.list_platform(actor, opened(cursor, *scope), limit), scope)
 

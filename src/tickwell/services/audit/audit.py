@@ -69,7 +69,7 @@ class Audit:
     async def list_platform(
         self, actor: Actor, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
-        """Entries about users, projects and sessions, newest first."""
+        """Entries about users, projects, queues and sessions, newest first."""
         return await self._list(PLATFORM, cursor, limit)
 
     async def _list(self, project: str, cursor: str | None, limit: int) -> Page[Entry]:

@@ -51,7 +51,7 @@ async def platform_audit(
     check: bool = False,
     visitor: Visitor = visit(Permission.PLATFORM),
 ) -> HTMLResponse:
-    """The same about users, projects and sessions."""
+    """The same about users, projects, queues and sessions."""
     log, actor = visitor.administration.audit, visitor.actor
     scope = (PLATFORM, "audit")
     found = await log.list_platform(actor, opened(cursor, *scope), PAGE)
