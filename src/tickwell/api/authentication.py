@@ -155,7 +155,7 @@ def _project(request: Request, user: User, others: Sequence[str]) -> str:
         return named
     if named is not None and not is_of_platform(request):
         raise NotFound("project", named)
-    if len(user.roles) == 1:
+    if len(user.roles) == 1 and not user.home:  # known from elsewhere: the issuer of their token
         return next(iter(user.roles))
     for each in others:
         if each in user.roles:
@@ -163,7 +163,7 @@ def _project(request: Request, user: User, others: Sequence[str]) -> str:
     if user.platform or not user.roles:
         return PLATFORM
     raise InvalidInput(
-        "you are a member of several projects",
+        "no project is named, and you are not in the one that was your first",
         field="X-Tickwell-Project",
         hint=f"Name one of {', '.join(sorted(user.roles))}",
     )

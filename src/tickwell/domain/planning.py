@@ -22,6 +22,8 @@ from tickwell.ids import execution_id, spread
 CHUNK = 10_000
 #: And what their search may cost, some 50 ms, as `Work` counts it.
 TOIL = 25_000
+#: Milliseconds until a fire time is looked for again where a search came nowhere.
+LATER = 3_600_000
 
 
 @dataclass(slots=True)
@@ -128,8 +130,15 @@ class _Walk:
     recent: list[int] = field(default_factory=list)
     #: The first fire time that is left over.
     upcoming: int | None = None
+    #: Where a search for it was given up: up to here, inclusive, nothing more fires.
+    quiet_through: int | None = None
     #: The chunk was full before the walk reached the horizon.
     cut: bool = False
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether there may be more up to the horizon."""
+        return self.cut or self.quiet_through is not None
 
 
 def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
@@ -137,9 +146,12 @@ def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
     trigger, single, work = job.trigger, job.trigger.follows_finish, Work()
     paused_through = cursor.paused_through
     grace_start = now - job.misfire.grace
-    fire = trigger.after(cursor.after) if cursor.nudged else cursor.next_fire_time
-    # The next fire of a job that counts from the end is known when its run has ended.
-    later = iter(()) if single or fire is None else trigger.between(fire, NEVER, work)
+    fire: int | None = cursor.next_fire_time
+    later = trigger.between(cursor.after if cursor.nudged or fire is None else fire, NEVER, work)
+    if cursor.nudged:
+        fire = next(later, None)
+    if single:  # its next fire is known when its run has ended
+        later = iter(())
     for _ in range(1 if single else CHUNK):
         if fire is None or fire > end or (work.used > TOIL and _has_moved(job, walk)):
             break
@@ -151,6 +163,8 @@ def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
             walk.recent.append(fire)
         fire = next(later, None)
     walk.upcoming = fire
+    if fire is None and work.gave_up:
+        walk.quiet_through = max(work.reached or cursor.after, cursor.after)
     walk.cut = fire is not None and fire <= end
     if walk.cut and not walk.recent:
         _hold_back(job, walk)
@@ -159,7 +173,7 @@ def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
 
 def _has_moved(job: Job, walk: _Walk) -> bool:
     """Whether the next plan begins later than this one if it ends here: see `_hold_back`."""
-    return bool(walk.paused or walk.recent) or len(walk.missed) > job.misfire.cap
+    return bool(walk.paused or walk.recent) or len(walk.missed) > 2 * job.misfire.cap
 
 
 def _hold_back(job: Job, walk: _Walk) -> None:
@@ -197,11 +211,13 @@ def _record(job: Job, cursor: Cursor, walk: _Walk, now: int) -> Plan:
         after=max([cursor.after, *chosen[-1:], *(skip.last for skip in skips)]),
         runs=cursor.runs + len(chosen),
         nudged=False,
-        paused_through=cursor.paused_through if walk.cut else None,
+        paused_through=cursor.paused_through if walk.is_partial else None,
         next_fire_time=walk.upcoming,
     )
     if is_last:
         moved = _finished(moved)
+    elif walk.quiet_through is not None:
+        moved = _searching(moved, walk.quiet_through, now)
     elif job.trigger.follows_finish and not chosen and skips:
         # A skipped run has no end to count from: it counts from now, or from the end of the pause.
         moved = replace(moved, after=max(moved.after, now, cursor.paused_through or now))
@@ -224,6 +240,13 @@ def _overlap(job: Job) -> Overlap:
     """
     beside = job.trigger.follows_finish and job.overlap is Overlap.ALLOW
     return Overlap.SKIP if beside else job.overlap
+
+
+def _searching(cursor: Cursor, quiet_through: int, now: int) -> Cursor:
+    """The search was given up: it goes on from where it came to, when that time has come."""
+    if quiet_through <= cursor.after:
+        return replace(cursor, next_fire_time=now + LATER, nudged=True)
+    return replace(cursor, after=quiet_through, next_fire_time=quiet_through, nudged=True)
 
 
 def _settled(job: Job, cursor: Cursor) -> Cursor:

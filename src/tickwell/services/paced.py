@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from typing import TypeVar
 
@@ -34,15 +35,27 @@ class Pace:
         self._begun = self._time()
 
 
+#: How many are paced just now: parts are shorter then, since each has its turn before others have
+#: theirs. Twenty that one person asked for at once held everybody up for seconds.
+_under_way: Counter[asyncio.AbstractEventLoop] = Counter()
+
+
 async def paced(items: Iterable[T]) -> AsyncIterator[T]:
     """The same items; where they are made one by one, so is the work."""
-    time = asyncio.get_running_loop().time
-    begun, count = time(), 0
-    for item in items:
-        yield item
-        count += 1
-        if count == _PART or time() - begun > _LONG:
-            await asyncio.sleep(0)  # noqa: TID251 - no time passes
-            begun, count = time(), 0
+    loop = asyncio.get_running_loop()
+    time, begun, count = loop.time, loop.time(), 0
+    _under_way[loop] += 1
+    try:
+        for item in items:
+            yield item
+            count += 1
+            several = _under_way[loop]
+            if count * several >= _PART or (time() - begun) * several > _LONG:
+                await asyncio.sleep(0)  # noqa: TID251 - no time passes
+                begun, count = time(), 0
+    finally:
+        _under_way[loop] -= 1
+        if not _under_way[loop]:
+            del _under_way[loop]
     if time() - begun > _LONG:
         await asyncio.sleep(0)  # noqa: TID251 - no time passes

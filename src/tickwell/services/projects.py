@@ -168,7 +168,7 @@ class Projects:
                 project=PLATFORM,
                 key=name,
                 document={},
-                expires_at=now + DELETED_FOR,
+                expires_at=self._clock.now() + DELETED_FOR,
             ),
             now,
         )

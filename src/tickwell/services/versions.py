@@ -9,6 +9,7 @@ from tickwell.clock import NEVER
 from tickwell.domain.document import job_from_document
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.domain.planning import first_cursor
+from tickwell.domain.trigger.work import tried_before
 from tickwell.ports.store import RecordStore
 from tickwell.services.paced import paced
 
@@ -44,7 +45,8 @@ async def spans(store: RecordStore, entry: Entry, since: int, now: int) -> list[
         prefix = f"{job.id}/{batch:05}"
         records = await store.list_records("job_version", job.project, prefix, now, _BATCH)
         for record in reversed(records):
-            old = job_from_document(record.document)
+            with tried_before():
+                old = job_from_document(record.document)
             found.append(Span(job=old, after=_begin(old), until=job.saved_at, current=False))
             job = old
     return found[::-1]

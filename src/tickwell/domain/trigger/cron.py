@@ -92,9 +92,9 @@ class Cron(Trigger):
                     self._prepare(expr)
                     Trigger.__post_init__(self)
                 except InvalidTrigger as error:
-                    if trial().is_spent:
-                        raise
                     failure = failure or error
+                    if trial().is_spent:
+                        break
                 else:
                     return
         if failure:
@@ -158,8 +158,12 @@ class Cron(Trigger):
             for expr in choices(self.expr, seed):
                 with suppress(InvalidTrigger):
                     return replace(self, expr=expr)
-        # this one was seen to fire inside the windows
-        return replace(self, expr=self._chosen)
+                if trial().is_spent:
+                    break
+        # This one was seen to fire inside the windows, whatever the others cost: whether a job can
+        # be saved must not depend on its name.
+        with one_reading(anew=True):
+            return replace(self, expr=self._chosen)
 
     def busiest(self) -> tuple[int, int]:
         """On a day that matches, in a minute that matches."""

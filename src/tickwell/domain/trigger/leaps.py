@@ -105,8 +105,9 @@ def found(leaps: Leaps, end: int, work: Work) -> Iterator[int]:
             if sure:
                 yield instant
                 work.renew()
+            work.reached = instant if sure else instant - 1
     except Spent:
-        return
+        work.gave_up = True
 
 
 def _next(leaps: Leaps, wanted: int | None) -> Leap | None:

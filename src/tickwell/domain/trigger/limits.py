@@ -71,7 +71,7 @@ class Limits:
             allowed = self.allowed(found, work)
             if allowed is None or allowed == found:
                 return allowed
-            instant = allowed - 1
+            instant = work.reached = allowed - 1
         return None
 
     def begin(self, instant: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from tickwell.domain.trigger.leaps import Leaps, bare, leapt
 from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.moment import exact, no_instant, say
 from tickwell.domain.trigger.window import Window
-from tickwell.domain.trigger.work import Spent, Work, tried
+from tickwell.domain.trigger.work import Spent, Work, is_tried, tried
 from tickwell.errors import InvalidTrigger
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class Trigger(ABC):
         begin = _TRIED_FROM if start is None else start
         if until is not None and until < begin:
             begin = -NEVER
-        if not self.fires:
+        if not self.fires or is_tried():
             return
         field = "within" if self.within else "exclude" if self.exclude else "until"
         try:
@@ -164,7 +163,7 @@ class Trigger(ABC):
         """The fire times later than start and not later than end; what it cost is counted."""
         limits, work = self._limits, work or Work()
         instant: int | None = start
-        with suppress(Spent):
+        try:
             while instant is not None:
                 work.renew()
                 if limits is None:
@@ -174,6 +173,8 @@ class Trigger(ABC):
                 if instant is None or instant > end:
                     return
                 yield instant
+        except Spent:
+            work.gave_up = True
 
     def slots(self, start: int, end: int) -> Iterator[tuple[int, str]]:
         """The fire times, and between them what is taken out, with its reason instead of ""."""

@@ -15,7 +15,7 @@ from tickwell.domain.trigger.leaps import Leaps, confined, found, merged
 from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
-from tickwell.domain.trigger.work import Work, one_reading
+from tickwell.domain.trigger.work import Work, is_tried, one_reading
 from tickwell.errors import InvalidTrigger
 
 MOST = 64
@@ -116,8 +116,9 @@ class Union(Trigger):
         """The same with every member bound."""
         with one_reading():
             members = tuple(member.bound(seed) for member in self.members)
-            if all(new is old for new, old in zip(members, self.members, strict=True)):
-                return self
+        if all(new is old for new, old in zip(members, self.members, strict=True)):
+            return self
+        with one_reading(anew=True):  # the choices of `H` may have cost all that may be spent
             return replace(self, members=members)
 
     def busiest(self) -> tuple[int, int]:
@@ -152,7 +153,8 @@ def _flat(triggers: tuple[object, ...]) -> tuple[Trigger, ...]:
             found[trigger] = None
     if not 1 <= len(found) <= MOST:
         raise InvalidTrigger(f"takes 1 to {MOST} triggers", field="any_of")
-    if sum(1 for trigger in found for _ in trigger.single()) > MOST_IN_ALL:
+    in_all = 0 if is_tried() else sum(1 for trigger in found for _ in trigger.single())
+    if in_all > MOST_IN_ALL:
         reason = f"takes {MOST_IN_ALL} triggers in all, with those of the unions in it"
         raise InvalidTrigger(reason, field="any_of", hint="Make it several jobs")
     return tuple(found)

@@ -5,6 +5,7 @@ Counted, not timed: every process gives up at the same point.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,14 +30,23 @@ class Spent(Exception):
 class Work:
     """What was done, and what may be done."""
 
-    __slots__ = ("_most", "_seen", "members", "used")
+    __slots__ = ("_most", "_seen", "gave_up", "members", "reached", "used")
 
     def __init__(self, most: int = SEARCH) -> None:
         self.used = 0
+        #: Whether a search of fire times ended because it cost too much, and up to which instant,
+        #: inclusive, nothing fires that it has not told of.
+        self.gave_up = False
+        self.reached: int | None = None
         #: Triggers in unions that were begun to be read, equal ones each.
         self.members = 0
         self._most = most
         self._seen: set[tuple[Wall, int]] = set()
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether anything may be done."""
+        return self._most == sys.maxsize
 
     @property
     def is_spent(self) -> bool:
@@ -72,9 +82,12 @@ _reading: ContextVar[Work | None] = ContextVar("reading", default=None)
 
 
 @contextmanager
-def one_reading() -> Iterator[None]:
-    """All triggers that are made in here share what may be spent on trying them."""
-    if _reading.get() is not None:
+def one_reading(*, anew: bool = False) -> Iterator[None]:
+    """All triggers that are made in here share what may be spent on trying them.
+
+    Anew: whatever was spent before, for what is known to fire.
+    """
+    if _reading.get() is not None and not anew:
         yield
         return
     token = _reading.set(Work(READING))
@@ -82,6 +95,26 @@ def one_reading() -> Iterator[None]:
         yield
     finally:
         _reading.reset(token)
+
+
+@contextmanager
+def tried_before() -> Iterator[None]:
+    """Triggers that are made in here are taken as they are: a store gives back what it was given.
+
+    Tried again, a list of 160 unions held the event loop for seconds; and one that was good when it
+    was saved has to be read by whoever counts otherwise, or knows other time zones.
+    """
+    token = _reading.set(Work(sys.maxsize))
+    try:
+        yield
+    finally:
+        _reading.reset(token)
+
+
+def is_tried() -> bool:
+    """Whether triggers are taken as they are."""
+    work = _reading.get()
+    return work is not None and work.is_endless
 
 
 def trial() -> Work:

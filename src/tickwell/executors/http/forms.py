@@ -15,6 +15,9 @@ SHORTEST = 4
 _HEX = re.compile("%[0-9A-F]{2}")
 #: In JSON that may stand in a page.
 _FOR_HTML = str.maketrans({"&": r"\u0026", "<": r"\u003c", ">": r"\u003e"})
+#: As .NET writes JSON: more is escaped, in capitals.
+_FOR_NET = str.maketrans({sign: f"\\u{ord(sign):04X}" for sign in "&<>+'`"})
+_ESCAPE = re.compile(r'\\u[0-9a-f]{4}|\\"')
 #: What HTTP takes away at the ends of a header, and one language or another when it trims a text.
 _BLANK = "".join(map(chr, [*range(0x21), 0x7F, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200C)]))
 _BLANK += "\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -33,6 +36,9 @@ def forms(value: str) -> Iterator[str]:
     yield from _in_addresses(sent)
     for read in {sent, *map(_trimmed, _readings(sent))}:
         yield from _in_texts(read)
+    if "\n" in sent:
+        yield from _in_texts(sent.replace("\r\n", "\n").replace("\n", "\r\n"))
+        yield from _in_texts(sent.replace("\r\n", "\n"))
     for once in _in_json(sent):
         yield from _in_json(once)  # a body of JSON, sent back as one text in another
 
@@ -57,7 +63,9 @@ def _readings(value: str) -> Iterator[str]:
 
 
 def _in_addresses(value: str) -> Iterator[str]:
-    for quoted in (quote(value, safe=""), quote(value), quote_plus(value)):
+    # The last as JavaScript writes it.
+    kept = ("", "/", "!'()*")
+    for quoted in (*(quote(value, safe=safe) for safe in kept), quote_plus(value)):
         yield quoted
         yield _HEX.sub(lambda found: found[0].lower(), quoted)
 
@@ -68,7 +76,13 @@ def _in_texts(value: str) -> Iterator[str]:
     in_html = escape(value)
     yield in_html
     yield in_html.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")  # as Go and Jinja write it
+    yield in_html.replace("&#x27;", "&apos;")  # as XML has it
     yield from _in_json(value)
+
+
+def _capital(found: re.Match[str]) -> str:
+    text = found[0]
+    return r"\u0022" if text == r"\"" else r"\u" + text[2:].upper()
 
 
 def _in_json(value: str) -> Iterator[str]:
@@ -77,3 +91,4 @@ def _in_json(value: str) -> Iterator[str]:
         yield in_json
         yield in_json.replace("/", "\\/")  # as PHP writes it
         yield in_json.translate(_FOR_HTML)  # as Go and Rails write it
+    yield _ESCAPE.sub(_capital, json.dumps(value)[1:-1].translate(_FOR_NET))

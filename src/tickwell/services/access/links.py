@@ -42,7 +42,7 @@ class Links:
         record = await self._store.get_record(KIND, PLATFORM, hashed, self._clock.now())
         if record is None or not await self._store.delete_record(KIND, PLATFORM, hashed):
             return None  # of two at once the store gives it to one
-        return record.document["user"], record.document["generation"]
+        return record.document["user"], record.document.get("generation", -1)
 
 
 def _hash(token: str) -> str:

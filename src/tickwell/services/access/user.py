@@ -26,8 +26,9 @@ class User:
     password: str | None = field(default=None, repr=False)
     disabled: bool = False
     roles: Mapping[str, Role] = field(default_factory=dict)
-    #: The project of requests that name none: the first one they were let into. Anybody who
-    #: administers a project can make them a member of another, which must not lead them there.
+    #: The project of requests that name none: the first one they were let into, also when they are
+    #: in it no longer. Anybody who administers a project can make them a member of another, which
+    #: must not lead them there.
     home: str = ""
     #: Raised to end all sessions and tokens at once.
     generation: int = 0
@@ -56,7 +57,7 @@ def user_from_document(document: dict[str, Any]) -> User:
 
 def with_role(user: User, project: str, role: Role) -> User:
     """The user as a member of the project."""
-    home = user.home if user.home in user.roles else min(user.roles, default=project)
+    home = user.home or min(user.roles, default=project)
     return replace(user, roles={**user.roles, project: role}, home=home)
 
 

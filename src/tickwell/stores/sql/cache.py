@@ -11,6 +11,7 @@ from typing import Any
 
 from tickwell.domain.document import job_from_document
 from tickwell.domain.job import Job
+from tickwell.domain.trigger.work import tried_before
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.unreadable import UnreadableJobs
 
@@ -56,7 +57,8 @@ class JobCache:
         if known is not None:
             return known
         try:
-            job = job_from_document(json.loads(document))
+            with tried_before():
+                job = job_from_document(json.loads(document))
         except Exception as error:
             raise StoreCorrupt(
                 f"the definition of job {id} cannot be read by this process"
