@@ -80,7 +80,7 @@ class TestAdd:
         assert caught.value.field == "name"
         assert caught.value.hint
         with pytest.raises(InvalidJob, match="in the form of"):
-            world.jobs.make([world.job(OnDemand(), name)], "default", Retention())
+            await world.jobs.make([world.job(OnDemand(), name)], "default", Retention())
 
     @pytest.mark.parametrize("name", [ID[:-1], f"{ID}0", f"report {ID}", "callback-report"])
     async def test_a_name_with_an_id_in_it_is_taken(self, world, name):

@@ -79,11 +79,9 @@ def check_counts(verdict):
     fires = int(seen(verdict, "kill")["one record per fire"].split()[0])
     assert 300 <= fires <= 320
     assert seen(verdict, "kill")["nothing lost"].startswith(f"{fires} of {fires} ")
-    taken_over, refused = [
-        int(each) for each in seen(verdict, "kill")["fencing"].split() if each.isdecimal()
-    ]
-    assert taken_over >= 1
-    assert refused >= 1
+    # Of late reports there may be none: a process that was frozen may see its loss first. One is
+    # played step by step besides.
+    assert int(seen(verdict, "kill")["fencing"].split()[0]) >= 1
 
 
 def test_sqlite(tmp_path):

@@ -123,7 +123,7 @@ class Authentication:
             project = _project(request, user, [chosen, user.home, DEFAULT, otherwise])
             if project == PLATFORM or not await self.administration.projects.is_deleted(project):
                 return user, project
-            user = without(user, project)
+            user = without(user, project, gone=True)
 
     def _count_stranger(self, request: Request) -> None:
         _count(request, self.limits.stranger(_address(request)))

@@ -157,7 +157,7 @@ class Projects:
         async for key in every_record(self._store, keys.KIND, name, now):
             await self._store.delete_record(keys.KIND, name, key.key)
         for user in await self._directory.members(name):
-            await self._directory.change(user.name, lambda each: without(each, name))
+            await self._directory.change(user.name, lambda each: without(each, name, gone=True))
         await self._delete_jobs(name)
         async for secret in every_record(self._store, SECRET, name, now):
             await self._store.delete_record(SECRET, name, secret.key)

@@ -279,3 +279,17 @@ async def test_a_login_is_on_record_with_its_request(house):
     answer = await house.http.post("/session", json={"link": "made up"})
     (entry, *_) = (await house.administration.audit.list_platform(OWNER)).items
     assert (entry.action, entry.request_id) == ("session.refused", answer.headers["x-request-id"])
+
+
+async def test_who_is_taken_out_of_their_first_project_says_which_they_mean(house):
+    admin = Actor(name="user:root", project="b", permissions=frozenset(Permission))
+    other, members = replace(admin, project="a"), house.administration.members
+    await members.set(admin, "vera", Role.EDITOR)
+    await members.set(admin, "bob", Role.ADMIN)
+    shown = await house.login("vera")
+    await members.set(other, "vera", Role.ADMIN)
+    await members.remove(admin, "vera")
+    answer = await house.http.get("/session", headers=shown)
+    assert (answer.status_code, "Name one of a" in answer.text) == (422, True)
+    await members.set(admin, "vera", Role.EDITOR)
+    assert (await house.http.get("/session", headers=shown)).json()["project"] == "b"

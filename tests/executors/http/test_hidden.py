@@ -45,6 +45,21 @@ def test_a_secret_is_hidden_in_every_form(text):
     assert hidden.replace('"', "") == "you sent ***, which is wrong"
 
 
+@pytest.mark.parametrize(
+    ("secret", "text"),
+    [
+        ("s3cr3t!pass/word-77", "s3cr3t!pass%2Fword-77"),  # by encodeURIComponent
+        ("Zm9v+YmFyc2VjcmV0==", r"Zm9v\u002BYmFyc2VjcmV0=="),  # by .NET
+        ('p"ä<word-9f8e7d', r"p\u0022\u00E4\u003Cword-9f8e7d"),
+        ("pass'word-9f8e7d", "pass&apos;word-9f8e7d"),
+        ("-----BEGIN\nMIIabc\n-----END", "-----BEGIN\r\nMIIabc\r\n-----END"),
+        ("-----BEGIN\r\nMIIabc\r\n-----END", "-----BEGIN\nMIIabc\n-----END"),
+    ],
+)
+def test_a_secret_is_hidden_as_others_write_it(secret, text):
+    assert Hider([secret])(f"you sent {text}, which is wrong") == "you sent ***, which is wrong"
+
+
 async def test_what_a_token_server_repeats_of_the_credentials_is_hidden(make_executor, receive):
     async def echo(exchange):
         await answers(401, exchange.headers["authorization"].encode())(exchange)

@@ -26,7 +26,7 @@ def test_long_secrets_are_found_in_texts_of_any_length(length):
 
 def test_where_there_is_too_much_to_look_for_nothing_is_kept():
     assert Hider(f"{number:05}{'a' * 8_000}{SIGNS}" for number in range(20))("short") == "***"
-    many = Hider(f"{number:05}{SIGNS}" for number in range(100))
+    many = Hider(f"{number:05}{SIGNS}" for number in range(50))
     assert many("short") == "short"
     assert many("a" * 65_536) == "***"
     assert many.each(["short", "value"]) == ["short", "value"]

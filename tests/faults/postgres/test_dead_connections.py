@@ -49,6 +49,7 @@ async def test_an_ear_that_went_deaf_is_replaced(site, proxy):
     )
     await speaker.open()
     await listener.open()
+    assert await listener.changed(30)  # it has begun to listen
     assert not await listener.changed(0.01)
     proxy.forget()
     assert not await listener.changed(0.01)  # which found out

@@ -58,7 +58,7 @@ def test_a_steep_factor_reaches_the_cap_instead_of_overflowing():
         (lambda: Timeout(soft=0), "timeout"),
         (lambda: Timeout(soft=2, hard=1), "timeout"),
         (lambda: Retention(age=-1), "retention.age"),
-        (lambda: Retention(count=-1), "retention"),
+        (lambda: Retention(count=-1), "retention.count"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_place(make, field):

@@ -98,6 +98,8 @@ async def give_role(
     return before.roles.get(project)
 
 
-def without(user: User, project: str) -> User:
-    """The user as no member of the project."""
-    return replace(user, roles={name: role for name, role in user.roles.items() if name != project})
+def without(user: User, project: str, *, gone: bool = False) -> User:
+    """The user as no member of the project; of one that is gone nobody is at home any more."""
+    roles = {name: role for name, role in user.roles.items() if name != project}
+    home = "" if gone and user.home == project else user.home
+    return replace(user, roles=roles, home=home)

@@ -173,3 +173,22 @@ def test_work_is_given_up_when_it_is_spent():
     assert spent.is_spent
     spent.renew()
     spent.spend(SEARCH)
+
+
+def test_what_is_stored_is_taken_as_it_is():
+    within = [{"from": "02:00", "to": "04:00"}]
+    group = [{"cron": f"{minute} 3 * * *", "within": within} for minute in range(50)]
+    document = {"any_of": [{"any_of": group, "until": f"209{n}-01-01T00:00:00Z"} for n in range(3)]}
+    with pytest.raises(InvalidTrigger, match="128 triggers in all"):
+        trigger_from_document(document)
+    with work.tried_before():
+        trigger = trigger_from_document(document)
+    assert trigger.after(0) == 3 * 3_600_000
+
+
+def test_whether_a_job_can_be_saved_does_not_depend_on_its_name():
+    within = Window(opens="02:00", closes="04:00")
+    days = (Cron(f"H H {day} * *", tz="Europe/Rome", within=[within]) for day in (1, 15))
+    trigger = Union(*days)
+    for number in range(60):
+        assert trigger.bound(f"default/report-{number}").after(0) is not None
