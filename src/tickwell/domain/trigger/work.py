@@ -125,8 +125,8 @@ def trial() -> Work:
 def tried(key: int, search: Callable[[Work], bool]) -> bool:
     """Whether a trigger with this hash ever fires; it is searched once.
 
-    A store gives the same triggers again and again. What it cost counts each time: a trigger is
-    not taken because parts of it were tried before.
+    Whoever saves a job makes its triggers several times. What it cost counts each time: a trigger
+    is not taken because parts of it were tried before.
     """
     work = trial()
     known = _known.get(key)
