@@ -32,6 +32,11 @@ A message says what is wrong, where, and what to do next.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 
 class TickwellError(Exception):
     """The base of all errors that Tickwell raises on purpose."""
@@ -46,8 +51,28 @@ class InvalidInput(TickwellError, ValueError):
         self.field = field
         #: What to do instead, usually an example that works.
         self.hint = hint
+        #: What else is wrong in the same input, each with its own field.
+        self.others: tuple[InvalidInput, ...] = ()
         message = f"{field}: {reason}" if field else reason
         super().__init__(f"{message}. {hint}" if hint else message)
+
+    @property
+    def all(self) -> tuple[InvalidInput, ...]:
+        """Everything that is wrong in the input, this first."""
+        return (self, *self.others)
+
+    def along_with(self, more: Iterable[InvalidInput]) -> Self:
+        """The same error, which also knows of others; each field is named once."""
+        known = {each.field: each for each in reversed([*self.all, *more])}
+        self.others = tuple(each for each in reversed(known.values()) if each.field != self.field)
+        return self
+
+    def placed(self, where: Callable[[str], str]) -> InvalidJob:
+        """The same as an error of a job, and its others, with the fields named otherwise."""
+        found = [
+            InvalidJob(each.reason, field=where(each.field), hint=each.hint) for each in self.all
+        ]
+        return found[0].along_with(found[1:])
 
 
 class InvalidTrigger(InvalidInput):

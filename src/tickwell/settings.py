@@ -8,12 +8,13 @@ from ipaddress import ip_network
 from math import inf
 from typing import Any
 
-from tickwell.errors import InvalidSetting
+from tickwell.domain.seconds import Seconds, SecondsField, default, read_seconds
+from tickwell.errors import InvalidSetting, InvalidTrigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a process plans, claims, runs and recovers. Durations are seconds."""
+    """How a process plans, claims, runs and recovers. Durations are text with a unit, as "30s"."""
 
     #: Where data lives: memory://, sqlite:///file, postgresql://…, mysql://…, mongodb://…, redis://….
     store: str = field(default="sqlite:///tickwell.db", repr=False)  # may hold a password
@@ -26,29 +27,31 @@ class Settings:
     #: Threads for sync handlers in one worker.
     threads: int = 10
     #: How long a slot stays empty after an attempt: a delay between executions.
-    rest: float = 0.0
+    rest: SecondsField = default("0s")
     #: How far ahead of its instant a fire is planned.
-    horizon: float = 2.0
-    #: How far ahead of its instant an execution is claimed; 0 makes a pause take effect at once.
-    lead: float = 0.5
+    horizon: SecondsField = default("2s")
+    #: How far ahead of its instant an execution is claimed; "0s" makes a pause take effect at once.
+    lead: SecondsField = default("500ms")
     #: How many rows one call to the store moves at most.
     batch: int = 500
     #: How long a loop rests at most when nothing tells it that something changed.
-    poll: float = 5.0
+    poll: SecondsField = default("5s")
     #: How long a worker may be silent before another process declares it lost.
-    ttl: float = 30.0
+    ttl: SecondsField = default("30s")
     #: How often a worker beats.
-    beat: float = 10.0
+    beat: SecondsField = default("10s")
     #: How often the reaper looks for what was lost.
-    sweep: float = 5.0
+    sweep: SecondsField = default("5s")
     #: How long running attempts get to end when the process is asked to stop.
-    drain_timeout: float = 30.0
+    drain_timeout: SecondsField = default("30s")
     #: How often old history is pruned.
-    prune_every: float = 60.0
+    prune_every: SecondsField = default("1m")
     #: The address of the HTTP listener.
     host: str = "127.0.0.1"
     #: The port of the HTTP listener.
     port: int = 8080
+    #: Where people reach API and dashboard, for links; empty: as each request names its host.
+    public_url: str = ""
     #: A PEM file with the certificate chain of the HTTP listener; empty: plain http.
     tls_cert: str = ""
     #: A PEM file with its private key.
@@ -57,14 +60,18 @@ class Settings:
     auth: bool = True
     #: The file with the server keys; empty: beside the store's file, else tickwell.key.
     secret_key_file: str = ""
+    #: How long the API key works that the first start shows on a terminal; "0s": for ever.
+    first_key_life: SecondsField = default("7d")
     #: Issuers whose tokens are believed: "name issuer=… audience=… jwks=https://…".
     jwt_issuers: tuple[str, ...] = ()
     #: Where people may log in by OpenID Connect: "name issuer=https://… client_id=…".
     oidc: str = ""
+    #: How long entries of audit logs are kept; "0s": for ever.
+    audit_retention: SecondsField = default("365d")
     #: Requests in 15 minutes from an address that shows no key; 0: no limit.
     requests_without_key: int = 100
     #: Requests in a minute with one key or of one user; 0: no limit.
-    requests_with_key: int = 60_000
+    requests_with_key: int = 6_000
     #: Jobs of a project; 0: no limit. A platform admin can give a project limits of its own.
     max_jobs: int = 0
     #: Fires that the triggers of a project can have on their busiest day; 0: no limit.
@@ -79,8 +86,8 @@ class Settings:
     max_running: int = 0
     #: How much of a worker's slots one project may take, as soon as somebody has made a project.
     project_share: float = 0.8
-    #: How long the hard timeout of a job may be that is saved here; 0: no limit.
-    max_timeout: float = 86_400.0
+    #: How long the hard timeout of a job may be that is saved here; "0s": no limit.
+    max_timeout: SecondsField = default("1d")
     #: Bytes of a payload; 0: no limit but the one for all, 1 MiB.
     max_payload: int = 0
     #: Networks of proxies whose X-Forwarded-For, -Proto and -Prefix are believed.
@@ -100,21 +107,22 @@ class Settings:
     #: Failures in a row after which a worker leaves a host in peace; 0: never.
     breaker_failures: int = 20
     #: How long it leaves it in peace; doubled with each try that fails, up to 16 times.
-    breaker_rest: float = 30.0
+    breaker_rest: SecondsField = default("30s")
 
     def __post_init__(self) -> None:
+        _read_durations(self)
         _check_kinds(self)
         _check_numbers(self)
         _check_ranges(self)
         if not 0 <= self.lead <= self.horizon:
             raise InvalidSetting(
-                f"{self.lead} s is not between 0 and the horizon, {self.horizon} s",
+                f"{self.lead} is not between 0 and the horizon, {self.horizon}",
                 field="lead",
                 beside="horizon",
             )
         if self.ttl < 3 * self.beat:
             raise InvalidSetting(
-                f"{self.ttl} s is less than three times the beat, {self.beat} s: one slow beat"
+                f"{self.ttl} is less than three times the beat, {self.beat}: one slow beat"
                 " would cost a worker its attempts",
                 field="ttl",
                 beside="beat",
@@ -126,16 +134,27 @@ class Settings:
                 "a certificate and its key are given together",
                 field="tls_key" if self.tls_cert else "tls_cert",
             )
+        if self.public_url and not _PUBLIC_URL.fullmatch(self.public_url):
+            raise InvalidSetting(
+                f"{self.public_url[:100]!r} is not an address for links",
+                field="public_url",
+                hint="Use https://host, with a port or a path if there is one, and nothing behind",
+            )
         for name in ("allow_private", "deny_networks", "trusted_proxies"):
             _check_networks(getattr(self, name), name)
         for ports in self.allow_ports:
             _check_ports(ports)
 
 
+#: Scheme, host and port, and where a proxy has us.
+_PUBLIC_URL = re.compile(
+    r"https?://(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?"
+)
 _QUEUES = 'Use ("default",)'
 #: What a value of each type is, in words.
 _KINDS = {
     "bool": "True or False",
+    "SecondsField": "a duration",
     "float": "a number",
     "int": "a whole number",
     "str": "a text",
@@ -145,8 +164,18 @@ _KINDS = {
 _COUNTS = (
     *("requests_without_key", "requests_with_key", "breaker_failures", "max_jobs"),
     *("max_fires_per_day", "max_fires_per_minute", "max_runs_per_minute", "max_payload"),
-    *("max_requests_per_minute", "max_running", "max_timeout"),
+    *("max_requests_per_minute", "max_running"),
 )
+
+
+def _read_durations(settings: Settings) -> None:
+    for each in fields(settings):
+        if str(each.type) == "SecondsField":
+            try:
+                seconds = read_seconds(getattr(settings, each.name), field=each.name)
+            except InvalidTrigger as error:
+                raise InvalidSetting(error.reason, field=error.field, hint=error.hint) from None
+            object.__setattr__(settings, each.name, seconds)
 
 
 def _check_kinds(settings: Settings) -> None:
@@ -160,6 +189,8 @@ def _check_kinds(settings: Settings) -> None:
 def _is_of(kind: str, value: Any) -> bool:
     if kind == "tuple[str, ...]":
         return type(value) is tuple and all(isinstance(each, str) for each in value)
+    if kind == "SecondsField":
+        return isinstance(value, Seconds)
     if kind == "float":
         return type(value) in {int, float} and -inf < value < inf
     if kind == "str | None":
@@ -176,10 +207,7 @@ def _check_numbers(settings: Settings) -> None:
             raise InvalidSetting("0 or more is needed", field=name, hint="0 is no limit")
     for name in ("breaker_rest", "horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
         if getattr(settings, name) <= 0:
-            raise InvalidSetting("a positive number of seconds is needed", field=name)
-    for name in ("rest", "drain_timeout"):
-        if getattr(settings, name) < 0:
-            raise InvalidSetting("0 or more seconds are needed", field=name)
+            raise InvalidSetting("must be longer than 0", field=name)
 
 
 def _check_ranges(settings: Settings) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from tickwell.domain.execution import NewExecution, RangeSkip
+from tickwell.domain.absence import WAITING_IN_LINE
+from tickwell.domain.execution import Execution, NewExecution, RangeSkip, Reason
 from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause
 from tickwell.domain.planning import Plan, first_cursor, plan, resumed
 from tickwell.domain.policy import HOUR
@@ -29,6 +30,8 @@ class Pending(StrEnum):
     RELEASE = "release"
     #: Fires that never started are withdrawn; retries and requested runs are cancelled.
     END = "end"
+    #: The fires named by the change are skipped as misfires, to be planned anew; the rest stays.
+    RECALL = "recall"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,6 +44,8 @@ class Change:
     pending: Pending = Pending.KEEP
     executions: list[NewExecution] = field(default_factory=list)
     skips: list[RangeSkip] = field(default_factory=list)
+    #: With `Pending.RECALL`: the fire times.
+    recalled: frozenset[int] = frozenset()
 
 
 #: Given what the store holds now, what is to become of it; called again if it changed meanwhile.
@@ -151,6 +156,53 @@ def delete(expected_version: int | None = None, *, first: bool = False) -> Chang
             executions=answered.executions,
             skips=answered.skips,
         )
+
+    return change
+
+
+def to_recall(entry: Entry, due: Sequence[Execution], now: int) -> list[int]:
+    """Which fires to recall, of those that came due while no process was there: fire times.
+
+    Those late beyond the grace; and where several are due that would be skipped as overlapping,
+    all of them, since none of them was live at the instant of another.
+    """
+    job, upcoming = entry.job, entry.cursor.next_fire_time
+    # What was put off, revived or backfilled is due later than its fire time.
+    planned = [one for one in due if one.run_at - one.fire_time <= job.trigger.jitter]
+    several = len(planned) + (upcoming is not None and upcoming <= now) > 1
+    if several and job.overlap in WAITING_IN_LINE and not job.trigger.jitter:
+        return [one.fire_time for one in planned]
+    return [one.fire_time for one in planned if one.run_at < now - job.misfire.grace]
+
+
+def recall(fire_times: Collection[int]) -> Changer:
+    """Take back fires that came due while no process was there, so that the policy decides.
+
+    They were planned ahead and have not started. The cursor goes back over them: the planner
+    answers them together with the fire times that it missed. What has started meanwhile stays:
+    its id is taken.
+    """
+
+    def change(entry: Entry, now: int) -> Change | None:
+        cursor = entry.cursor
+        # What an earlier version planned is not for this one to plan again.
+        fires = frozenset(fire for fire in fire_times if fire > entry.job.saved_at)
+        if cursor.state not in {JobState.ACTIVE, JobState.FINISHED} or not fires:
+            return None
+        rewound = replace(
+            cursor,
+            state=JobState.ACTIVE,
+            after=min(cursor.after, min(fires) - 1),
+            next_fire_time=now,
+            nudged=True,
+        )
+        # Each has a row, so that no range of the plan to come counts it, whoever makes that plan.
+        job, reason = entry.job.id, Reason.MISFIRE
+        rows = [
+            RangeSkip(job_id=job, first=fire, last=fire, count=0, reason=reason)
+            for fire in sorted(fires)
+        ]
+        return Change(cursor=rewound, pending=Pending.RECALL, recalled=fires, skips=rows)
 
     return change
 

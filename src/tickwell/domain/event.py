@@ -95,10 +95,13 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parked:
-    """No live worker knows the handler of these executions."""
+    """No live worker can run these executions."""
 
     ability: str
     executions: int
+    queue: str = "default"
+    #: What is missing: a worker that serves the queue, or one that knows the handler.
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,13 @@ class JobPaused:
 
     job: str
     why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOver:
+    """A start recorded a declared job as finished: its trigger has no fire time left."""
+
+    job: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +151,23 @@ Event = (
     | Recovered
     | Parked
     | JobPaused
+    | JobOver
     | ProcessEnded
     | ListenerFailed
 )
 Listener = Callable[[Event], None]
+
+
+def projects_of(event: Event) -> frozenset[str] | None:
+    """The projects that an event is about; None: it is about the process, and so everybody's.
+
+    What a planner or an idle worker tells is nobody's: it shows only that somebody is busy.
+    """
+    if isinstance(event, AttemptsFinished | AttemptsFenced):
+        return frozenset(report.claim.job.project for report in event.reports)
+    if isinstance(event, Planned | Idle | JobPaused | JobUnreadable | Parked):
+        return frozenset()
+    return None
 
 
 class Events:

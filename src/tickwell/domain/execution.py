@@ -62,6 +62,13 @@ class Reason(StrEnum):
     PAUSED = "paused"
 
 
+#: Why an execution was cancelled where the policy `cancel_running` asked for it, and no person.
+BY_NEWER_FIRE = "cancelled by a newer fire of the same job"
+#: A plan that wants such a slot arms it again. Rows skipped as misfires were recalled:
+#: see `domain.change.recall`.
+TAKEN_BACK = frozenset({Reason.WITHDRAWN, Reason.MISFIRE})
+
+
 class OutcomeKind(StrEnum):
     """How an attempt ended."""
 
@@ -158,6 +165,11 @@ class Execution:
     #: Filled when one execution is read, not in lists; the last attempt is included once ended.
     attempts: list[Attempt] = field(default_factory=list)
 
+    @property
+    def is_untried(self) -> bool:
+        """Pending, and no attempt has started: claims that were given back do not count."""
+        return self.state in PENDING and not (self.charged or self.lost or self.returned)
+
 
 @dataclass(slots=True)
 class Claim:
@@ -183,7 +195,10 @@ class Claim:
 
 @dataclass(slots=True, kw_only=True)
 class RangeSkip:
-    """Fire times that were passed over together: the first, the last, and how many."""
+    """Fire times that were passed over together: the first, the last, and how many.
+
+    None, if what is there has rows: no other range counts it.
+    """
 
     job_id: str
     first: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
@@ -13,8 +14,26 @@ from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger
 MOST = 2**31 - 1
 
 
+def check_each(*checks: Callable[[], None]) -> None:
+    """Check a record; if one check fails, all are made, so that every mistake is named at once."""
+    try:
+        for check in checks:
+            check()
+    except InvalidInput:
+        wrong = [error for check in checks if (error := _failure(check))]
+        raise wrong[0].along_with(wrong[1:]) from None
+
+
+def _failure(check: Callable[[], None]) -> InvalidInput | None:
+    try:
+        check()
+    except InvalidInput as error:
+        return error
+    return None
+
+
 def make_durations(record: Any, at: str, *names: str) -> None:
-    """Durations come as milliseconds, as a timedelta, or as people write them: "5s", "1h30m"."""
+    """Durations come as a timedelta, or as people write them: "5s", "1h30m"."""
     for name in names:
         value = getattr(record, name)
         if value is None and _may_be_left_out(record, name):
@@ -91,7 +110,7 @@ def make_texts(record: Any, name: str) -> None:
 
 def require_target(record: Any) -> None:
     """A target says what a worker must be able to do."""
-    if not isinstance(getattr(record.target, "ability", None), str):
+    if not callable(getattr(record.target, "ability_in", None)):
         raise InvalidJob(
             f"{record.target!r} is not a target",
             field="target",

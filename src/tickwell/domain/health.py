@@ -14,6 +14,8 @@ class Health:
     problems: list[str] = field(default_factory=list)
     #: Lanes without a free slot for long, one sentence each: all that is due waits for them.
     full: list[str] = field(default_factory=list)
+    #: Why executions are parked, one sentence for each reason, and how many.
+    parked: list[str] = field(default_factory=list)
     #: Attempts in the worker's hands.
     in_hand: int = 0
     #: Outcomes that wait to be written.

@@ -9,6 +9,7 @@ from typing import Any
 
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.given import (
+    check_each,
     make_choice,
     make_durations,
     make_texts,
@@ -73,11 +74,22 @@ class Job:
     created_at: int = 0
 
     def __post_init__(self) -> None:
+        check_each(
+            self._check_texts,
+            self._check_parts,
+            self._check_priority,
+            self._check_ttl,
+            self._check_failures,
+        )
+
+    def _check_texts(self) -> None:
         for name in ("name", "project", "queue"):
             require_name(self, name)
         for name in ("dedupe_key", "app", "description"):
             require_text(self, name)
         make_texts(self, "tags")
+
+    def _check_parts(self) -> None:
         for name, kind in _KINDS.items():
             require_kind(self, name, kind)
         if self.concurrency is not None:
@@ -85,14 +97,26 @@ class Job:
         require_target(self)
         make_choice(self, "", "overlap", Overlap)
         make_choice(self, "", "delivery", Delivery)
-        make_durations(self, "", "ttl")
-        require_whole(self, "", "priority", "pause_after")
+
+    def _check_priority(self) -> None:
+        require_whole(self, "", "priority")
         if not 1 <= self.priority <= 10:
             raise InvalidJob(f"{self.priority} is not between 1 and 10", field="priority")
+
+    def _check_ttl(self) -> None:
+        make_durations(self, "", "ttl")
         if self.ttl is not None and self.ttl <= 0:
             raise InvalidJob("a time to live is positive", field="ttl")
+
+    def _check_failures(self) -> None:
+        require_whole(self, "", "pause_after")
         if self.pause_after is not None and self.pause_after < 1:
             raise InvalidJob("the number of failures is 1 or more", field="pause_after")
+
+    @property
+    def ability(self) -> str:
+        """What a worker must be able to do to run it; workers announce what they can."""
+        return self.target.ability_in(self.project)
 
 
 _KINDS = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from tickwell.domain.execution import Claim, OutcomeKind, State
 from tickwell.domain.job import rank
-from tickwell.domain.policy import APART, LONGEST_WAIT, LOST_BUDGET, RETURN_BUDGET, Delivery
+from tickwell.domain.policy import APART, LONGEST_WAIT, RETURN_BUDGET, Delivery
 from tickwell.ids import spread
 
 
@@ -26,6 +27,10 @@ class Outcome:
     delay: int | None = None
     #: The job is to be paused for this reason.
     pause: str | None = None
+    #: Of a lost attempt: it went away with so many others that none is known to be the cause.
+    in_crowd: bool = False
+    #: This process may not run the job, by its settings or for want of a key; another one may.
+    not_here: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,10 +102,11 @@ def _counts(claim: Claim, outcome: Outcome) -> tuple[int, int, int]:
     if _is_untried(outcome):
         # Workers that claim more than they can start must cost no execution its budget.
         return claim.charged - 1, claim.lost, claim.returned
+    is_returned = outcome.in_crowd or kind in {OutcomeKind.RELEASED, OutcomeKind.SNOOZED}
+    if is_returned and claim.returned < RETURN_BUDGET:
+        return claim.charged - 1, claim.lost, claim.returned + 1
     if kind is OutcomeKind.LOST:
         return claim.charged - 1, claim.lost + 1, claim.returned
-    if kind in {OutcomeKind.RELEASED, OutcomeKind.SNOOZED} and claim.returned < RETURN_BUDGET:
-        return claim.charged - 1, claim.lost, claim.returned + 1
     return claim.charged, claim.lost, claim.returned
 
 
@@ -126,8 +132,9 @@ def _why_final(report: Report, outcome: Outcome) -> str | None:
     """Why no attempt follows, or None when one does."""
     claim, kind, retry = report.claim, outcome.kind, report.claim.job.retry
     if claim.job.delivery is Delivery.AT_MOST_ONCE and report.may_have_started:
-        return "at most once: the attempt had started"
-    if kind is OutcomeKind.LOST and report.lost >= LOST_BUDGET:
+        lost = "its worker was lost, and the attempt may have started"
+        return f"at most once: {lost if report.started_at is None else 'the attempt had started'}"
+    if kind is OutcomeKind.LOST and report.lost >= (retry.max_losses or inf):
         return f"lost {report.lost} times"
     if not outcome.retry:
         return "not to be retried"
@@ -148,6 +155,7 @@ def _delay(claim: Claim, outcome: Outcome, report: Report) -> int:
     if outcome.kind is OutcomeKind.LOST:
         # What was lost together does not come back together: one of them may have killed the
         # worker, and of 60 neighbours that met it again at once 13 to 47 died with it.
-        apart = spread(f"{claim.id}:lost", 1 + APART * 15 ** (report.lost - 1))
-        return apart if report.lost == 1 else apart + retry.delay_after(report.lost - 1, claim.id)
+        losses = report.lost if report.lost > claim.lost else report.lost + report.returned
+        apart = spread(f"{claim.id}:lost", 1 + (APART if losses == 1 else 15 * APART))
+        return apart if report.lost < 2 else apart + retry.delay_after(report.lost - 1, claim.id)
     return retry.delay_after(report.charged, claim.id)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickwell.clock import NEVER
+from tickwell.domain.absence import Absence
 from tickwell.domain.execution import Kind, NewExecution, RangeSkip, Reason
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Cursor, Job, JobState, rank
@@ -39,7 +40,7 @@ class Plan:
     release_at: int | None = None
 
 
-def plan(job: Job, cursor: Cursor, now: int, horizon: int) -> Plan:
+def plan(job: Job, cursor: Cursor, now: int, horizon: int, absence: Absence | None = None) -> Plan:
     """Answer every fire time up to the horizon that is not answered yet."""
     end = now + horizon
     release_at = _pause_end(cursor)
@@ -53,7 +54,7 @@ def plan(job: Job, cursor: Cursor, now: int, horizon: int) -> Plan:
     if limit is not None and cursor.runs >= limit:
         planned = Plan(_finished(cursor))
     else:
-        planned = _record(job, cursor, _walk(job, cursor, now, end), now)
+        planned = _record(job, cursor, _walk(job, cursor, now, end), now, absence)
     planned.release_at = release_at
     return planned
 
@@ -73,6 +74,13 @@ def first_cursor(job: Job, now: int) -> Cursor:
     if upcoming is None and not isinstance(trigger, OnDemand):
         state = JobState.FINISHED
     return Cursor(state=state, next_fire_time=upcoming, after=after)
+
+
+def counted(job: Job, cursor: Cursor, runs: int) -> Cursor:
+    """The cursor with so many runs behind it; finished if that is all there may be."""
+    limit = job.trigger.max_runs
+    cursor = replace(cursor, runs=runs)
+    return _finished(cursor) if limit is not None and runs >= limit else cursor
 
 
 def resumed(cursor: Cursor, now: int) -> Cursor:
@@ -99,9 +107,8 @@ def _pause_end(cursor: Cursor) -> int | None:
 def new_execution(
     job: Job, fire_time: int, *, id: str, kind: Kind, overlap: Overlap, payload: Any = None
 ) -> NewExecution:
-    """An execution of the job at a fire time; jitter is a hash of its id, equal everywhere."""
-    jitter = job.trigger.jitter
-    run_at = fire_time + (spread(id, jitter + 1) if jitter and kind is Kind.FIRE else 0)
+    """An execution of the job at a fire time, later by its jitter."""
+    run_at = fire_time + (_jitter(job, fire_time) if kind is Kind.FIRE else 0)
     limits = job.concurrency
     given = job.payload if payload is None else payload
     return NewExecution(
@@ -116,6 +123,12 @@ def new_execution(
         gate=limits.gate(job.project, given) if limits else None,
         limit=limits.limit if limits else 0,
     )
+
+
+def _jitter(job: Job, fire_time: int) -> int:
+    """A hash of project, name and fire time: a job that is made again spreads as it did before."""
+    jitter = job.trigger.jitter
+    return spread(f"{job.project}/{job.name}/{fire_time}", jitter + 1) if jitter else 0
 
 
 @dataclass(slots=True)
@@ -197,7 +210,7 @@ def _choose(job: Job, walk: _Walk, now: int) -> list[int]:
     return walk.recent
 
 
-def _record(job: Job, cursor: Cursor, walk: _Walk, now: int) -> Plan:
+def _record(job: Job, cursor: Cursor, walk: _Walk, now: int, absence: Absence | None) -> Plan:
     chosen, missed = _choose(job, walk, now), walk.missed
     limit = job.trigger.max_runs
     is_last = limit is not None and cursor.runs + len(chosen) >= limit
@@ -208,7 +221,7 @@ def _record(job: Job, cursor: Cursor, walk: _Walk, now: int) -> Plan:
     skips = _range(job, walk.paused, Reason.PAUSED) + _misfires(job, missed, chosen)
     moved = replace(
         cursor,
-        after=max([cursor.after, *chosen[-1:], *(skip.last for skip in skips)]),
+        after=max([cursor.after, *chosen[-1:], *missed[-1:], *(skip.last for skip in skips)]),
         runs=cursor.runs + len(chosen),
         nudged=False,
         paused_through=cursor.paused_through if walk.is_partial else None,
@@ -230,6 +243,10 @@ def _record(job: Job, cursor: Cursor, walk: _Walk, now: int) -> Plan:
         )
         for fire in chosen
     ]
+    if absence is not None and not job.trigger.follows_finish:
+        for new in executions:
+            if new.run_at <= now:
+                new.overlap = absence.overlap(new.overlap, new.run_at)
     return Plan(moved, executions, skips, more=walk.cut and not is_last)
 
 

@@ -7,8 +7,14 @@ from enum import StrEnum
 from math import inf
 from typing import TYPE_CHECKING, Literal, cast
 
-from tickwell.domain.given import make_choice, make_durations, require_numbers, require_whole
-from tickwell.domain.trigger.duration import Duration
+from tickwell.domain.given import (
+    check_each,
+    make_choice,
+    make_durations,
+    require_numbers,
+    require_whole,
+)
+from tickwell.domain.trigger.duration import Duration, Millis
 from tickwell.errors import InvalidJob
 from tickwell.ids import spread
 
@@ -19,13 +25,16 @@ DAY = 24 * HOUR
 #: Former definitions of a job that are kept however old; older ones as long as its history.
 KEPT_VERSIONS = 100
 
-#: How many attempts may be lost with their worker, the last one being final: a budget of its own,
-#: so that a neighbour that kills the process does not eat up the failure budget of the others.
+#: Losses after which an execution is dead, unless its job says otherwise: a budget of its own, so
+#: that a neighbour that kills the process does not eat up the failure budget of the others.
 LOST_BUDGET = 3
+#: Attempts that were lost at once with one worker from which on none of them is blamed for it.
+MANY_LOST = 10
 #: Milliseconds over which attempts that were lost together are spread when they are made again;
 #: after a second loss fifteen times as many.
 APART = 2_000
-#: How often released and snoozed attempts are given back before they count like failures.
+#: How often attempts are given back uncharged before they count: released and snoozed ones like
+#: failures, those that were lost in a crowd like losses.
 RETURN_BUDGET = 10
 #: Nobody else than the handler itself puts the next attempt off for longer.
 LONGEST_WAIT = DAY
@@ -52,14 +61,16 @@ class Retry:
     max_attempts: int = 3
     backoff: Backoff = Backoff.EXPONENTIAL
     #: Before the second attempt.
-    delay: int = 5 * SECOND
+    delay: int = Millis(5 * SECOND)
     factor: float = 2.0
     #: No delay is longer.
-    cap: int = HOUR
+    cap: int = Millis(HOUR)
     #: Each delay is moved by up to this share of itself, up or down.
     jitter: float = 0.1
     #: Nothing is tried again later than this after the fire time.
     max_age: int | None = None
+    #: Attempts that may be lost with their worker, the last one being final; None: any number.
+    max_losses: int | None = LOST_BUDGET
 
     if TYPE_CHECKING:  # what is given may be written in more ways than it is kept
 
@@ -73,26 +84,52 @@ class Retry:
             cap: Duration = ...,
             jitter: float = ...,
             max_age: Duration | None = ...,
+            max_losses: int | None = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         make_durations(self, "retry", "delay", "cap", "max_age")
         make_choice(self, "retry", "backoff", Backoff)
         require_whole(self, "retry", "max_attempts")
+        if self.max_losses is not None:
+            require_whole(self, "retry", "max_losses")
         require_numbers(self, "retry", "factor", "jitter")
+        check_each(
+            self._check_attempts,
+            self._check_losses,
+            self._check_delays,
+            self._check_jitter,
+            self._check_factor,
+        )
+
+    def _check_attempts(self) -> None:
         if not 1 <= self.max_attempts <= 100:
             raise InvalidJob(
                 f"{self.max_attempts} attempts are not between 1 and 100",
                 field="retry.max_attempts",
             )
-        if self.delay < 0 or self.cap < 0 or (self.max_age is not None and self.max_age <= 0):
+
+    def _check_losses(self) -> None:
+        if self.max_losses is not None and not 1 <= self.max_losses <= 100:
+            raise InvalidJob(
+                f"{self.max_losses} losses are not between 1 and 100",
+                field="retry.max_losses",
+                hint="null allows any number",
+            )
+
+    def _check_delays(self) -> None:
+        if self.max_age is not None and self.max_age <= 0:
             raise InvalidJob("durations are not negative", field="retry")
+
+    def _check_jitter(self) -> None:
         if not 0 <= self.jitter <= 1:
             raise InvalidJob(
                 f"{self.jitter} is not a share between 0 and 1",
                 field="retry.jitter",
                 hint="0.1 moves each delay by up to a tenth",
             )
+
+    def _check_factor(self) -> None:
         if not 1 <= self.factor < inf:
             raise InvalidJob(
                 f"{self.factor} is not a number from 1 on", field="retry.factor", hint="Use 2"
@@ -139,9 +176,9 @@ class Misfire:
 
     policy: OnMisfire = OnMisfire.LATEST
     #: A fire time no older than this is on time.
-    grace: int = 10 * SECOND
+    grace: int = Millis(10 * SECOND)
     #: `all` looks back this far.
-    catchup_window: int = DAY
+    catchup_window: int = Millis(DAY)
     #: `all` runs at most this many.
     cap: int = 100
 
@@ -173,7 +210,7 @@ class Timeout:
     #: The handler is asked to stop; not given: nine tenths of the hard timeout.
     soft: int = cast("int", None)
     #: The attempt ends as timed out, whatever the handler does.
-    hard: int = 300 * SECOND
+    hard: int = Millis(300 * SECOND)
 
     if TYPE_CHECKING:
 
@@ -182,7 +219,7 @@ class Timeout:
     def __post_init__(self) -> None:
         make_durations(self, "timeout", "hard")
         if cast("int | None", self.soft) is None:
-            object.__setattr__(self, "soft", max(self.hard * 9 // 10, 1))
+            object.__setattr__(self, "soft", Millis(max(self.hard * 9 // 10, 1)))
         make_durations(self, "timeout", "soft")
         if not 0 < self.soft <= self.hard:
             raise InvalidJob(
@@ -205,9 +242,9 @@ class Delivery(StrEnum):
 class Retention:
     """How long ended executions are kept. Milliseconds."""
 
-    age: int = 30 * DAY
+    age: int = Millis(30 * DAY)
     count: int = 1000
-    dead: int = 90 * DAY
+    dead: int = Millis(90 * DAY)
 
     if TYPE_CHECKING:
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tickwell.domain.ability import call_ability
 from tickwell.domain.http import Http
 from tickwell.errors import InvalidJob
 
@@ -22,10 +23,9 @@ class Call:
                 hint='For example {"call": {"handler": "send_report"}}',
             )
 
-    @property
-    def ability(self) -> str:
-        """What a worker must be able to do to run this; workers announce what they can."""
-        return f"call:{self.handler}"
+    def ability_in(self, project: str) -> str:
+        """What a worker must be able to do to run this for a project."""
+        return call_ability(project, self.handler)
 
 
 Target = Call | Http

@@ -8,6 +8,16 @@ from dataclasses import dataclass, field
 SILENT = 60_000
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A job that a worker could run and may not: by its settings, or for want of a key."""
+
+    #: The id of the job, and the version that was refused.
+    job: str
+    version: int
+    why: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
     """One incarnation of a worker: a restarted process is another one."""
@@ -22,6 +32,8 @@ class Worker:
     started_at: int
     #: Tells its process from all others of its machine; empty where nothing does.
     process: str = ""
+    #: Jobs that it leaves to others.
+    refusals: tuple[Refusal, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,6 +58,8 @@ class Owned:
     attempt: int
     claim_id: str
     cancel: bool
+    #: Why it is to be cancelled; None: a person asked for it.
+    why: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Protocol
@@ -20,6 +21,10 @@ class Sort(StrEnum):
     THREAD = "thread"
 
 
+class Killed(asyncio.CancelledError):
+    """The attempt was asked to stop, did not within its grace period, and was ended by force."""
+
+
 class Executor(Protocol):
     """Runs one attempt; failure is an outcome, not an exception."""
 
@@ -31,6 +36,13 @@ class Executor(Protocol):
         """Let go of what is held open, and of attempts that cannot be stopped."""
         ...
 
+    async def refusal(self, job: Job) -> str:
+        """Why this process may not run the job although it can; empty: it may.
+
+        By its settings, or for want of a key: what says nothing of the job to another process.
+        """
+        ...
+
     def prepare(self, job: Job) -> None:
         """An instant of it is near: begin to load what would take a while then."""
         ...
@@ -39,6 +51,8 @@ class Executor(Protocol):
         """Carry out the attempt.
 
         Cancelling the task asks it to stop; it may take its time, or ignore it: the worker ends
-        the attempt at its hard timeout all the same.
+        the attempt at its hard timeout all the same. An executor that ends it by force raises
+        `Killed`. An outcome that is `not_here` is no attempt: the execution goes back, and this
+        worker leaves the job to others.
         """
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from tickwell.domain.ability import is_shared
 from tickwell.domain.execution import Kind, State
 from tickwell.domain.job import JobState
 from tickwell.domain.outcome import Report
@@ -50,13 +51,21 @@ class ClaimRequest:
     lead: int
     limit: int
     queues: tuple[str, ...]
+    #: Those that are shared will do for all projects; see `tickwell.domain.ability`.
     abilities: frozenset[str]
     #: Sent before, without a reply.
     repeated: bool = False
     #: Only these executions.
     ids: tuple[str, ...] | None = None
+    #: Ids of jobs that the worker leaves to others.
+    left_out: tuple[str, ...] = ()
     #: Nothing more once the payloads that they bring themselves come to so many bytes of JSON.
     most_bytes: int = CLAIM_BYTES
+
+    @property
+    def shared(self) -> frozenset[str]:
+        """The abilities that stand for those of all projects."""
+        return frozenset(filter(is_shared, self.abilities))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tickwell.domain.cron.field import FIELDS
@@ -21,6 +23,8 @@ ALIASES = {
 }
 
 _EXAMPLE = "For example: 0 9 * * mon-fri"
+_ZONE = re.compile(r"(?:CRON_)?TZ=(\S+)", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20|21)[0-9]{2}\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +35,18 @@ class Expression:
     texts: tuple[str, ...]
     #: The items of each field.
     items: tuple[tuple[Item, ...], ...]
+    #: Whether a day must match both day fields, where another rule than Vixie's applies.
+    requires_both: bool | None = None
+    #: The years in which it fires; None: in all.
+    years: frozenset[int] | None = None
+    #: Whether it was written in another dialect than cron's.
+    is_translated: bool = False
 
     @property
     def both_days(self) -> bool:
         """Whether a day must match both day fields; Vixie: if either begins with a star."""
+        if self.requires_both is not None:
+            return self.requires_both
         return self.any_day or self.any_weekday
 
     @property
@@ -56,8 +68,8 @@ class Expression:
         return not any(text.startswith("*") for text in self.texts[:3])
 
 
-def split(text: object) -> list[str]:
-    """The fields of an expression, five or six, aliases replaced; refused before any real work."""
+def words(text: object) -> list[str]:
+    """The fields of an expression in any dialect; refused before any real work."""
     if not isinstance(text, str):
         raise InvalidTrigger("a cron expression is a string", field="cron", hint=_EXAMPLE)
     if len(text) > LONGEST:
@@ -70,19 +82,51 @@ def split(text: object) -> list[str]:
     fields = text.split()
     if not fields:
         raise InvalidTrigger("the expression is empty", field="cron", hint=_EXAMPLE)
+    if zone := _ZONE.fullmatch(fields[0]):
+        raise InvalidTrigger(
+            f"the expression begins with {fields[0]}; the time zone is a field of its own",
+            field="cron",
+            hint=f'Write "{" ".join(fields[1:])}" with tz="{zone[1]}"',
+        )
+    return fields
+
+
+def split(text: object) -> list[str]:
+    """The fields of an expression, five or six, aliases replaced."""
+    fields = words(text)
     if fields[0].startswith("@"):
         fields = _alias(fields)
     if len(fields) not in (5, 6):
         reason = f"the expression has {len(fields)} fields, not 5, or 6 with seconds first"
-        raise InvalidTrigger(reason, field="cron", hint=_EXAMPLE)
+        hint = 'For Quartz, use dialect="quartz"' if len(fields) == 7 else _EXAMPLE
+        raise InvalidTrigger(reason, field="cron", hint=hint)
+    if len(fields) == 6 and _YEAR.match(fields[5]):
+        raise InvalidTrigger(
+            f"the last of 6 fields is {fields[5]}, a year; with 6 fields the first is seconds,"
+            " the last is day-of-week",
+            field="cron.day-of-week",
+            hint='Leave the year out and set start and until; for EventBridge, use dialect="aws"',
+        )
     return fields
 
 
-def read(fields: list[str]) -> Expression:
+def read(
+    fields: Sequence[str],
+    *,
+    requires_both: bool | None = None,
+    years: frozenset[int] | None = None,
+    is_translated: bool = False,
+) -> Expression:
     """The expression that five or six fields make."""
     texts = tuple(fields) if len(fields) == 6 else ("0", *fields)
     items = tuple(read_items(field, text) for field, text in zip(FIELDS, texts, strict=True))
-    return Expression(texts=texts, items=items)
+    return Expression(
+        texts=texts,
+        items=items,
+        requires_both=requires_both,
+        years=years,
+        is_translated=is_translated,
+    )
 
 
 def _alias(fields: list[str]) -> list[str]:

@@ -31,6 +31,17 @@ class Field:
             hint=f"For example: {example or self.example}",
         )
 
+    @property
+    def last(self) -> int:
+        """The highest value that is no second name of another, as weekday 7 is."""
+        return self.low + self.size - 1
+
+    def values(self, low: int, high: int) -> list[int]:
+        """The values from one to another, past the end of the field where that is smaller."""
+        if low <= high:
+            return list(range(low, high + 1))
+        return [*range(low, self.last + 1), *range(self.low, high + 1)]
+
     def value(self, text: str) -> int:
         """The number that a figure or a name stands for."""
         if text.isdecimal():

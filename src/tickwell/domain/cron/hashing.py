@@ -63,5 +63,6 @@ def _bounds(field: Field, text: str | None) -> tuple[int, int]:
         field.refuse(f"has H({text}) without a range", "H(0-29)")
     low, high = field.value(first), field.value(last)
     if high < low:
-        field.refuse(f"range H({text}) runs backwards", f"H({last}-{first})")
+        either = f"H({first}-{field.last}) or H({field.low}-{last})"
+        field.refuse(f"range H({text}) runs backwards", either)
     return low, high

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tickwell.domain.cron.field import DAY, WEEKDAY, Field
+from tickwell.errors import InvalidTrigger
 
 
 class Kind(Enum):
@@ -92,7 +93,14 @@ def _read_range(field: Field, term: str) -> Item:
         return Item(Kind.RANGE, field.low, field.high, step)
     if body == "?":
         if field not in (DAY, WEEKDAY) or slash:
-            field.refuse("cannot be '?', which stands alone for any day or weekday")
+            reason = "cannot be '?', which stands alone for any day or weekday"
+            if field is not WEEKDAY and field is not DAY:
+                raise InvalidTrigger(
+                    f"{field.name} {reason}",
+                    field=f"cron.{field.name}",
+                    hint='For EventBridge, use dialect="aws"',
+                )
+            field.refuse(reason)
         return Item(Kind.RANGE, field.low, field.high)
     first, dash, last = body.partition("-")
     low = field.value(first)
@@ -101,8 +109,20 @@ def _read_range(field: Field, term: str) -> Item:
     # a week may be said to end on Sunday: fri-sun
     high = 7 if field is WEEKDAY and last == "sun" and low else field.value(last)
     if high < low:
-        field.refuse(f"range {body} runs backwards", f"{last}-{first}")
+        field.refuse(f"range {body} runs backwards", _around(field, first, last, step))
     return Item(Kind.RANGE, low, high, step)
+
+
+def _around(field: Field, first: str, last: str, step: int) -> str:
+    """What a range means that goes past the end of its field: 22-2 is 22-23,0-2."""
+    low, high = field.value(first), field.value(last)
+    if step > 1:
+        return ",".join(map(str, field.values(low, high)[::step]))
+    named = not first.isdecimal()
+    end = field.names[-1] if named else str(field.last)
+    begin = field.names[0] if named else str(field.low)
+    head = first if low >= field.last else f"{first}-{end}"
+    return f"{head},{last if high == field.low else f'{begin}-{last}'}"
 
 
 def _read_step(field: Field, text: str) -> int:

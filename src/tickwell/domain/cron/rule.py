@@ -8,7 +8,8 @@ from itertools import product
 
 from tickwell.domain.cron.beat import find_beat
 from tickwell.domain.cron.days import Days
-from tickwell.domain.cron.expression import Expression, read, split
+from tickwell.domain.cron.dialect import Dialect, translate
+from tickwell.domain.cron.expression import Expression, read, split, words
 from tickwell.domain.cron.weekdays import range_mask
 from tickwell.errors import InvalidTrigger
 
@@ -34,10 +35,12 @@ class Rule:
         "_days",
         "_first_of_day",
         "_first_second",
+        "_last",
         "_minutes",
         "_month",
         "_months",
         "_seconds",
+        "_years",
         "beat",
         "expression",
     )
@@ -55,8 +58,13 @@ class Rule:
         self.beat = None
         if self._days.every and self._months == 0xFFF:
             self.beat = find_beat(self._minutes, seconds)
+        self._years = expression.years
+        self._last = _LAST_MONTH if self._years is None else max(self._years) * 12 + 11
         self._refuse_impossible()
         self._month = self._enter(1970 * 12)
+        if self._years is not None:
+            self.beat = None
+            self._refuse_past(self._years)
 
     @property
     def per_minute(self) -> int:
@@ -84,8 +92,8 @@ class Rule:
         return self.at_or_after(wall) if self._turn_to(day) else None
 
     def _in_later_month(self, index: int) -> int | None:
-        while (index := index + 1) <= _LAST_MONTH:
-            if self._months >> index % 12 & 1:
+        while (index := index + 1) <= self._last:
+            if self._months >> index % 12 & 1 and self._fires_in(index // 12):
                 month = self._enter(index)
                 if days := month[2]:
                     self._month = month
@@ -107,8 +115,16 @@ class Rule:
         if month == 1 and year % 4 == 0 and (year % 100 or year % 400 == 0):
             length = 29
         # 1 January 1970 was a Thursday
-        days = self._days.mask(length, (first + 4) % 7) if self._months >> month & 1 else 0
+        matches = self._months >> month & 1 and self._fires_in(year)
+        days = self._days.mask(length, (first + 4) % 7) if matches else 0
         return first, first + length, days, index
+
+    def _fires_in(self, year: int) -> bool:
+        return self._years is None or year in self._years
+
+    def _refuse_past(self, years: frozenset[int]) -> None:
+        if self.at_or_after((date(min(years), 1, 1).toordinal() - _EPOCH) * _DAY) is None:
+            raise InvalidTrigger("no year of the expression has such a day", field="cron.year")
 
     def _refuse_impossible(self) -> None:
         lengths = {_LENGTHS[month] for month in range(12) if self._months >> month & 1}
@@ -154,12 +170,23 @@ def _lowest(mask: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _shared(fields: tuple[str, ...]) -> Rule:
-    expression = read(list(fields))
+def _shared(
+    fields: tuple[str, ...],
+    *,
+    requires_both: bool | None = None,
+    years: frozenset[int] | None = None,
+    is_translated: bool = False,
+) -> Rule:
+    expression = read(fields, requires_both=requires_both, years=years, is_translated=is_translated)
     several = range_mask(expression.items[0]).bit_count() > 1
     return SecondRule(expression) if several else Rule(expression)
 
 
-def parse(text: str) -> Rule:
+def parse(text: str, dialect: Dialect = "cron") -> Rule:
     """The one shared rule of an expression without `H`."""
-    return _shared(tuple(split(text)))
+    if dialect == "cron":
+        return _shared(tuple(split(text)))
+    found = translate(words(text), dialect)
+    return _shared(
+        found.fields, requires_both=found.both_days, years=found.years, is_translated=True
+    )

@@ -5,12 +5,27 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from tickwell.domain.cron.expression import Expression
+from tickwell.domain.cron.field import DAY, FIELDS, HOUR, MINUTE, MONTH, SECOND, Field
+from tickwell.domain.cron.item import Kind
 from tickwell.domain.cron.rule import Rule
 from tickwell.domain.cron.wall import Fold, Gap, changes_within
+from tickwell.domain.cron.weekdays import fold_sunday, range_mask
+from tickwell.domain.cron.words import name_weekdays
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Of changes before 2026 nobody is warned; seconds. Ten years hold every kind of them.
 _FIRST, _YEARS = 1_767_225_600, 315_532_800
+
+#: The unit of each field that a step may not divide, and what it begins anew with.
+_LONGER = {
+    SECOND: ("second", "minute"),
+    MINUTE: ("minute", "hour"),
+    HOUR: ("hour", "day"),
+    DAY: ("day", "month"),
+    MONTH: ("month", "year"),
+}
+#: Days of each month; 29 February is missing in most years.
+_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 _FOLDS = {
     "first": "it runs the first time only (dst_fold=first)",
@@ -21,13 +36,77 @@ _FOLDS = {
 
 def traps(rule: Rule, tz: str, gap: Gap, fold: Fold, since: int) -> list[str]:
     """Warnings about the two day fields, and about the next changes of the clocks."""
-    found = _day_fields(rule.expression)
+    expression = rule.expression
+    found = _day_fields(expression) + _uneven_steps(expression) + _missing_days(expression)
+    found += _weekday_numbers(expression)
     if not rule.expression.texts[2].startswith("*"):
         found += _clock_changes(rule, tz, gap, fold, max(since // 1000, _FIRST))
     return found
 
 
+def _uneven_steps(expression: Expression) -> list[str]:
+    """A step that does not divide its field begins anew with each hour, day or year."""
+    return [
+        warning
+        for field, text in zip(FIELDS, expression.texts, strict=True)
+        for term in text.split(",")
+        if field in _LONGER and (warning := _uneven(field, term))
+    ]
+
+
+def _uneven(field: Field, term: str) -> str:
+    body, slash, step = term.partition("/")
+    if body != "*" or not slash or field.size % int(step) == 0:
+        return ""
+    unit, longer = _LONGER[field]
+    said = f"{field.name} {term} begins anew with each {longer}"
+    if field is DAY:
+        even = f"; CalendarEvery(days={step}, …) is even"
+        return f"{said}, so its last step may be shorter{even}"
+    last = range(field.low, field.last + 1, int(step))[-1]
+    apart = field.size - last + field.low
+    units = unit if apart == 1 else f"{unit}s"
+    even = f'; Every("{step}{unit[0]}") is even' if field is not MONTH else ""
+    return f"{said}: {field.low} follows {last} after {apart} {units}{even}"
+
+
+def _missing_days(expression: Expression) -> list[str]:
+    """The 29th to 31st are skipped in months that lack them."""
+    if expression.texts[4] != "*":
+        lengths = [_LENGTHS[month - 1] for month in _months(expression)]
+    else:
+        lengths = list(_LENGTHS)
+    items = expression.items[3]
+    days = sorted({item.low for item in items if item.kind is Kind.RANGE and item.low == item.high})
+    last = any(item.kind is Kind.LAST_DAY for item in items)
+    for day in reversed(days):
+        lacking = sum(length < day for length in lengths)
+        if lacking and not last and day == max(days):
+            of = f"{lacking} of {len(lengths)} months" if len(lengths) > 1 else "most years"
+            return [f"day {day} is missing in {of}: it does not run then; L is the last day"]
+    return []
+
+
+def _months(expression: Expression) -> list[int]:
+    mask = range_mask(expression.items[4])
+    return [month for month in range(1, 13) if mask >> month & 1]
+
+
+def _weekday_numbers(expression: Expression) -> list[str]:
+    """A ? is of Quartz, where Sunday is 1."""
+    day, weekday = expression.texts[3], expression.texts[5]
+    if expression.is_translated or day != "?" or not weekday[0].isdecimal():
+        return []
+    said = name_weekdays(fold_sunday(range_mask(expression.items[5])))
+    if not said:
+        return []
+    other = 'Quartz and EventBridge count from 1: dialect="quartz" or "aws" reads it so'
+    return [f"day-of-week {weekday} is {said}, as cron counts from Sunday, 0; {other}"]
+
+
 def _day_fields(expression: Expression) -> list[str]:
+    if expression.is_translated:
+        return []
     day, weekday = expression.texts[3], expression.texts[5]
     if day in ("*", "?") or weekday in ("*", "?"):
         return []

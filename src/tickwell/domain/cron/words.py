@@ -20,7 +20,7 @@ _LISTED = 4
 
 def describe(expression: Expression) -> str:
     """All but the zone: "at 09:00 on Monday to Friday"."""
-    parts = [_times(expression), _days(expression), _months(expression)]
+    parts = [_times(expression), _days(expression), _months(expression), _years(expression)]
     return " ".join(part for part in parts if part)
 
 
@@ -122,6 +122,12 @@ def _months(expression: Expression) -> str:
         return ""
     months = _values(expression.items[4])
     return f"in {_runs(months, lambda month: MONTHS[month - 1])}"
+
+
+def _years(expression: Expression) -> str:
+    if expression.years is None:
+        return ""
+    return f"in {_runs(sorted(expression.years), str)}"
 
 
 def _values(items: tuple[Item, ...]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
@@ -34,7 +34,9 @@ class Change(NamedTuple):
 
 
 def check_zone(name: object, field: str = "tz") -> str:
-    """The name, if there is such a zone."""
+    """The name of a zone, if there is such a one; a ZoneInfo has its name, as has UTC."""
+    if isinstance(name, tzinfo):
+        name = "UTC" if name is UTC else getattr(name, "key", None)
     if not isinstance(name, str):
         reason, hint = "a time zone is given by name", "For example: Europe/Rome"
         raise InvalidTrigger(reason, field=field, hint=hint)

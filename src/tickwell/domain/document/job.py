@@ -47,7 +47,9 @@ _RETRY = Shape(
         "cap": Field(DURATION, "1h"),
         "jitter": Field(REAL, 0.1),
         "max_age": Field(optional(DURATION), "1d"),
+        "max_losses": Field(optional(WHOLE), 3),
     },
+    independent=True,
 )
 _MISFIRE = Shape(
     Misfire,
@@ -58,6 +60,7 @@ _MISFIRE = Shape(
         "catchup_window": Field(DURATION, "1d"),
         "cap": Field(WHOLE, 100),
     },
+    independent=True,
 )
 _CONCURRENCY = Shape(
     Concurrency,
@@ -75,6 +78,7 @@ _RETENTION = Shape(
         "count": Field(WHOLE, 1000),
         "dead": Field(DURATION, "90d"),
     },
+    independent=True,
 )
 #: What the service says of a definition, and nobody writes.
 UNWRITTEN = frozenset({"id", "project", "version", "saved_at", "created_at", "app", "declared"})
@@ -112,6 +116,7 @@ _JOB = Shape(
         "created_at": Field(INSTANT, "2026-11-15T09:00:00Z"),
     },
     unwritten=UNWRITTEN,
+    independent=True,
 )
 _UNSAID = _JOB.default("retention")
 _WRITTEN: Alike[Job] = Alike(

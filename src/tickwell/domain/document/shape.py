@@ -12,11 +12,13 @@ from operator import attrgetter, is_not
 from typing import Any, Generic, TypeVar
 
 from tickwell.domain.document.values import Unfit, Value
-from tickwell.errors import InvalidJob
+from tickwell.errors import InvalidInput, InvalidJob
 
 T = TypeVar("T")
 #: Characters of a name that are compared with those that are known.
 LONGEST = 64
+#: So many mistakes are named at once.
+_MOST_WRONG = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,11 @@ class Shape(Generic[T]):
         at: str,
         shape: Mapping[str, Field],
         unwritten: Collection[str] = (),
+        *,
+        independent: bool = False,
     ) -> None:
+        #: Whether no field is checked against another, so that each can be checked by itself.
+        self._independent = independent
         self._record = record
         #: What a hint may name: not those that nobody writes by hand.
         self._written = tuple(name for name in shape if name not in unwritten)
@@ -77,22 +83,43 @@ class Shape(Generic[T]):
         """The record that an object describes."""
         if not isinstance(document, dict):
             raise Unfit("is not an object")
-        given = self._defaults.copy()
+        given, wrong = self._defaults.copy(), list[InvalidInput]()
         for name, value in document.items():
             read = self._reads.get(name)
             if read is None:
-                raise self._unknown(name)
+                wrong.append(self._unknown(name))
+                continue
             try:
                 given[name] = read(value)
             except Unfit as error:
-                raise self._invalid(str(error), name) from None
-        for name in self._required:
-            if name not in given:
-                raise self._invalid("is missing", name)
+                wrong.append(self._invalid(str(error), name, error.hint))
+            except InvalidInput as error:
+                wrong.append(error)
+            if len(wrong) == _MOST_WRONG:
+                break
+        wrong += [
+            self._invalid("is missing", name)
+            for name in self._required
+            if name not in given and name not in document
+        ]
+        if wrong:
+            found = [each for error in wrong for each in error.all]
+            raise found[0].along_with([*found[1:], *self._further(given)])
         return self._record(**given)
 
-    def _invalid(self, reason: str, name: str) -> InvalidJob:
-        return InvalidJob(reason, field=self._path(name), hint=self._hint(name))
+    def _further(self, given: dict[str, Any]) -> list[InvalidInput]:
+        """What the record itself finds wrong, with examples in place of what could not be read."""
+        if not self._independent:
+            return []
+        examples = {name: self._reads[name](self._fields[name].example) for name in self._required}
+        try:
+            self._record(**(examples | given))
+        except InvalidInput as error:
+            return list(error.all)
+        return []
+
+    def _invalid(self, reason: str, name: str, hint: str = "") -> InvalidJob:
+        return InvalidJob(reason, field=self._path(name), hint=hint or self._hint(name))
 
     def _unknown(self, name: object) -> InvalidJob:
         near = _near(str(name)[:LONGEST], self._written)

@@ -134,6 +134,7 @@ _HTTP = _HttpShape(
         "retry_on": Field(Value(_read_statuses, list), [408, 425, 429]),
         "keep": Field(WHOLE, 1000),
     },
+    independent=True,
 )
 _CALL = Shape(Call, "target.call", {"handler": Field(TEXT, "send_report")})
 _TARGET = _kinds({"call": _CALL, "http": _HTTP}, {Call: "call", Http: "http"})

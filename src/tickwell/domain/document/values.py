@@ -11,15 +11,18 @@ from math import isfinite
 from typing import Any
 
 from tickwell.clock import to_millis
-from tickwell.domain.trigger import format_duration, parse_duration
+from tickwell.domain.trigger import format_duration
+from tickwell.domain.trigger.duration import Millis, read_duration
 from tickwell.errors import InvalidTrigger
-
-#: `format_duration` and `parse_duration` agree up to here; what is longer stays a number.
-_LONGEST = parse_duration("36525d")
 
 
 class Unfit(Exception):
-    """Why a value cannot be used; whoever knows the field turns it into an error."""
+    """Why a value cannot be used; the shape that knows the field turns it into an error."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        #: What to write instead; empty: the example of the field.
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +68,20 @@ def _read_texts(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _read_duration(value: Any) -> int:
-    if type(value) is int and value >= 0:
-        return value
-    if not isinstance(value, str):
-        raise Unfit("is not a duration")
-    return _duration_of(value)
+def _read_duration(value: Any) -> Millis:
+    return _duration_of(value) if isinstance(value, str) else _checked_duration(value)
+
+
+def _checked_duration(value: Any) -> Millis:
+    try:
+        return read_duration(value)
+    except InvalidTrigger as error:
+        raise Unfit(error.reason, error.hint) from None
 
 
 # Jobs share a few durations; parsing one costs as much as five other fields.
-@lru_cache(maxsize=512)
-def _duration_of(text: str) -> int:
-    try:
-        return parse_duration(text)
-    except InvalidTrigger as error:
-        raise Unfit(error.reason) from None
-
-
-@lru_cache(maxsize=512)
-def _write_duration(millis: int) -> str | int:
-    return format_duration(millis) if millis <= _LONGEST else millis
+_duration_of = lru_cache(maxsize=512)(_checked_duration)
+_write_duration = lru_cache(maxsize=512)(format_duration)
 
 
 def _read_instant(value: Any) -> int:
@@ -106,7 +103,7 @@ WHOLE = Value(_read_whole, _as_it_is)
 REAL = Value(_read_real, _as_it_is)
 FLAG = Value(_read_flag, _as_it_is)
 TEXTS = Value(_read_texts, list)
-#: Milliseconds, or a text such as "5m"; written as a text.
+#: A text such as "5m".
 DURATION = Value(_read_duration, _write_duration)
 #: Milliseconds, or RFC 3339; written as milliseconds.
 INSTANT = Value(_read_instant, _as_it_is)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from tickwell.domain.ability import HTTP
+from tickwell.domain.given import check_each
 from tickwell.domain.http.auth import Auth
 from tickwell.domain.http.frozen import Frozen
 from tickwell.domain.http.header import check_headers
@@ -14,6 +16,7 @@ from tickwell.domain.http.signature import read_key
 from tickwell.domain.http.template import checked, leaves
 from tickwell.domain.http.url import LONGEST, parse_url
 from tickwell.domain.trigger import parse_duration
+from tickwell.domain.trigger.duration import Millis
 from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
@@ -44,30 +47,41 @@ class Http:
     sign_with: Sequence[str] = field(default=(), repr=False)
     #: A client certificate and its key as PEM, for servers that ask for one.
     certificate: str | None = field(default=None, repr=False)
-    #: Milliseconds, or a text such as "30s": from the dial to the last byte, names included.
-    timeout: Any = 30_000
+    #: From the dial to the last byte, names included: "30s", or a timedelta.
+    timeout: Any = Millis(30_000)
     #: Status codes that are worth another attempt, besides 5xx.
     retry_on: Sequence[int] = (408, 425, 429)
     #: Characters of the answer that are kept.
     keep: int = 1000
 
     def __post_init__(self) -> None:
+        check_each(
+            self._check_url,
+            self._check_method,
+            self._check_headers,
+            self._check_query,
+            self._check_body,
+            self._check_identity,
+            self._check_limits,
+        )
+
+    def _check_url(self) -> None:
         if not isinstance(self.url, str):
             raise InvalidJob("is not a text", field="target.http.url")
         parse_url(self.url)
         checked(self.url, "target.http.url")
+
+    def _check_method(self) -> None:
         self._set("method", str(self.method).upper())
         if self.method not in METHODS:
             raise InvalidJob(
                 f"{self.method[:20]!r} is not one of {', '.join(METHODS)}",
                 field="target.http.method",
             )
+
+    def _check_headers(self) -> None:
         self._set("headers", Frozen(self.headers))
         check_headers(self.headers)
-        self._check_query()
-        self._check_body()
-        self._check_identity()
-        self._check_limits()
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -145,10 +159,9 @@ class Http:
         if type(self.keep) is not int or not 0 <= self.keep <= MOST_KEPT:
             raise InvalidJob(f"is not between 0 and {MOST_KEPT}", field="target.http.keep")
 
-    @property
-    def ability(self) -> str:
-        """What a worker must be able to do to run this."""
-        return "http"
+    def ability_in(self, project: str) -> str:
+        """What a worker must be able to do to run this for a project."""
+        return HTTP
 
     def texts(self) -> Iterator[str]:
         """Every text that may hold places, certificate and keys included."""

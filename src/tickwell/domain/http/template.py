@@ -15,7 +15,11 @@ from tickwell.errors import InvalidJob
 
 #: What a template may name, besides payload.<field> and secret.<name>.
 NAMES = ("execution_id", "attempt", "fire_time", "job_id", "job_name", "project", "payload")
-_DOTTED = re.compile(r"payload(?:\.[A-Za-z0-9_-]{1,255}){1,8}|secret\.[A-Za-z0-9_-]{1,255}")
+#: Stands for a literal credential that is not shown; saving puts the stored one back.
+MASKED = "masked"
+_DOTTED = re.compile(
+    r"payload(?:\.[A-Za-z0-9_-]{1,255}){1,8}|secret\.[A-Za-z0-9_-]{1,255}|masked(?:\.[1-9])?"
+)
 
 #: Gives the value of a name.
 Resolve = Callable[[str], Any]

@@ -36,7 +36,7 @@ class CalendarEvery(Trigger):
     _wall: Wall = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_zone(self.tz)
+        object.__setattr__(self, "tz", check_zone(self.tz))
         check_choice(self.dst_gap, ("shift", "skip"), "dst_gap")
         check_choice(self.dst_fold, ("first", "last", "both"), "dst_fold")
         for name, most in UNITS.items():

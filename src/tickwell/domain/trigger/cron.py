@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from tickwell.domain.cron import (
     Rule,
@@ -19,11 +19,13 @@ from tickwell.domain.cron import (
     traps,
     wall,
 )
-from tickwell.domain.cron.expression import split
+from tickwell.domain.cron.dialect import DIALECTS, NAMES, Dialect, unwrapped
+from tickwell.domain.cron.expression import split, words
 from tickwell.domain.cron.wall import Fold, Gap
 from tickwell.domain.cron.zone import FIRST_SECOND, LAST_SECOND
 from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.choice import check_choice
+from tickwell.domain.trigger.duration import Duration
 from tickwell.domain.trigger.moment import no_instant
 from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
@@ -46,6 +48,8 @@ class Cron(Trigger):
     dst_gap: Gap
     #: A time of day that happens twice when clocks go back: which of the two.
     dst_fold: Fold
+    #: Whose expression it is: cron's, or that of Quartz, EventBridge ("aws") or Celery.
+    dialect: Dialect
     _chosen: str = field(init=False, repr=False, compare=False)
     _rule: Rule = field(init=False, repr=False, compare=False)
     _wall: Wall = field(init=False, repr=False, compare=False)
@@ -54,8 +58,9 @@ class Cron(Trigger):
     def __init__(
         self,
         expr: str,
-        tz: str = "UTC",
+        tz: str | tzinfo = "UTC",
         *,
+        dialect: Dialect = "cron",
         dst_gap: Gap = "shift",
         dst_fold: Fold = "first",
         start: datetime | None = None,
@@ -63,16 +68,20 @@ class Cron(Trigger):
         max_runs: int | None = None,
         within: Sequence[Window] = (),
         exclude: Sequence[Calendar] = (),
-        jitter: str | timedelta | int = 0,
+        jitter: Duration = "0s",
     ) -> None:
         # written out because jitter and lists are taken in more forms than they are kept in
-        split(expr)
+        check_choice(dialect, DIALECTS, "dialect")
+        expr = " ".join(words(unwrapped(expr, dialect)))
+        if dialect == "cron":
+            split(expr)
         fill(
             self,
-            expr=" ".join(expr.split()),
+            expr=expr,
             tz=check_zone(tz),
             dst_gap=dst_gap,
             dst_fold=dst_fold,
+            dialect=dialect,
             start=start,
             until=until,
             max_runs=max_runs,
@@ -87,7 +96,7 @@ class Cron(Trigger):
         """Take the first choice of `H` that ever fires; without `H` there is just the one."""
         failure = None
         with one_reading():
-            for expr in choices(self.expr, ""):
+            for expr in choices(self.expr, "") if self.dialect == "cron" else (self.expr,):
                 try:
                     self._prepare(expr)
                     Trigger.__post_init__(self)
@@ -103,7 +112,7 @@ class Cron(Trigger):
     def _prepare(self, expr: str) -> None:
         check_choice(self.dst_gap, ("shift", "skip"), "dst_gap")
         check_choice(self.dst_fold, ("first", "last", "both"), "dst_fold")
-        rule = parse(expr)
+        rule = parse(expr, self.dialect)
         zone = wall(self.tz)
         if rule.expression.fixed_time:
             zone = wall(self.tz, self.dst_gap, self.dst_fold)
@@ -152,7 +161,7 @@ class Cron(Trigger):
 
     def bound(self, seed: str) -> Cron:
         """The same with every `H` replaced by what this seed chooses."""
-        if not has_hash(self.expr):
+        if not self._has_hash:
             return self
         with one_reading():
             for expr in choices(self.expr, seed):
@@ -165,13 +174,19 @@ class Cron(Trigger):
         with one_reading(anew=True):
             return replace(self, expr=self._chosen)
 
+    @property
+    def _has_hash(self) -> bool:
+        return self.dialect == "cron" and has_hash(self.expr)
+
     def busiest(self) -> tuple[int, int]:
         """On a day that matches, in a minute that matches."""
         return self._rule.per_day, self._rule.per_minute
 
     def _rule_in_words(self) -> str:
-        words = f"{describe(self._rule.expression)}, {self.tz}"
-        return f"{words} (H differs from job to job)" if has_hash(self.expr) else words
+        said = f"{describe(self._rule.expression)}, {self.tz}"
+        if self.dialect != "cron":
+            return f"{said} (read as {NAMES[self.dialect]} has it)"
+        return f"{said} (H differs from job to job)" if self._has_hash else said
 
     def warnings(self, since: int = 0) -> list[str]:
         """Both day fields set, and clocks that change when this fires."""

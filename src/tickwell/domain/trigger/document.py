@@ -31,7 +31,8 @@ def trigger_to_document(trigger: Trigger) -> dict[str, Any]:
 def _kind(trigger: Trigger) -> dict[str, Any]:
     match trigger:
         case Cron():
-            return {"cron": trigger.expr} | _zoned(trigger)
+            dialect = None if trigger.dialect == "cron" else trigger.dialect
+            return {"cron": trigger.expr} | _given(dialect=dialect) | _zoned(trigger)
         case CalendarEvery():
             units = {name: getattr(trigger, name) for name in UNITS if getattr(trigger, name)}
             anchor = trigger.anchor.isoformat(timespec="seconds")

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.calendar_every import UNITS, CalendarEvery
 from tickwell.domain.trigger.cron import Cron
-from tickwell.domain.trigger.duration import parse_duration
+from tickwell.domain.trigger.duration import Millis
 from tickwell.domain.trigger.every import Every
 from tickwell.domain.trigger.on_demand import OnDemand
 from tickwell.domain.trigger.once import Once
@@ -46,15 +46,16 @@ def read_trigger(document: object, path: str, depth: int = 0) -> Trigger:
 def _cron(reader: Reader, depth: int) -> Trigger:
     del depth
     expr = reader.text("cron", "0 9 * * mon-fri", "")
+    dialect: Any = reader.text("dialect", "quartz", "cron")
     zoned, common = _zoned(reader), _common(reader)
-    return Cron(expr or "", **zoned, **common)
+    return Cron(expr or "", dialect=dialect, **zoned, **common)
 
 
 def _every(reader: Reader, depth: int) -> Trigger:
     del depth
-    period = parse_duration(reader.text("every", "5m", "") or "", field="every")
+    period = reader.duration("every")
     after: Any = reader.text("after", "finish", "fire")
-    phase = parse_duration(reader.text("phase", "10s", "0s") or "", field="phase")
+    phase = reader.duration("phase")
     return Every(period, after=after, phase=phase, **_common(reader))
 
 
@@ -130,7 +131,7 @@ class _Common(TypedDict):
     max_runs: int | None
     within: tuple[Window, ...]
     exclude: tuple[Calendar, ...]
-    jitter: int
+    jitter: Millis
 
 
 def _common(reader: Reader) -> _Common:
@@ -147,7 +148,7 @@ def _common(reader: Reader) -> _Common:
             _calendar(entry, f"exclude.{index}")
             for index, entry in enumerate(reader.entries("exclude", f"[{_CALENDAR}]"))
         ),
-        "jitter": parse_duration(reader.text("jitter", "30s", "0s") or "", field="jitter"),
+        "jitter": reader.duration("jitter"),
     }
     reader.close()
     return common

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 from tickwell.clock import NEVER
 from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.choice import check_choice
-from tickwell.domain.trigger.duration import parse_duration, say_duration
+from tickwell.domain.trigger.duration import Duration, parse_duration, say_duration
 from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.trigger import Trigger, fill
 from tickwell.domain.trigger.window import Window
@@ -18,6 +18,7 @@ from tickwell.domain.trigger.work import Work
 from tickwell.errors import InvalidTrigger
 
 SHORTEST = 100
+_WEEK = 604_800_000
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -33,9 +34,9 @@ class Every(Trigger):
 
     def __init__(
         self,
-        period: str | timedelta | int,
+        period: Duration,
         *,
-        phase: str | timedelta | int = 0,
+        phase: Duration = "0s",
         after: Literal["fire", "finish"] | None = None,
         counts_from: Literal["fire", "finish"] = "fire",
         start: datetime | None = None,
@@ -43,7 +44,7 @@ class Every(Trigger):
         max_runs: int | None = None,
         within: Sequence[Window] = (),
         exclude: Sequence[Calendar] = (),
-        jitter: str | timedelta | int = 0,
+        jitter: Duration = "0s",
     ) -> None:
         # written out because `after` is a method, and so cannot be a dataclass field
         fill(
@@ -107,6 +108,13 @@ class Every(Trigger):
     def busiest(self) -> tuple[int, int]:
         """By the period, also where it counts from an end: runs may be short."""
         return -(-86_400_000 // self.period), -(-60_000 // self.period)
+
+    def warnings(self, since: int = 0) -> list[str]:
+        """Weeks are counted from 1 January 1970, a Thursday, in UTC."""
+        if self.period % _WEEK or self.phase or self.counts_from == "finish":
+            return super(Every, self).warnings(since)
+        fires = "weeks are counted from Thursday 1970-01-01, so it fires on a Thursday at 00:00 UTC"
+        return [f'{fires}; Cron("0 9 * * mon", tz="Europe/Rome") names a weekday and a time']
 
     def _rule_in_words(self) -> str:
         words = f"every {say_duration(self.period)}"

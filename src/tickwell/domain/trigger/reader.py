@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import NoReturn
 
+from tickwell.domain.trigger.duration import Millis, read_duration
 from tickwell.errors import InvalidTrigger
 
 
@@ -61,6 +62,11 @@ class Reader:
         if not isinstance(value, (list, tuple)):
             self.refuse(name, "must be a list", example)
         return list(value)
+
+    def duration(self, name: str) -> Millis:
+        """A text with a unit, as 5m; 0 where the field is missing."""
+        value = self.take(name)
+        return Millis(0) if value is None else read_duration(value, field=self.path(name))
 
     def moment(self, name: str, example: str) -> datetime | None:
         """A date and time by ISO 8601."""

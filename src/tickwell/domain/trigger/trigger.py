@@ -6,11 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tickwell.clock import NEVER, to_millis
 from tickwell.domain.trigger.calendar import Calendar
-from tickwell.domain.trigger.duration import parse_duration, say_duration
+from tickwell.domain.trigger.duration import (
+    MillisField,
+    default,
+    parse_duration,
+    say_duration,
+)
 from tickwell.domain.trigger.leaps import Leaps, bare, leapt
 from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.moment import exact, no_instant, say
@@ -47,14 +52,15 @@ class Trigger(ABC):
     #: Not on the dates of any of these.
     exclude: tuple[Calendar, ...] = ()
     #: Up to so many milliseconds later, by a hash; added by the planner.
-    jitter: int = 0
+    jitter: MillisField = default("0s")
     _limits: Limits | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
         for name in ("start", "until"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, exact(getattr(self, name), name))
-        object.__setattr__(self, "jitter", parse_duration(self.jitter, field="jitter"))
+        jitter: Any = self.jitter
+        object.__setattr__(self, "jitter", parse_duration(jitter, field="jitter"))
         object.__setattr__(self, "within", _tuple(self.within, Window, "within"))
         object.__setattr__(self, "exclude", _tuple(self.exclude, Calendar, "exclude"))
         runs = self.max_runs

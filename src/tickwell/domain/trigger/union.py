@@ -5,12 +5,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 
 from tickwell.clock import NEVER
 from tickwell.domain.trigger.calendar import Calendar
+from tickwell.domain.trigger.duration import Duration
 from tickwell.domain.trigger.leaps import Leaps, confined, found, merged
 from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.trigger import Trigger, fill
@@ -38,7 +39,7 @@ class Union(Trigger):
         max_runs: int | None = None,
         within: Sequence[Window] = (),
         exclude: Sequence[Calendar] = (),
-        jitter: str | timedelta | int = 0,
+        jitter: Duration = "0s",
     ) -> None:
         # written out because members are given one by one
         fill(

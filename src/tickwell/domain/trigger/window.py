@@ -45,7 +45,7 @@ class Window:
             hint = "For example: 00:00"
             raise InvalidTrigger("opens after the day has ended", field="within.from", hint=hint)
         if self.tz is not None:
-            check_zone(self.tz, "within.tz")
+            object.__setattr__(self, "tz", check_zone(self.tz, "within.tz"))
 
     def explain(self) -> str:
         """In words: "Monday to Friday 09:00 to 17:00 Europe/Rome"."""
