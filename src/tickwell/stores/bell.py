@@ -7,11 +7,13 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import ClassVar
 
-from tickwell.stores.pause import rest
+from tickwell.stores.pause import comes
 
 #: Seconds: what is written together is told once, and then not again for a while.
 GATHER = 0.005
 APART = 0.05
+#: Seconds that closing waits for a ring that is being sent: the server may never answer.
+PATIENCE = 1.0
 
 
 class Bell(ABC):
@@ -23,6 +25,7 @@ class Bell(ABC):
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._rung = False
+        self._closed = asyncio.Event()
 
     @abstractmethod
     async def send(self) -> None:
@@ -35,19 +38,23 @@ class Bell(ABC):
             self._task = asyncio.get_running_loop().create_task(self._main())
 
     async def close(self) -> None:
-        """Send what is due, and no more."""
+        """Send what is due, and no more.
+
+        A ring that is being sent ends by itself. Cancelled, it would be lost, and the MongoDB
+        driver would leave a socket open that it was just connecting.
+        """
+        self._closed.set()
         task, self._task = self._task, None
         if task is not None:
+            await asyncio.wait([task], timeout=PATIENCE)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            if self._rung:
-                await self._send()
 
     async def _main(self) -> None:
-        await rest(GATHER)
+        await comes(self._closed, GATHER)
         while self._rung:
             await self._send()
-            await rest(APART)
+            await comes(self._closed, APART)
 
     async def _send(self) -> None:
         self._rung = False

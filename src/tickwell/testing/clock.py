@@ -11,6 +11,7 @@ from itertools import count
 MOST_ROUNDS = 10_000
 #: 21 June 2026, 00:00 UTC: whole minutes make the times in tests easy to read.
 START = 1_782_000_000_000
+_Loop = asyncio.AbstractEventLoop
 
 
 class ManualClock:
@@ -23,8 +24,8 @@ class ManualClock:
         self._offset = start
         self._elapsed = 0.0
         self._sampled_at = float("-inf")
-        #: When, in which order, whether it was woken before, and what wakes it.
-        self._parked: list[tuple[float, int, asyncio.Event, Callable[[], None]]] = []
+        #: When, in which order, whether it was woken before, in which loop, and what wakes it.
+        self._parked: list[tuple[float, int, asyncio.Event, _Loop, Callable[[], None]]] = []
         self._order = count()
 
     def now(self) -> int:
@@ -44,7 +45,7 @@ class ManualClock:
     @property
     def parked(self) -> int:
         """How many wait for time to pass."""
-        return sum(not rung.is_set() for _, _, rung, _ in self._parked)
+        return sum(not rung.is_set() for _, _, rung, _, _ in self._parked)
 
     async def wait(self, wake: asyncio.Event, seconds: float) -> None:
         if wake.is_set() or seconds <= 0:
@@ -67,7 +68,8 @@ class ManualClock:
         """Time does not pass by waiting for it: a timer follows."""
 
     def _park(self, seconds: float, woken: asyncio.Event, ring: Callable[[], None]) -> None:
-        heapq.heappush(self._parked, (self._after(seconds), next(self._order), woken, ring))
+        due, here = self._after(seconds), asyncio.get_running_loop()
+        heapq.heappush(self._parked, (due, next(self._order), woken, here, ring))
 
     def _after(self, seconds: float) -> float:
         """Three waits of a tenth end with one of 0.3, and not a rounding error later."""
@@ -78,9 +80,9 @@ class ManualClock:
         await self.settle()
         end = self._after(seconds)
         while self._parked and self._parked[0][0] <= end:
-            due, _, woken, ring = heapq.heappop(self._parked)
-            if woken.is_set():
-                continue  # woken before its time
+            due, _, woken, loop, ring = heapq.heappop(self._parked)
+            if woken.is_set() or loop.is_closed():
+                continue  # woken before its time, or left behind by an `asyncio.run` that is over
             self._elapsed = max(self._elapsed, due)
             ring()
             await self.settle()

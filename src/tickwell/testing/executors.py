@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from tickwell.domain.ability import handler_of, shared_ability
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
@@ -75,13 +76,17 @@ class FakeExecutor:
         """Nothing is held open."""
 
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
-        return {self.sort: frozenset(f"call:{name}" for name in self.handlers)}
+        return {self.sort: frozenset(map(shared_ability, self.handlers))}
+
+    async def refusal(self, job: Job) -> str:
+        """It runs whatever it is asked to."""
+        return ""
 
     def prepare(self, job: Job) -> None:
         """There is nothing to load."""
 
     async def run(self, claim: Claim) -> Outcome:
-        handler = claim.job.target.ability.removeprefix("call:")
+        handler = handler_of(claim.job.ability)
         self.calls.append(Called(handler, claim.id, claim.attempt, claim.payload))
         held = self._held.get(handler)
         if held is not None:
@@ -106,4 +111,5 @@ def _copy(outcome: Outcome) -> Outcome:
         retry=outcome.retry,
         delay=outcome.delay,
         pause=outcome.pause,
+        not_here=outcome.not_here,
     )

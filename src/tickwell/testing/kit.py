@@ -11,7 +11,8 @@ from typing import Self
 
 from tickwell.clock import to_datetime, to_millis
 from tickwell.domain.execution import Execution, State
-from tickwell.domain.trigger.duration import Duration, parse_duration
+from tickwell.domain.seconds import Seconds
+from tickwell.domain.trigger.duration import Duration, Millis, parse_duration
 from tickwell.domain.trigger.moment import exact, say
 from tickwell.engine.engine import Engine
 from tickwell.errors import InvalidInput, NotFound, NotRunning
@@ -67,6 +68,8 @@ class Kit:
         #: The scheduler that was taken over, with the settings to give back.
         self._taken: tuple[Scheduler, Settings] | None = None
         self._begun = False
+        #: The event loop in which time was moved last; `asyncio.run` makes a new one each time.
+        self._loop: asyncio.AbstractEventLoop | None = None
         #: The scheduler under test: an empty one, unless you `use` your own.
         self.scheduler = Scheduler("memory://")
         self.use(self.scheduler)
@@ -81,7 +84,12 @@ class Kit:
         self.restore()
         self._taken = (scheduler, scheduler.settings)
         self.scheduler, self.job = scheduler, scheduler.job
-        scheduler.live_on(MemoryStore(self.clock.now), self.clock, _unhurried(scheduler.settings))
+        scheduler.live_on(
+            MemoryStore(self.clock.now),
+            self.clock,
+            _unhurried(scheduler.settings),
+            claims_loop=True,
+        )
 
     def restore(self) -> None:
         """Give the scheduler its own store and clock back."""
@@ -122,11 +130,11 @@ class Kit:
                 field="moment",
                 hint="Time only goes on; choose when the test begins by start_at()",
             )
-        await self.travel(ahead)
+        await self.travel(Millis(ahead))
 
     async def settle(self) -> None:
         """Run what is due now; no time passes."""
-        await self.travel(0)
+        await self.travel("0s")
 
     async def runs(self, name: str | None = None) -> Sequence[Execution]:
         """Executions of a job, or of all, in the order in which they started."""
@@ -193,8 +201,9 @@ class Kit:
                 raise AssertionError(f"execution {one.id} is {one.state}: {why}")
 
     async def _begin(self) -> None:
-        if not self._begun:
-            self._begun = True
+        here = asyncio.get_running_loop()
+        if self._loop is not here:
+            self._begun, self._loop = True, here
             await self.scheduler.start()
             self.clock.engine = self.scheduler.engine
 
@@ -229,12 +238,12 @@ def _unhurried(settings: Settings) -> Settings:
     return replace(
         settings,
         store="memory://",
-        beat=QUARTER,
-        ttl=5 * QUARTER,
-        sweep=QUARTER,
-        poll=QUARTER,
-        prune_every=1e12,
-        drain_timeout=0.1,
+        beat=Seconds(QUARTER),
+        ttl=Seconds(5 * QUARTER),
+        sweep=Seconds(QUARTER),
+        poll=Seconds(QUARTER),
+        prune_every=Seconds(1e12),
+        drain_timeout="100ms",
         allow_http=True,
         allow_private=(*settings.allow_private, "127.0.0.0/8", "::1/128"),
         allow_ports=("1-65535",),

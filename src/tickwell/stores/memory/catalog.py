@@ -12,6 +12,7 @@ from tickwell.ports.records import JobFilter, Page, Record
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.pending import PendingExecutions
 from tickwell.stores.memory.tables import Tables, is_readable, own_entry
+from tickwell.stores.page_cursor import require_job_cursor
 
 
 class MemoryCatalog:
@@ -71,7 +72,7 @@ class MemoryCatalog:
         self.tables.put_entry(changed)
         self.flow.record_skips(entry.job, made.skips)
         self.flow.record_plan(id, made, now, 0)
-        withdrawn, cancelling = PendingExecutions(self.flow, changed.job).change(made.pending, now)
+        withdrawn, cancelling = PendingExecutions(self.flow, changed.job).change(made, now)
         return Changed(
             entry=own_entry(self.tables.jobs[id]), withdrawn=withdrawn, cancelling=cancelling
         )
@@ -100,6 +101,7 @@ class MemoryCatalog:
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
+        require_job_cursor(where, cursor)
         position = _position if where.fires_before is None else _turn
         matching = sorted(
             (

@@ -8,7 +8,9 @@ from dataclasses import replace
 from tickwell.clock import NEVER
 from tickwell.domain.change import Change
 from tickwell.domain.execution import (
+    BY_NEWER_FIRE,
     PENDING,
+    TAKEN_BACK,
     Execution,
     Kind,
     NewExecution,
@@ -57,13 +59,13 @@ class Flow:
         self._record(new, now, horizon)
 
     def _is_new(self, new: NewExecution) -> bool:
-        """Whether its id is free, or that of a slot to be armed again: withdrawn or backfilled."""
+        """Whether its id is free, or that of a slot to be armed again: taken back or backfilled."""
         existing = self.tables.rows.get(new.id)
         if existing is None:
             return True
         if existing.execution.state is not State.SKIPPED:
             return False
-        return new.backfill or existing.execution.reason == Reason.WITHDRAWN
+        return new.backfill or existing.execution.reason in TAKEN_BACK
 
     def _record(self, new: NewExecution, now: int, horizon: int) -> None:
         existing = self.tables.rows.get(new.id)
@@ -141,7 +143,7 @@ class Flow:
         if limits is not None and limits.gate(job.project, payload) == row.gate:
             row.limit = limits.limit
         execution.job_version, execution.queue = job.version, job.queue
-        execution.ability = job.target.ability
+        execution.ability = job.ability
         row.rank = rank(execution.run_at, job.priority)
         self.tables.move(row, execution.state, row.waits)
 
@@ -157,7 +159,7 @@ class Flow:
             fire_time=new.fire_time,
             run_at=new.run_at,
             queue=job.queue,
-            ability=job.target.ability,
+            ability=job.ability,
             created_at=now,
             payload=own(new.payload),
             key=new.key,
@@ -208,21 +210,26 @@ class Flow:
                 ):
                     self.end(other, State.SKIPPED, Reason.OVERLAP, now)
         if row.overlap is Overlap.CANCEL_RUNNING:
-            self.cancel(self.tables.rows[self.tables.job_gate[row.execution.job_id]], now)
+            holder = self.tables.rows[self.tables.job_gate[row.execution.job_id]]
+            self.cancel(holder, now, BY_NEWER_FIRE)
 
-    def cancel(self, row: Row, now: int) -> None:
+    def cancel(self, row: Row, now: int, why: str | None = None) -> None:
         """End what is pending; ask the worker of what is running."""
         if row.execution.state is State.RUNNING:
             row.execution.cancel_requested, row.called_off = True, False
+            row.execution.reason = why or row.execution.reason
         elif row.execution.state in PENDING:
-            self.end(row, State.CANCELLED, "cancelled", now)
+            self.end(row, State.CANCELLED, why or "cancelled", now)
 
     def _release_job(self, row: Row) -> None:
         if not row.holds_job:
             return
         row.holds_job = False
-        job_id = row.execution.job_id
-        del self.tables.job_gate[job_id]
+        del self.tables.job_gate[row.execution.job_id]
+        self._pass_on(row.execution.job_id)
+
+    def _pass_on(self, job_id: str) -> None:
+        """Let the best of those before a job's own gate through, which is free."""
         following = self._best(self.tables.before_job.get(job_id, set()))
         if following is not None and self._take_job_permit(following):
             self._through_key_gate(following)

@@ -20,6 +20,7 @@ from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.tables import Row, Tables, own
+from tickwell.stores.page_cursor import require_execution_cursor
 
 
 class MemoryHistory:
@@ -54,6 +55,7 @@ class MemoryHistory:
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
+        require_execution_cursor(cursor)
         matching = sorted(
             (
                 id

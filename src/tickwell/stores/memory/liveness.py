@@ -28,6 +28,7 @@ class MemoryLiveness:
                 attempt=row.execution.attempt,
                 claim_id=row.claim_id,
                 cancel=row.execution.cancel_requested,
+                why=row.execution.reason,
             )
             for row in self.running()
             if row.execution.worker == worker.id

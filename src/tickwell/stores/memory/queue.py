@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from tickwell.clock import NEVER
+from tickwell.domain.ability import is_able
 from tickwell.domain.execution import PENDING, Claim, Reason, State
 from tickwell.domain.policy import MINUTE
 from tickwell.ports.records import ClaimRequest, Promoted, Wakeup
@@ -91,6 +92,8 @@ class MemoryQueue(MemoryFiring):
                 if row is None or entry in seen:
                     continue
                 seen[entry] = None
+                if row.execution.job_id in request.left_out:
+                    continue
                 if _is_claimable(row, request) and self.can_be_read(
                     row.execution.job_id, request.now
                 ):
@@ -188,4 +191,4 @@ def _is_claimable(row: Row, request: ClaimRequest) -> bool:
         return False
     if request.ids is not None and execution.id not in request.ids:
         return False
-    return execution.ability in request.abilities
+    return is_able(execution.ability, request.abilities)

@@ -60,7 +60,7 @@ class MemoryReports:
             self.flow.end(row, report.state, report.reason, report.ended_at)
         elif execution.cancel_requested:
             # Nobody wants what would follow, whatever became of the attempt itself.
-            self.flow.end(row, State.CANCELLED, "cancelled", report.ended_at)
+            self.flow.end(row, State.CANCELLED, execution.reason or "cancelled", report.ended_at)
         else:
             self._try_again(row, report.run_at, report.rank, now)
 
@@ -80,7 +80,7 @@ class MemoryReports:
     def _try_again(self, row: Row, run_at: int, rank: int, now: int) -> None:
         execution, entry = row.execution, self.tables.jobs[row.execution.job_id]
         _drop_put_off(execution.attempts)
-        execution.worker, execution.cancel_requested = None, False
+        execution.worker, execution.cancel_requested, execution.reason = None, False, None
         execution.run_at = row.look_at = run_at
         row.rank, row.called_off = rank, False
         if row.expires_at is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -20,11 +19,13 @@ from tickwell.stores.mongo.joining import MongoJoining
 from tickwell.stores.mongo.listing import within_reach
 from tickwell.stores.mongo.rows import Document
 from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.page_cursor import read_values
 from tickwell.stores.sql.edges import jobs_reach
 
 #: Deleted jobs share names.
 BY_NAME = [("project", 1), ("name", 1), ("_id", 1)]
 BY_TIME = [("next", 1), ("_id", 1)]
+_KINDS = {"next": int}
 
 
 class MongoCatalog(MongoJoining):
@@ -48,7 +49,7 @@ class MongoCatalog(MongoJoining):
             made[:] = [change(own(entry), now)]
             await self.read_skips(space, id, [skip for each in made if each for skip in each.skips])
             await self.read_live(space, id)
-            await self.read_holders(space, [id])
+            space.free_gates(await self.read_holders(space, [id]))
             await self.read_rows(
                 space, [new.id for each in made if each for new in each.executions]
             )
@@ -81,7 +82,9 @@ class MongoCatalog(MongoJoining):
             found = jobs.find({"$and": [matching, later]}, sort=order, limit=limit + 1)
             docs = [doc async for doc in found]
         else:
-            along = {name: matching[name] for name in ("project", "app") if name in matching}
+            # What an index can tell; that of jobs to be removed has no others.
+            indexed = ("project", "app", *(("auto_remove",) if where.auto_remove else ()))
+            along = {name: matching[name] for name in indexed if name in matching}
             walk = jobs, {"$and": [along, later]}, order
             docs, last = await within_reach(walk, matching, reach, limit + 1)
         items = []
@@ -115,7 +118,7 @@ def _matching(where: JobFilter) -> Document:
 
 def _later(cursor: str, names: list[str]) -> Document:
     """Jobs that stand after this place; its first part leads to the index."""
-    values = json.loads(cursor)
+    values = read_values(cursor, tuple(_KINDS.get(name, str) for name in names))
     either = [
         {**dict(zip(names[:depth], values, strict=False)), names[depth]: {"$gt": values[depth]}}
         for depth in range(len(names))

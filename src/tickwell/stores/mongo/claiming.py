@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from tickwell.domain.ability import CALL, handler_of
 from tickwell.domain.execution import Claim
 from tickwell.domain.policy import MINUTE
 from tickwell.ports.records import ClaimRequest
@@ -66,11 +68,11 @@ class MongoClaiming(MongoLiveness):
             "state": QUEUED,
             "queue": {"$in": [*dict.fromkeys(request.queues)]},
             "run_at": {"$lte": request.now + request.lead},
-            "ability": {"$in": [*request.abilities]},
+            "ability": {"$in": [*request.abilities, *map(_any_project, request.shared)]},
             "frozen": None,
             "$or": [{"expires_at": None}, {"expires_at": {"$gt": request.now}}],
         }
-        left_out = self.cache.unreadable.keys(request.now)
+        left_out = [*self.cache.unreadable.keys(request.now), *request.left_out]
         if left_out:
             where["job"] = {"$nin": left_out}
         if request.ids is not None:
@@ -93,6 +95,13 @@ class MongoClaiming(MongoLiveness):
             [doc async for doc in found if doc["worker"] == request.worker],
             key=lambda doc: (doc["rank"], doc["_id"]),
         )
+
+
+def _any_project(shared: str) -> re.Pattern[str]:
+    """The abilities of all projects that a shared handler will do for."""
+    handler = handler_of(shared)
+    project = "[^/]+/" if "/" in handler else "([^/]+/)?"
+    return re.compile(f"^{CALL}{project}{re.escape(handler)}$")
 
 
 def _taking(request: ClaimRequest) -> list[dict[str, Any]]:

@@ -46,6 +46,14 @@ class GateFlow(Flow):
         """Give a job's permit back that an ended execution has kept."""
         self._release_job(row)
 
+    def free_job(self, job_id: str) -> None:
+        """Take a job's permit from a holder that is gone, if it has one, and pass it on."""
+        holder = self.tables.job_gate.pop(job_id, None)
+        row = None if holder is None else self.tables.rows.get(holder)
+        if row is not None:
+            row.holds_job = False
+        self._pass_on(job_id)
+
     def _through_key_gate(self, row: Row) -> None:
         if row.gate is None or row.holds_key:
             self.tables.move(row, State.QUEUED)

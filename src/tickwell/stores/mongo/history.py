@@ -23,6 +23,7 @@ from tickwell.stores.mongo.outbox import skip_of
 from tickwell.stores.mongo.rows import Document, execution_of
 from tickwell.stores.mongo.settling import MongoSettling
 from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.sql.edges import executions_reach
 
 
@@ -38,6 +39,7 @@ class MongoHistory(MongoAdding, MongoSettling):
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
+        require_execution_cursor(cursor)
         matching, executions = _matching(where, cursor), self._database.executions
         reach, last = executions_reach(where), None
         if reach is None:

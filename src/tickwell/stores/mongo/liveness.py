@@ -7,7 +7,7 @@ from typing import Any
 from pymongo import ReturnDocument
 
 from tickwell.domain.execution import Claim
-from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
+from tickwell.domain.worker import Liveness, Owned, Pulse, Refusal, Worker
 from tickwell.stores.mongo.codec import RUNNING, clean
 from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.jobs import MongoJobs
@@ -29,7 +29,7 @@ class MongoLiveness(MongoSweeping, MongoJobs):
         )
         found = self._database.executions.find(
             {"state": RUNNING, "worker": worker.id},
-            {"attempt": 1, "claim": 1, "cancel": 1},
+            {"attempt": 1, "claim": 1, "cancel": 1, "reason": 1},
             sort=[("_id", 1)],
         )
         owned = [
@@ -38,6 +38,7 @@ class MongoLiveness(MongoSweeping, MongoJobs):
                 attempt=one["attempt"],
                 claim_id=one.get("claim", ""),
                 cancel=one.get("cancel", False),
+                why=one.get("reason"),
             )
             async for one in found
         ]
@@ -81,6 +82,7 @@ def _fields(worker: Worker) -> dict[str, Any]:
         "slots": worker.slots,
         "started_at": worker.started_at,
         "process": worker.process,
+        "refusals": [[each.job, each.version, clean(each.why)] for each in worker.refusals],
     }
 
 
@@ -94,6 +96,7 @@ def _liveness_of(doc: Document) -> Liveness:
         slots=doc["slots"],
         started_at=doc["started_at"],
         process=doc.get("process", ""),
+        refusals=tuple(Refusal(*each) for each in doc.get("refusals", ())),
     )
     return Liveness(
         worker=worker, beat=doc["beat"], seen_at=doc["seen_at"], lost=doc.get("lost", False)

@@ -10,6 +10,7 @@ import asyncio
 import logging
 
 from tickwell.stores.bell import Bell as AnyBell
+from tickwell.stores.hearing import Hearing
 from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import DRIVER
 from tickwell.stores.pause import comes
@@ -53,6 +54,7 @@ class Ear:
         #: Whether notifications arrive.
         self.hears = False
         self._deaf_until = 0.0
+        self._hearing = Hearing(log, POLL)
         #: How often others had rung at the last look.
         self._others: int | None = None
 
@@ -101,13 +103,13 @@ class Ear:
 
     def _be_deaf(self, why: str, seconds: float) -> None:
         self._deaf_until = asyncio.get_running_loop().time() + seconds
-        name = self.database.location.name
-        log.warning("%s cannot be listened to (%s): looking every %g s instead", name, why, POLL)
+        self._hearing.is_lost(self.database.location.name, why)
 
     async def _listen(self) -> None:
         try:
             async with await self.database.bell.watch(full_document="updateLookup") as stream:
                 self.hears = True
+                self._hearing.is_back(self.database.location.name)
                 self._heard.set()  # what others wrote since the loops looked went unheard
                 async for change in stream:
                     if (change.get("fullDocument") or {}).get("by") != self.bell.sender:

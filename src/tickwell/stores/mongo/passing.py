@@ -100,7 +100,7 @@ def _outbox(op: str, following: Document) -> Document:
 def _handing(head: Document, following: Document, outbox: Document) -> UpdateOne:
     told = {"holder": following["_id"], "moved_by": outbox["op"], "outbox": outbox}
     change: Document = {"$set": told, "$inc": {"rev": 1}}
-    if head["waiting"] > 1:
+    if head.get("waiting", 0) > 1:
         change["$inc"]["waiting"] = -1
     else:
         change["$unset"] = {"waiting": ""}

@@ -34,6 +34,7 @@ class MongoSweeping(MongoWorking):
         await self._sweep_outboxes(seen)
         await self._sweep_frozen(seen)
         await self._sweep_over_held(seen, now)
+        await self._sweep_lines(now)
         await self._sweep_gates(seen)
         await self.sweep_batches(seen)
 
@@ -87,11 +88,43 @@ class MongoSweeping(MongoWorking):
         if ids:
             await self.work({doc["job"] for doc in docs}, now, fill, do)
 
+    async def _sweep_lines(self, now: int) -> None:
+        """Jobs' gates that somebody waits for and no live execution holds, at the first sight."""
+        lines = await self._database.executions.distinct(
+            "job", {"waits": "job", "job": {"$gt": ""}}
+        )
+        jobs = self._database.jobs.find({"_id": {"$in": lines}}, {"holder": 1, "waiting": 1})
+        heads = [doc async for doc in jobs] if lines else []
+        live = await self.live([doc["holder"] for doc in heads if "holder" in doc])
+        stuck = [doc for doc in heads if doc.get("holder") not in live or "waiting" not in doc]
+        await self._mend_lines([doc["_id"] for doc in stuck[:MOST]], now)
+
+    async def _mend_lines(self, job_ids: list[str], now: int) -> None:
+        executions = self._database.executions
+
+        async def fill(space: Workspace) -> None:
+            for id in space.tables.jobs:
+                before = {"job": id, "waits": "job"}
+                space.set_line(id, await executions.count_documents(before))
+            await self.read_gates(space, 2)
+
+        async def do(_: Workspace) -> None:
+            """Reading the gates has freed them."""
+
+        if job_ids:
+            await self.work(job_ids, now, fill, do)
+
     async def _sweep_gates(self, seen: dict[str, float]) -> None:
-        """Gates that somebody stands before, should a place be held by nobody."""
+        """Gates that somebody stands before, should a permit be held by an execution that is gone.
+
+        One that may be about to be used is given time.
+        """
         gates = await self._database.executions.distinct(
             "gate", {"waits": "key", "gate": {"$gt": ""}}
         )
-        for gate in sorted(self.left_behind(seen, [f"gate {gate}" for gate in gates])):
-            await self.reconcile(gate.removeprefix("gate "))
-            self._seen.pop(gate, None)
+        old = self.left_behind(seen, [f"gate {gate}" for gate in gates])
+        for gate in sorted(gates):
+            is_old = f"gate {gate}" in old
+            await self.reconcile(gate, is_old=is_old)
+            if is_old:
+                del self._seen[f"gate {gate}"]

@@ -11,6 +11,7 @@ from pymongo.uri_parser import parse_uri
 
 from tickwell.errors import InvalidSetting
 from tickwell.stores.address import split
+from tickwell.stores.link import hosts_of, is_local
 
 SCHEMES = ("mongodb", "mongodb+srv")
 DATABASE = "tickwell"
@@ -45,6 +46,9 @@ def parse(url: str) -> Location:
         raise _invalid("only the primary knows what was written last; leave readPreference out")
     hosts = parts.netloc.rpartition("@")[2]
     options = {name: value for name, value in _USUAL.items() if name.lower() not in given}
+    is_remote = not all(map(is_local, hosts_of(parts.netloc)))
+    if is_remote and "tls" not in given and parts.scheme == "mongodb":  # mongodb+srv has it anyway
+        options["tls"] = True
     return Location(
         url=url,
         name=f"{parts.scheme}://{hosts}/{database}",

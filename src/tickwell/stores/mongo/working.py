@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from random import SystemRandom
 from types import MappingProxyType
 
-from tickwell.domain.execution import NewExecution, RangeSkip
+from tickwell.domain.execution import ENDED, NewExecution, RangeSkip
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
 from tickwell.errors import StoreCorrupt, StoreUnavailable
@@ -116,17 +116,29 @@ class MongoWorking(MongoCommitting):
             if doc["job"] in space.tables.jobs:
                 space.add_row(doc)
 
-    async def read_holders(self, space: Workspace, job_ids: Iterable[str]) -> None:
-        """Take in who holds these jobs' gates, even if it has ended since the job was read.
+    async def read_holders(self, space: Workspace, asked_to_leave: Collection[str]) -> set[str]:
+        """Take in who holds jobs' gates, if it may be asked to leave or is gone; who is gone.
 
-        One that is gone was pruned: its gate is free, and as a rule its job has moved.
+        It has ended, and whoever ended it died before the gate was left, or is about to leave it;
+        or it was pruned.
         """
         gates, rows = space.tables.job_gate, space.tables.rows
-        held = [id for id in job_ids if id in gates]
-        await self.read_rows(space, [gates[id] for id in held])
-        for id in held:
-            if gates[id] not in rows:
-                del gates[id]
+        await self.read_rows(space, [gates[id] for id in asked_to_leave if id in gates])
+        held = [id for id in gates.values() if id not in rows]
+        live = await self.live(held)
+        await self.read_rows(space, [id for id in held if id not in live])
+        return {
+            id
+            for id in gates.values()
+            if id not in live and (id not in rows or rows[id].execution.state in ENDED)
+        }
+
+    async def live(self, ids: list[str]) -> set[str]:
+        """Those that have not ended."""
+        if not ids:
+            return set()
+        where = {"_id": {"$in": ids}, "state": {"$lt": FIRST_ENDED}}
+        return {doc["_id"] async for doc in self._database.executions.find(where, {"_id": 1})}
 
     async def read_gates(
         self, space: Workspace, most: int, new: Iterable[NewExecution] = ()
@@ -142,8 +154,8 @@ class MongoWorking(MongoCommitting):
             for row in tables.rows.values()
             if row.overlap is Overlap.CANCEL_RUNNING
         }
-        await self.read_holders(space, cancelling)
-        lines = {id: space.head(id).get("waiting", 0) for id in tables.jobs}
+        gone = await self.read_holders(space, cancelling)
+        lines = {id: space.line(id) for id in tables.jobs}
         short = [id for id, length in lines.items() if 0 < length <= SHORT]
         reads = [self._before(id, most) for id, length in lines.items() if length > SHORT]
         if short:
@@ -151,6 +163,7 @@ class MongoWorking(MongoCommitting):
         for docs in await asyncio.gather(*reads):
             for doc in docs:
                 space.add_row(doc)
+        space.free_gates(gone)
 
     async def _all_before(self, job_ids: list[str]) -> list[Document]:
         found = self._database.executions.find({"job": {"$in": job_ids}, "waits": "job"})

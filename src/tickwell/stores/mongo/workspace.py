@@ -6,7 +6,7 @@ what differs: all of a job's changes with one compare-and-set on the job's docum
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from tickwell.domain.execution import RangeSkip, State
@@ -63,6 +63,8 @@ class Workspace:
         self._read: dict[str, Document] = {}
         self._dropped: dict[str, list[str]] = {}
         self._skips: dict[str, int] = {}
+        #: How many stand before jobs' gates, where that was counted.
+        self._lines: dict[str, int] = {}
         #: What the operation answers, by what it was asked for.
         self.answers: dict[str, str] = {}
 
@@ -131,6 +133,25 @@ class Workspace:
         """The job's document as it was read."""
         return self._heads[job_id]
 
+    def line(self, job_id: str) -> int:
+        """How many stand before a job's own gate."""
+        return self._lines.get(job_id, int(self._heads[job_id].get("waiting", 0)))
+
+    def set_line(self, job_id: str, length: int) -> None:
+        """They were counted; whatever the job's document says of it is corrected."""
+        self._lines[job_id] = length
+
+    def free_gates(self, gone: Collection[str]) -> None:
+        """Pass the permits of holders on that have ended or are not there any more.
+
+        And those that nobody holds while somebody waits for them.
+        """
+        tables = self.tables
+        for id in tables.jobs:
+            holder = tables.job_gate.get(id)
+            if holder in gone or (holder is None and tables.before_job.get(id)):
+                self.flow.free_job(id)
+
     def changes(self) -> dict[str, Changes]:
         """What differs, by job."""
         by_job: dict[str, list[Row]] = {id: [] for id in self._heads}
@@ -144,7 +165,7 @@ class Workspace:
         head, entry = self._heads[id], self.tables.jobs[id]
         outbox = Outbox(drop=self._dropped.get(id, []), events=self._events(id))
         changes = Changes(head.get("rev", 0), {}, outbox)
-        waiting = head.get("waiting", 0)
+        waiting = self.line(id)
         for row in rows:
             waiting += (row.waits is Waits.JOB) - self._note(changes, row, entry)
         outbox.skips = self._new_skips(id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from tickwell.domain.ability import is_able
 from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
 from tickwell.ports.records import ClaimRequest
@@ -64,18 +65,19 @@ async def _start(
 
 async def pick(session: Session, cache: JobCache, request: ClaimRequest) -> list[Any]:
     """Lock what is to be handed over."""
-    rest = request.now + request.lead, cache.unreadable.keys(request.now)
+    left_out = [*cache.unreadable.keys(request.now), *request.left_out]
+    rest = request.now + request.lead, left_out
+    lanes = await _lanes(session, request)
     if request.ids is not None:
-        return await _pick_ids(session, request, ids_among(request.ids), rest)
-    queues = dict.fromkeys(request.queues)
-    lanes = [(queue, ability) for queue in queues for ability in request.abilities]
+        return await _pick_ids(session, request, lanes, ids_among(request.ids), rest)
     if len(lanes) == 1:
         return await _pick_lane(session, request, lanes[0], request.limit, rest)
     # Several lanes are merged before any row is locked: a lock on more than is taken would hide
     # rows from others, who would rest although there is work.
     best = await _claimable(session, request, lanes, request.limit, rest)
     if len(best) < request.limit:  # what of it cannot be had, others are taking
-        return await _pick_ids(session, request, [id for _, id, _ in best], rest) if best else []
+        ids = [id for _, id, _ in best]
+        return await _pick_ids(session, request, lanes, ids, rest)
     return await _pick_of_crowd(session, request, lanes, best, rest)
 
 
@@ -104,11 +106,24 @@ async def _pick_of_crowd(
     return sorted(rows, key=lambda row: (row[12], row[0]))[: request.limit]
 
 
+async def _lanes(session: Session, request: ClaimRequest) -> list[Lane]:
+    """Where to look: with a shared handler, into the lanes of all projects that hold something."""
+    queues, shared = list(dict.fromkeys(request.queues)), request.shared
+    own = request.abilities - shared
+    lanes = [(queue, ability) for queue in queues for ability in own]
+    if shared and queues:
+        found = await session.rows("lanes", queues)
+        lanes += [lane for lane in found if lane[1] not in own and is_able(lane[1], shared)]
+    return lanes
+
+
 async def _pick_ids(
-    session: Session, request: ClaimRequest, ids: list[str], rest: Rest
+    session: Session, request: ClaimRequest, lanes: list[Lane], ids: list[str], rest: Rest
 ) -> list[Any]:
+    if not ids or not lanes:
+        return []
     head = clean(request.worker), request.now, request.limit
-    queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
+    queues, abilities = list({queue for queue, _ in lanes}), list({each for _, each in lanes})
     return await session.rows("pick_ids", *head, ids, queues, abilities, *rest)
 
 

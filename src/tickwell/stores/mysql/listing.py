@@ -49,8 +49,8 @@ def jobs_query(
         terms.add("JSON_CONTAINS(job.tags, ?)", json.dumps(clean(where.tag)))
     if where.search is not None:
         terms.add("LOCATE(?, job.folded) > 0", clean(where.search.lower()))
-    if where.auto_remove is not None:
-        terms.add(f"job.auto_remove = {int(where.auto_remove)}")
+    if where.auto_remove is False:
+        terms.add("job.auto_remove = FALSE")
     return sql[name].format(where=terms, index=index, limit=limit), terms.values
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+import ssl
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from tickwell.errors import InvalidSetting
 from tickwell.stores.address import split
+from tickwell.stores.link import is_local
 from tickwell.stores.sql.numbers import take_numbers
 
 SCHEMES = ("mysql", "mariadb")
 PORT = 3306
 PREFIX = "tickwell_"
-#: Options of TLS, and what the driver calls them.
-TLS = {"ssl_ca": "ca", "ssl_cert": "cert", "ssl_key": "key"}
+#: Options that name files for TLS.
+FILES = ("ssl_ca", "ssl_cert", "ssl_key")
 _PREFIX = re.compile(r"[a-z_][a-z0-9_]{0,30}")
 
 
@@ -65,13 +67,29 @@ def _driver(parts: Any, given: dict[str, str]) -> dict[str, Any]:
         driver["password"] = unquote(parts.password)
     if "socket" in given:
         driver["unix_socket"] = given.pop("socket")
-    tls = {known: given.pop(name) for name, known in TLS.items() if name in given}
-    wanted = given.pop("ssl", "true" if tls else "false")
-    if wanted not in {"true", "false"}:
-        raise _invalid("ssl is true or false")
-    if wanted == "true":
-        driver["ssl"] = tls or True
+    files = {name: given.pop(name) for name in FILES if name in given}
+    is_remote = "unix_socket" not in driver and not is_local(driver["host"])
+    wanted = given.pop("ssl", "true" if files or is_remote else "false")
+    if wanted not in {"true", "false", "unverified"}:
+        raise _invalid("ssl is true, false or unverified")
+    if wanted != "false":
+        driver["ssl"] = _context(files, is_verified=wanted == "true")
     return driver
+
+
+def _context(files: dict[str, str], *, is_verified: bool) -> ssl.SSLContext:
+    """Not left to the driver, which verifies nothing unless it is given an authority."""
+    try:
+        context = ssl.create_default_context(cafile=files.get("ssl_ca"))
+        if "ssl_cert" in files:
+            context.load_cert_chain(files["ssl_cert"], files.get("ssl_key"))
+    except OSError as error:
+        reason = error.strerror or error
+        raise _invalid(f"{', '.join(files)}: a file cannot be used ({reason})") from None
+    if not is_verified:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 def _options(given: dict[str, str]) -> dict[str, Any]:

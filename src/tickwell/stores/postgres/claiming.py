@@ -64,12 +64,12 @@ async def _run(session: Session, name: str, *parameters: Any) -> Taken:
 
 async def _take(session: Session, cache: JobCache, request: ClaimRequest) -> list[Taken]:
     queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
-    left_out = cache.unreadable.keys(request.now)
+    left_out = [*cache.unreadable.keys(request.now), *request.left_out]
     head = *_head(request, request.most_bytes), left_out
     if request.ids is not None:
         wanted = queues, abilities, request.limit, ids_among(request.ids)
         return [await _run(session, "claim_ids", *head, *wanted)]
-    if len(queues) == 1 and len(abilities) == 1:
+    if len(queues) == 1 and len(abilities) == 1 and not request.shared:
         return [await _run(session, "claim_lanes", *head, queues, abilities, [request.limit])]
     return await _take_merged(session, request, queues, abilities, left_out)
 

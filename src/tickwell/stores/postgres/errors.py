@@ -149,7 +149,10 @@ def _wrong_url(error: BaseException) -> str | None:
             " check sslrootcert, sslcert, sslkey and sslpassword"
         )
     if "rejected SSL upgrade" in str(error):
-        return "has no TLS, which sslmode in the URL asks for; switch it on there, or leave it out"
+        return (
+            "has no TLS, which servers on other machines need unless sslmode in the URL says"
+            " otherwise; switch it on there, or on a trusted network add sslmode=disable"
+        )
     if is_pooler(error):
         return "is a pooler that takes no settings of ours; leave pooler=none out of the URL"
     return None

@@ -42,8 +42,8 @@ def jobs_query(
         terms.add("? = ANY (job.tags)", clean(where.tag))
     if where.search is not None:
         terms.add("position(? IN job.folded) > 0", clean(where.search.lower()))
-    if where.auto_remove is not None:
-        terms.add("job.auto_remove" if where.auto_remove else "NOT job.auto_remove")
+    if where.auto_remove is False:
+        terms.add("NOT job.auto_remove")
     return sql[name].format(where=terms, limit=limit), terms.values
 
 

@@ -15,6 +15,7 @@ import asyncpg
 
 from tickwell.errors import TickwellError
 from tickwell.stores.bell import Bell as AnyBell
+from tickwell.stores.hearing import Hearing
 from tickwell.stores.pause import comes
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.errors import DRIVER, said
@@ -54,6 +55,7 @@ class Ear:
         self._heard = asyncio.Event()
         self._connection: asyncpg.Connection | None = None
         self._deaf_until = 0.0
+        self._hearing = Hearing(log, POLL)
         self._closed = asyncio.Event()
 
     @property
@@ -96,14 +98,10 @@ class Ear:
             except DRIVER as error:
                 why = said(error) or "no answer in time"
             else:
+                self._hearing.is_back(self.database.location.name)
                 return True
         self._deaf_until = loop.time() + (AGAIN if not self.database.is_pooled else float("inf"))
-        log.warning(
-            "%s cannot be listened to (%s): looking every %g s instead",
-            self.database.location.name,
-            why,
-            POLL,
-        )
+        self._hearing.is_lost(self.database.location.name, why)
         return False
 
     async def _check(self) -> None:

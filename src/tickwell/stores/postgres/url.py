@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlunsplit
 
 from tickwell.errors import InvalidSetting
 from tickwell.stores.address import PORTS, UNESCAPED, split
+from tickwell.stores.link import hosts_of, is_local, postgres_hosts, system_authorities
 from tickwell.stores.sql.numbers import take_numbers
 
 SCHEMES = ("postgresql", "postgres")
@@ -87,7 +89,7 @@ def parse(url: str) -> Location:
         raise _invalid(f"unknown options: {', '.join(sorted(given))}")
     dsns = tuple(
         urlunsplit(("postgresql", netloc, parts.path, urlencode(one), ""))
-        for netloc, one in _hosts(parts.netloc, driver)
+        for netloc, one in (_secured(*each) for each in _hosts(parts.netloc, driver))
     )
     schema = options.get("schema", Location.__dataclass_fields__["schema"].default)
     name = f"postgresql://{hosts or driver.get('host', '')}{parts.path}"
@@ -141,6 +143,20 @@ def _hosts(netloc: str, driver: dict[str, str]) -> list[tuple[str, dict[str, str
         (netloc, driver | {"host": name} | ({"port": port} if port else {}))
         for name, port in zip(names, ports, strict=True)
     ]
+
+
+def _secured(netloc: str, driver: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """With TLS and a certificate that is verified, where the URL leaves both open."""
+    driver = dict(driver)
+    is_remote = not all(map(is_local, postgres_hosts(hosts_of(netloc), driver)))
+    if is_remote and "sslmode" not in driver and "PGSSLMODE" not in os.environ:
+        driver["sslmode"] = "verify-full"
+        authorities = system_authorities()
+        # As libpq: a file of the user's own comes before the system's.
+        own = "PGSSLROOTCERT" in os.environ or Path("~/.postgresql/root.crt").expanduser().is_file()
+        if authorities and not own:
+            driver.setdefault("sslrootcert", authorities)
+    return netloc, driver
 
 
 def _options(given: dict[str, str]) -> dict[str, Any]:

@@ -24,9 +24,9 @@ class RedisBase:
         """What a script says in JSON."""
         return json.loads(await self.client.call(name, *arguments))
 
-    def left_out(self, now: int, *, planning: bool = False) -> str:
+    def left_out(self, now: int, *more: str, planning: bool = False) -> str:
         """The jobs that scripts have to pass over."""
-        return dumps(self.cache.unreadable.keys(now, planning=planning))
+        return dumps([*self.cache.unreadable.keys(now, planning=planning), *more])
 
     async def definitions(self, wanted: Sequence[tuple[str, int]], now: int) -> dict[str, Job]:
         """Jobs by id, in these versions or newer ones; what is gone or unreadable is left out."""

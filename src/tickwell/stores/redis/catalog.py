@@ -11,6 +11,7 @@ from tickwell.domain.change import Changed, Changer
 from tickwell.domain.job import Entry
 from tickwell.errors import JobExists, JobIdTaken, StoreCorrupt
 from tickwell.ports.records import JobFilter, Page
+from tickwell.stores.page_cursor import require_job_cursor
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.changing import change_job
 from tickwell.stores.redis.listing import job_walk, job_wanted, matches, place
@@ -72,6 +73,7 @@ class RedisCatalog(RedisBase):
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
+        require_job_cursor(where, cursor)
         walk, wanted, found = job_walk(where, cursor), job_wanted(where), list[Entry]()
         end, left = None, jobs_reach(where) or sys.maxsize
         while len(found) <= limit and left:

@@ -60,6 +60,7 @@ def _given(made: Change) -> str:
             made.pending.value,
             [execution_given(new) for new in made.executions],
             [skip_given(skip) for skip in made.skips],
+            sorted(made.recalled),
         ]
     )
 

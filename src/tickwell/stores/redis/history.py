@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.listing import execution_source, execution_wanted
 from tickwell.stores.redis.rows import dumps, execution_given
@@ -46,6 +47,7 @@ class RedisHistory(RedisBase):
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
+        require_execution_cursor(cursor)
         source, wanted = execution_source(where), execution_wanted(where)
         begin, found = "+" if cursor is None else f"({clean(cursor)}", list[Execution]()
         end, left, looks = None, executions_reach(where) or sys.maxsize, min(limit + 1, STRETCH)

@@ -13,6 +13,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from tickwell.stores.bell import Bell as AnyBell
+from tickwell.stores.hearing import Hearing
 from tickwell.stores.pause import comes
 from tickwell.stores.redis.client import Command, connect
 from tickwell.stores.redis.errors import DRIVER, said
@@ -55,6 +56,7 @@ class Ear:
         self._pubsub: Any = None
         self._reading: asyncio.Task[None] | None = None
         self._deaf_until = 0.0
+        self._hearing = Hearing(log, POLL)
         self._closed = asyncio.Event()
 
     @property
@@ -103,13 +105,9 @@ class Ear:
         except DRIVER as error:
             await self._let_go()
             self._deaf_until = loop.time() + AGAIN
-            log.warning(
-                "%s cannot be listened to (%s): looking every %g s instead",
-                self.location.name,
-                said(error) or "no answer in time",
-                POLL,
-            )
+            self._hearing.is_lost(self.location.name, said(error) or "no answer in time")
             return False
+        self._hearing.is_back(self.location.name)
         return True
 
     async def _connect(self) -> None:

@@ -66,7 +66,7 @@ class RedisQueue(RedisLiveness):
                 dumps(request.queues),
                 dumps(sorted(request.abilities)),
                 dumps(False if request.ids is None else request.ids),
-                self.left_out(request.now),
+                self.left_out(request.now, *request.left_out),
                 request.most_bytes,
             )
             claims = await self.claims_of(rows, request.now)

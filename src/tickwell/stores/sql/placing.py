@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from tickwell.domain.execution import NewExecution, Reason
+from tickwell.domain.execution import TAKEN_BACK, NewExecution
 from tickwell.domain.gate import Overlap
 from tickwell.stores.sql.codec import BLOCKED, JOB_GATE, NO_GATE, QUEUED, SKIPPED, WAITING
 
@@ -67,8 +67,8 @@ def place(
 
 
 def may_arm(new: NewExecution, state: int | None, reason: str | None) -> bool:
-    """Whether a slot on record may be armed again: it was withdrawn, or is backfilled."""
-    return state == SKIPPED and (new.backfill or reason == Reason.WITHDRAWN)
+    """Whether a slot on record may be armed again: it was taken back, or is backfilled."""
+    return state == SKIPPED and (new.backfill or reason in TAKEN_BACK)
 
 
 def expires_at(new: NewExecution) -> int | None:

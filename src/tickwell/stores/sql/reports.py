@@ -24,12 +24,12 @@ def is_taken_back(report: Report, *, called_off: bool) -> bool:
     return gave_up and called_off and report.started_at is None
 
 
-def end_of(report: Report, *, cancel: bool) -> tuple[int, str | None] | None:
+def end_of(report: Report, *, cancel: bool, why: str | None) -> tuple[int, str | None] | None:
     """State and reason in which the execution ends; None: another attempt follows."""
     if report.state is not State.WAITING:
         return STATE_CODE[report.state], report.reason
     # Nobody wants what would follow, whatever became of the attempt itself.
-    return (CANCELLED, "cancelled") if cancel else None
+    return (CANCELLED, why or "cancelled") if cancel else None
 
 
 def still_fires(job: Job, state: int, fire_time: int) -> bool:

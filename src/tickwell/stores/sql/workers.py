@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from tickwell.domain.worker import Liveness, Owned, Worker
+from tickwell.domain.worker import Liveness, Owned, Refusal, Worker
 
 
 def worker_to_json(worker: Worker) -> str:
@@ -19,10 +19,11 @@ def liveness_of(row: Any) -> Liveness:
     document, beat, seen_at, lost = row
     fields = json.loads(document)
     fields["queues"], fields["abilities"] = tuple(fields["queues"]), tuple(fields["abilities"])
+    fields["refusals"] = tuple(Refusal(**each) for each in fields.get("refusals", ()))
     return Liveness(worker=Worker(**fields), beat=beat, seen_at=seen_at, lost=bool(lost))
 
 
 def owned_of(row: Any) -> Owned:
     """What a worker holds, from a row of `owned`."""
-    id, attempt, claim_id, cancel = row
-    return Owned(id=id, attempt=attempt, claim_id=claim_id, cancel=bool(cancel))
+    id, attempt, claim_id, cancel, why = row
+    return Owned(id=id, attempt=attempt, claim_id=claim_id, cancel=bool(cancel), why=why or None)

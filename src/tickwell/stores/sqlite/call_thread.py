@@ -7,13 +7,13 @@ import json
 import sqlite3
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any, TypeVar
 
 from tickwell.errors import StoreUnavailable
 from tickwell.stores.sqlite.errors import not_json, translate
 from tickwell.stores.sqlite.forking import AtWork
 from tickwell.stores.sqlite.session import Session
+from tickwell.threads import AwaitedThread
 
 T = TypeVar("T")
 Work = Callable[[Session], T]
@@ -54,7 +54,7 @@ class CallThread:
         self._name = name
         self._connect = connect
         self._calls: SimpleQueue[ThreadCall | None] = SimpleQueue()
-        self._thread: Thread | None = None
+        self._thread: AwaitedThread | None = None
         self._session: Session | None = None
         self._at_work = AtWork(self._disconnect)
 
@@ -64,7 +64,7 @@ class CallThread:
             return
         first = ThreadCall(_nothing)
         self._calls = SimpleQueue()
-        self._thread = Thread(target=self._main, args=(first,), name=self._name, daemon=True)
+        self._thread = AwaitedThread(self._main, self._name, first)
         self._thread.start()
         try:
             await first.future
@@ -79,7 +79,7 @@ class CallThread:
         thread, self._thread = self._thread, None
         if thread is not None:
             self._calls.put(None)
-            await asyncio.to_thread(thread.join)
+            await thread.ended()
 
     async def call(self, work: Work[T], look: Work[T | None] | None = None) -> T:
         """Do this in the thread; `look` may find, without a lock, that there is nothing to do."""

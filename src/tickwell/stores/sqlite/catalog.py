@@ -9,6 +9,7 @@ from typing import Any
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.job import Entry, Job
 from tickwell.ports.records import JobFilter, Page
+from tickwell.stores.page_cursor import require_job_cursor
 from tickwell.stores.sql.cache import FEW
 from tickwell.stores.sql.codec import cursor_to_row
 from tickwell.stores.sql.edges import jobs_reach
@@ -62,6 +63,7 @@ class SqliteCatalog(SqliteBase):
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
+        require_job_cursor(where, cursor)
         reach = jobs_reach(where)
 
         def work(session: Session) -> tuple[list[Any], str | None]:

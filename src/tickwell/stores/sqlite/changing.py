@@ -9,10 +9,11 @@ from typing import Any
 
 from tickwell.domain.change import Change, Changed, Changer, Pending
 from tickwell.domain.document import job_to_document
+from tickwell.domain.execution import Reason
 from tickwell.domain.job import Job, JobState
 from tickwell.errors import JobExists, NotFound
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import CANCELLED, cursor_to_row, skip_row
+from tickwell.stores.sql.codec import CANCELLED, SKIPPED, cursor_to_row, skip_row
 from tickwell.stores.sql.documents import JOB_VERSION, version_key
 from tickwell.stores.sql.entries import entry_of, job_columns, own
 from tickwell.stores.sql.pending import is_taken_back
@@ -97,9 +98,7 @@ class Changes:
         rows = [skip_row(key, skip, job.retention.age) for skip in skips]
         self.session.many("insert_skips", rows)
         self._record(key, job, made)
-        withdrawn, cancelling = PendingExecutions(self.flow, key, job).change(
-            made.pending, self.now
-        )
+        withdrawn, cancelling = PendingExecutions(self.flow, key, job).change(made, self.now)
         after = self.session.row("entry", key)
         return Changed(
             entry=own(entry_of(self.cache, after[1:])), withdrawn=withdrawn, cancelling=cancelling
@@ -141,8 +140,9 @@ class PendingExecutions:
         self.key = key
         self.job = job
 
-    def change(self, pending: Pending, now: int) -> tuple[int, int]:
+    def change(self, made: Change, now: int) -> tuple[int, int]:
         """Carry out a change; how many were withdrawn, how many are asked to give up."""
+        pending = made.pending
         if pending is Pending.RELEASE:
             release(self.flow, self.key, self.job, now)
         if pending in {Pending.KEEP, Pending.RELEASE}:
@@ -150,10 +150,11 @@ class PendingExecutions:
         withdrawn: list[int] = []
         kept: list[int] = []
         for key, *facts in self.session.rows("pending_of_job", self.key):
-            (withdrawn if is_taken_back(facts, pending, now) else kept).append(key)
+            (withdrawn if is_taken_back(facts, made, now) else kept).append(key)
         if withdrawn:
             # None of them may inherit the permit of another that ends in this same step.
             self.session.run("take_out", json.dumps(withdrawn))
+        reason = Reason.MISFIRE if pending is Pending.RECALL else Reason.WITHDRAWN
         # Loaded one by one: each may have got the permit of the one before.
         gates = set()
         for key in kept:
@@ -165,29 +166,31 @@ class PendingExecutions:
             row = self.flow.gates.load(key)
             if row is not None:
                 gates.add(row.gate)
-                self.flow.withdraw(row, now)
+                self.flow.end(row, SKIPPED, reason, now)
         for gate in sorted(gate for gate in gates if gate is not None):
             # A limit may have been raised, or the first have been withdrawn.
             self.flow.gates.let_in(gate)
-        return len(withdrawn), self._call_off(pending, now)
+        return len(withdrawn), self._call_off(made, now)
 
     def _keep(self, row: Row, pending: Pending, now: int) -> None:
         if pending is Pending.RESTAMP:
             self.flow.restamp(row, self.job)
         elif pending is Pending.END:
             self.flow.end(row, CANCELLED, "job deleted", now)
-        else:
+        elif pending is Pending.HOLD:
             self.flow.hold(row)
 
-    def _call_off(self, pending: Pending, now: int) -> int:
+    def _call_off(self, made: Change, now: int) -> int:
         """Ask for what is claimed ahead of its instant, as far as it would have been taken back.
 
         What would have been kept or held starts within the lead, which is soon enough.
         """
         asked = 0
+        if made.pending is Pending.RECALL:
+            return asked
         for key, *facts in self.session.rows("ahead_of_job", self.key, now):
-            called_off = is_taken_back(facts, pending, now)
-            cancel = called_off or pending is Pending.END
+            called_off = is_taken_back(facts, made, now)
+            cancel = called_off or made.pending is Pending.END
             self.session.run("call_off", called_off, cancel, key)
             asked += cancel
         return asked

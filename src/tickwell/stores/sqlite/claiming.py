@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from tickwell.domain.ability import is_able
 from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
 from tickwell.ports.records import ClaimRequest
@@ -76,7 +77,7 @@ def _readable(session: Session, cache: JobCache, request: ClaimRequest) -> Hande
 
 
 def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: int) -> list[Found]:
-    left_out = json.dumps(cache.unreadable.keys(request.now))
+    left_out = json.dumps([*cache.unreadable.keys(request.now), *_keys(session, request)])
     bounds = request.now + request.lead, request.now, left_out
     if request.ids is not None:
         return up_to(request.most_bytes, _among(session, request, bounds)[:limit], _bytes)
@@ -92,6 +93,13 @@ def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: 
     if len(lanes) <= TOGETHER:
         return found
     return up_to(request.most_bytes, sorted(found, key=_place)[:limit], _bytes)
+
+
+def _keys(session: Session, request: ClaimRequest) -> list[int]:
+    """The keys of the jobs that the worker leaves to others."""
+    if not request.left_out:
+        return []
+    return [key for (key,) in session.rows("keys_of_jobs", json.dumps(request.left_out))]
 
 
 def _place(found: Found) -> tuple[int, str]:
@@ -111,14 +119,16 @@ def _statement(lanes: int) -> str:
 
 
 def _lanes(session: Session, request: ClaimRequest) -> list[tuple[str, str]]:
-    if len(request.queues) == 1 and len(request.abilities) == 1:
+    if len(request.queues) == 1 and len(request.abilities) == 1 and not request.shared:
         return [(request.queues[0], next(iter(request.abilities)))]
     queues = json.dumps(list(dict.fromkeys(request.queues)))
-    return [lane for lane in session.rows("lanes", queues) if lane[1] in request.abilities]
+    return [lane for lane in session.rows("lanes", queues) if is_able(lane[1], request.abilities)]
 
 
 def _among(session: Session, request: ClaimRequest, bounds: tuple[int, int, str]) -> list[Found]:
     ids = json.dumps(list(dict.fromkeys(request.ids or ())))
     rows = session.rows("claimable_ids", ids, *bounds)
-    able = [row for row in rows if row[16] in request.queues and row[17] in request.abilities]
+    able = [
+        row for row in rows if row[16] in request.queues and is_able(row[17], request.abilities)
+    ]
     return sorted(((row, from_json(row[15])) for row in able), key=_place)

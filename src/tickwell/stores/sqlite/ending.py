@@ -34,7 +34,7 @@ class Endings:
         if is_taken_back(report, called_off=bool(row.called_off)):
             self._call_off(row, report)
             return
-        end = end_of(report, cancel=bool(row.cancel))
+        end = end_of(report, cancel=bool(row.cancel), why=row.why)
         if end is None:
             self._try_again(row, report, report.run_at, report.rank)
         else:

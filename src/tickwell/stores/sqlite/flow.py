@@ -10,7 +10,7 @@ from collections import Counter
 from copy import copy
 
 from tickwell.clock import NEVER
-from tickwell.domain.execution import Reason
+from tickwell.domain.execution import BY_NEWER_FIRE, Reason
 from tickwell.domain.job import Job, rank
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import (
@@ -98,10 +98,6 @@ class Flow:
             self.session.run("give_runs_back", runs, key)
             self.session.run("nudge", now, key, limit, limit)
 
-    def withdraw(self, row: Row, now: int) -> None:
-        """Take a fire back; the planner may arm it again."""
-        self.end(row, SKIPPED, Reason.WITHDRAWN, now)
-
     def hold(self, row: Row) -> None:
         """Keep it waiting until its job is resumed; its place in the job's gate stays its own."""
         row.run_at = row.look_at = NEVER
@@ -120,19 +116,19 @@ class Flow:
             own = from_json(self.session.value("payload", row.key))
             if job.concurrency.gate(job.project, job.payload if own is None else own) == row.gate:
                 row.gate_limit = job.concurrency.limit
-        row.queue, row.ability = job.queue, job.target.ability
+        row.queue, row.ability = job.queue, job.ability
         row.rank = rank(row.run_at, job.priority)
         lane = row.queue, row.ability
         self.session.run("restamp_execution", job.version, *lane, row.gate_limit, row.key)
         self.gates.move(row, row.state, row.waits)
 
-    def cancel(self, key: int, now: int) -> None:
+    def cancel(self, key: int, now: int, why: str | None = None) -> None:
         """End what is pending; ask the worker of what is running."""
         row = self.gates.load(key)
-        if row is None:
-            self.session.run("ask_running", key)
-        else:
-            self.end(row, CANCELLED, "cancelled", now)
+        if row is not None:
+            self.end(row, CANCELLED, why or "cancelled", now)
+        elif self.session.run("ask_running", key).rowcount and why is not None:
+            self.session.run("set_reason", why, key)
 
     def _overlapped(self, row: Row, now: int) -> None:
         """Its instant has come and its job's gate is busy."""
@@ -145,7 +141,7 @@ class Flow:
         for other in others:
             self.end(other, SKIPPED, Reason.OVERLAP, now)
         if row.overlap == CANCEL_RUNNING:
-            self.cancel(self.session.value("holder", row.job), now)
+            self.cancel(self.session.value("holder", row.job), now, BY_NEWER_FIRE)
 
 
 def kept_for(job: Job, state: int) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from tickwell.domain.execution import LIVE, Execution, NewExecution, RangeSkip, State
 from tickwell.domain.job import rank
 from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.sql.codec import DEAD, RUNNING, STATES, skip_of
 from tickwell.stores.sql.edges import executions_reach
 from tickwell.stores.sql.executions import execution_of, whole_execution
@@ -47,6 +48,7 @@ class SqliteHistory(SqliteBase):
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
+        require_execution_cursor(cursor)
         # Live ones are gathered from narrow tables, which have no order to stop in.
         live = where.states is not None and where.states <= LIVE
         reach = None if live else executions_reach(where)

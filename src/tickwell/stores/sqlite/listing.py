@@ -23,6 +23,8 @@ def jobs_edge(where: JobFilter, cursor: str | None, reach: int) -> Query:
         asked.add("job.project = ?", where.project)
     if where.app is not None:
         asked.add("job.app = ?", clean(where.app))
+    if where.auto_remove:
+        asked.add("job.auto_remove = 1")  # or the index of these cannot be walked
     if cursor is not None:
         _go_on(asked, where, cursor)
     query = SQL["jobs_edge"].format(index=_job_index(where), where=asked)

@@ -43,6 +43,8 @@ class Standing(NamedTuple):
     own_payload: int = 0
     job_state: int = 0
     expires_at: int | None = None
+    #: Why it is to be cancelled, where no person asked for it.
+    why: str | None = None
 
     def common_end(
         self, report: Report, job: Job, state: int, reason: str | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from tickwell.domain.ability import handler_of
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
@@ -44,12 +45,16 @@ class SimExecutor:
         hidden = EXCLUSIVE if self.world.scenario.exclusive and self.number else frozenset()
         return frozenset(f"call:{name}" for name in names if name not in hidden)
 
+    async def refusal(self, job: Job) -> str:
+        """It runs whatever it is asked to."""
+        return ""
+
     def prepare(self, job: Job) -> None:
         """There is nothing to load."""
 
     async def run(self, claim: Claim) -> Outcome:
         self.watch.leases.started(self.process, self.clock, claim)
-        outcome = await self._act(claim.job.target.ability.removeprefix("call:"))
+        outcome = await self._act(handler_of(claim.job.ability))
         self.watch.leases.ended(claim, outcome.kind)
         return outcome
 

@@ -9,6 +9,7 @@ from itertools import takewhile
 from tickwell.domain.execution import (
     ENDED,
     PENDING,
+    TAKEN_BACK,
     Claim,
     Execution,
     Kind,
@@ -17,7 +18,7 @@ from tickwell.domain.execution import (
     State,
 )
 from tickwell.domain.gate import Overlap
-from tickwell.domain.policy import LOST_BUDGET
+from tickwell.domain.policy import RETURN_BUDGET
 from tickwell.stores.memory.tables import Row
 from tickwell.testing.simulation.world import World
 
@@ -38,7 +39,7 @@ class Seen:
     attempt: int
     ended: int
     reason: str | None
-    #: The number of its last attempt when a person revived it, the last time.
+    #: The number of its last attempt when it was armed again or revived, the last time.
     revived: int | None = None
 
 
@@ -125,7 +126,7 @@ class Rows:
     def _changed(self, one: Execution, seen: Seen, method: str) -> None:
         self._transition(one, seen, method)
         self._numbers(one, seen, method)
-        if method == "revive" and seen.state is State.DEAD:
+        if seen.state is State.SKIPPED or (method == "revive" and seen.state is State.DEAD):
             seen.revived = _last(one)
         self._budget(one, seen)
         if seen.state is not State.BLOCKED:  # else its instant had come, and it was let wait
@@ -139,7 +140,7 @@ class Rows:
             return
         if before in ENDED:
             revived = before is State.DEAD and method == "revive"
-            armed = before is State.SKIPPED and seen.reason == Reason.WITHDRAWN
+            armed = before is State.SKIPPED and seen.reason in TAKEN_BACK
             if not (revived or armed):
                 raise self.world.fail(f"{one.id} was {before} and is {after} by {method}")
         if after is State.RUNNING and method != "claim":
@@ -178,7 +179,9 @@ class Rows:
         failures = sum(outcomes[kind] for kind in _FAILURES)
         entry = self.world.store.tables.jobs.get(one.job_id)
         most = entry.job.retry.max_attempts if entry else failures
-        if failures > most or outcomes[OutcomeKind.LOST] > LOST_BUDGET or one.charged < 0:
+        losses = entry.job.retry.max_losses if entry else None
+        spent = losses is not None and outcomes[OutcomeKind.LOST] > losses + RETURN_BUDGET
+        if failures > most or spent or one.charged < 0:
             raise self.world.fail(f"{one.id}: {dict(outcomes)}, {one.charged} charged of {most}")
         if one.state is State.DEAD and not one.reason:
             raise self.world.fail(f"{one.id} died without a reason")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
+from tickwell.domain.seconds import Seconds
 from tickwell.settings import Settings
 
 
@@ -91,13 +92,13 @@ def _settings(random: Random) -> Settings:
         store="memory://",
         slots=random.choice((1, 2, 5, 100)),
         threads=random.choice((1, 3, 10)),
-        horizon=horizon,
-        lead=min(lead, horizon),
+        horizon=Seconds(horizon),
+        lead=Seconds(min(lead, horizon)),
         batch=random.choice((1, 3, 20, 500)),
-        poll=random.choice((1.0, 5.0)),
-        ttl=beat * random.choice((3, 4, 6)),
-        beat=beat,
-        sweep=random.choice((1.0, 3.0)),
-        drain_timeout=random.choice((0.5, 5.0)),
-        prune_every=60.0,
+        poll=Seconds(random.choice((1.0, 5.0))),
+        ttl=Seconds(beat * random.choice((3, 4, 6))),
+        beat=Seconds(beat),
+        sweep=Seconds(random.choice((1.0, 3.0))),
+        drain_timeout=Seconds(random.choice((0.5, 5.0))),
+        prune_every="1m",
     )

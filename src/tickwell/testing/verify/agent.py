@@ -33,12 +33,12 @@ from tickwell.wiring import loop_factory
 HANDLER = "nap"
 #: Leases of two seconds, so that a loss is seen while somebody waits.
 SETTINGS: dict[str, Any] = {
-    "ttl": 2.0,
-    "beat": 0.5,
-    "sweep": 0.3,
-    "poll": 0.5,
-    "drain_timeout": 5.0,
-    "prune_every": 1e6,
+    "ttl": "2s",
+    "beat": "500ms",
+    "sweep": "300ms",
+    "poll": "500ms",
+    "drain_timeout": "5s",
+    "prune_every": "10d",
 }
 
 

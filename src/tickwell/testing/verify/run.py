@@ -60,7 +60,7 @@ def _check(orders: Orders) -> None:
         raise InvalidInput(
             "the contract is a suite of tests, and pytest is not installed",
             field="suite",
-            hint="Install it: pip install tickwell pytest; or leave it out:"
+            hint="Install it: pip install 'tickwell[verify]'; or leave it out:"
             " --suite contention --suite kill --suite skew",
         )
 

@@ -15,7 +15,7 @@ from tickwell.domain.execution import ENDED, LIVE
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.planning import first_cursor
-from tickwell.domain.policy import DAY, Misfire, OnMisfire
+from tickwell.domain.policy import Misfire, OnMisfire
 from tickwell.domain.promises import Promises
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import Every, Once, Trigger
@@ -31,7 +31,7 @@ from tickwell.testing.verify.places import Place
 #: Seconds in which work that can end has ended on the slowest machine.
 PATIENCE = 90.0
 #: Whatever happens to processes, every fire time runs.
-RUN_ALL = Misfire(policy=OnMisfire.ALL, grace=DAY, cap=1000)
+RUN_ALL = Misfire(policy=OnMisfire.ALL, grace="1d", cap=1000)
 _BATCH = 500
 _PINGS = 5
 _clock = StoreClock()

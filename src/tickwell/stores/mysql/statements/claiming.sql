@@ -1,6 +1,11 @@
 -- Claims. A lane is what is queued for one ability in one queue: a worker looks only into lanes
 -- that it can serve, so what it cannot run never stands in its way.
 
+-- name: lanes
+-- The lanes of these queues that hold something: one step of the index for each.
+SELECT DISTINCT queue, ability FROM tickwell_queue FORCE INDEX (queue_claim)
+WHERE state = 2 AND queue IN $1[];
+
 -- name: pick_lane
 -- The best of one lane. Rows that somebody else is taking are passed over, never waited for.
 -- What is known of jobs, and how large payloads are, is read beside the lock.

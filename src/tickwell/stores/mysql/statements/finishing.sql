@@ -34,7 +34,7 @@ SELECT running.id, running.job, running.attempt, running.worker, running.holds_j
        running.cancel, running.called_off, running.run_at, running.rank, execution.kind,
        execution.job_version, execution.fire_time, execution.overlap, execution.queue,
        execution.ability, execution.gate, execution.gate_limit, execution.payload IS NOT NULL,
-       running.expires_at
+       running.expires_at, execution.reason
 FROM ROWS($1, id ID) AS wanted
 STRAIGHT_JOIN tickwell_running AS running ON running.id = wanted.id
 STRAIGHT_JOIN tickwell_execution AS execution ON execution.id = wanted.id

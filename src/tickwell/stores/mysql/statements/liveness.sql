@@ -8,8 +8,10 @@ SELECT beat, lost FROM tickwell_worker WHERE id = $1;
 
 -- name: owned
 -- What a worker holds, by id.
-SELECT id, attempt, claim_id, cancel FROM tickwell_running FORCE INDEX (running_worker)
-WHERE worker = $1 ORDER BY id;
+SELECT id, attempt, claim_id, cancel,
+       CASE WHEN cancel THEN (SELECT execution.reason FROM tickwell_execution AS execution
+                              WHERE execution.id = tickwell_running.id) END
+FROM tickwell_running FORCE INDEX (running_worker) WHERE worker = $1 ORDER BY id;
 
 -- name: forget_worker
 -- A worker that has left.

@@ -9,7 +9,7 @@ SELECT DISTINCT job FROM tickwell_queue WHERE id IN $1[];
 SELECT id, state FROM tickwell_queue WHERE id IN $1[] ORDER BY id FOR UPDATE;
 
 -- name: set_reason
--- Why an execution is parked.
+-- Why an execution is parked, or is to be cancelled.
 UPDATE tickwell_execution SET reason = $1 WHERE id = $2;
 
 -- name: live_in_project

@@ -90,7 +90,9 @@ WITH picked AS MATERIALIZED (
     WHERE queue.id = ANY ($10::text::uuid[])
       -- "IS TRUE" keeps the planner on the key, off the indexes of what is queued.
       AND (queue.state = 2 AND queue.queue = ANY ($7::text[])
-           AND queue.ability = ANY ($8::text[])) IS TRUE
+           AND (queue.ability = ANY ($8::text[])
+                OR regexp_replace(queue.ability, '^call:([^/]*/)?', 'call:*/') = ANY ($8::text[]))
+          ) IS TRUE
       AND queue.run_at <= $5 AND queue.job <> ALL ((SELECT $6::text::uuid[])::uuid[])
       AND (queue.expires_at IS NULL OR queue.expires_at > $3)
       AND EXISTS (SELECT 1 FROM tickwell.worker WHERE worker.id = $1 AND NOT worker.lost)
@@ -121,7 +123,9 @@ best (queue, ability) AS (
           AND queue.job <> ALL ((SELECT $6::text::uuid[])::uuid[])
         ORDER BY queue.rank, queue.id LIMIT $5
     ) AS one
-    WHERE lane.ability = ANY ($2::text[])
+    -- The second: a shared handler will do for all projects.
+    WHERE (lane.ability = ANY ($2::text[])
+           OR regexp_replace(lane.ability, '^call:([^/]*/)?', 'call:*/') = ANY ($2::text[]))
       AND (lane.queue, lane.ability) NOT IN (SELECT * FROM unnest($7::text[], $8::text[]))
     ORDER BY one.rank, one.id LIMIT $5
 )

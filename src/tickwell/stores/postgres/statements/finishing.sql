@@ -71,7 +71,7 @@ SELECT running.id::text, running.job::text, running.attempt, running.worker, run
        running.gate, running.cancel, running.called_off, running.run_at, running.rank,
        execution.kind, execution.job_version, execution.fire_time, execution.overlap,
        execution.queue, execution.ability, execution.gate, execution.gate_limit,
-       execution.payload IS NOT NULL, running.expires_at
+       execution.payload IS NOT NULL, running.expires_at, execution.reason
 FROM unnest($1::uuid[]) AS wanted (id)
 JOIN tickwell.running ON running.id = ANY (ARRAY[wanted.id])
 JOIN tickwell.execution ON execution.id = wanted.id

@@ -9,7 +9,10 @@ RETURNING beat, lost;
 
 -- name: owned
 -- What a worker holds, by id.
-SELECT id::text, attempt, claim_id, cancel FROM tickwell.running WHERE worker = $1 ORDER BY id;
+SELECT id::text, attempt, claim_id, cancel,
+       CASE WHEN cancel THEN (SELECT reason FROM tickwell.execution
+                              WHERE execution.id = running.id) END
+FROM tickwell.running WHERE worker = $1 ORDER BY id;
 
 -- name: forget_worker
 -- A worker that has left.

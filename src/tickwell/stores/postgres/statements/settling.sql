@@ -9,7 +9,7 @@ SELECT DISTINCT job::text FROM tickwell.queue WHERE id = ANY ($1::uuid[]);
 SELECT id::text, state FROM tickwell.queue WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE;
 
 -- name: set_reason
--- Why an execution is parked.
+-- Why an execution is parked, or is to be cancelled.
 UPDATE tickwell.execution SET reason = $1 WHERE id = $2;
 
 -- name: live_in_project

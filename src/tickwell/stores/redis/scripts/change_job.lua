@@ -1,7 +1,7 @@
 -- flags: allow-oom
 -- needs: words json rows places flow record catalog pending
 -- ARGV: now, id, moves, change: cursor, definition (facts, document) or false, pending,
--- executions, skips; limits of pending executions in gates by id, 0 where the gate is another.
+-- executions, skips, recalled fire times; limits of pending executions in gates by id, 0 where the gate is another.
 -- Answers false if the job moved since it was read, "taken" if its new name is, else the cursor,
 -- how many were withdrawn and how many are asked to give up.
 local now, id, change = tonumber(ARGV[2]), ARGV[3], cjson.decode(ARGV[5])
@@ -61,6 +61,6 @@ end
 record_plan(id, change[4], change[5], now, 0)
 flush()
 tell_pruner()
-local withdrawn, cancelling = change_pending(id, pending, limits, now)
+local withdrawn, cancelling = change_pending(id, pending, change[6], limits, now)
 flush()
 return { list(entry, J_VERSION), withdrawn, cancelling }

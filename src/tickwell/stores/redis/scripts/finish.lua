@@ -107,7 +107,7 @@ local function apply(id, row, report)
   elseif report[R_STATE] ~= WAITING then
     conclude(id, row, report[R_STATE], report[R_REASON] or false, report[R_ENDED])
   elseif row[CANCEL] then
-    conclude(id, row, CANCELLED, 'cancelled', report[R_ENDED])
+    conclude(id, row, CANCELLED, row[REASON] or 'cancelled', report[R_ENDED])
   else
     try_again(id, row, report[R_RUN_AT], report[R_RANK], report[R_STAMP])
   end

@@ -9,6 +9,7 @@ from tickwell.domain.change import Changed, Changer
 from tickwell.domain.job import Entry
 from tickwell.errors import StoreError
 from tickwell.ports.records import JobFilter, Page
+from tickwell.stores.page_cursor import require_job_cursor
 from tickwell.stores.sql.cache import FEW
 from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import documents_of, entry_of, own, page_of
@@ -77,6 +78,7 @@ class ServerCatalog(ServerBase):
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Entry]:
+        require_job_cursor(where, cursor)
         sql, reach = self.database.sql, jobs_reach(where)
 
         async def work(session: Session) -> tuple[list[Any], str | None]:

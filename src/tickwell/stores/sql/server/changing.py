@@ -68,9 +68,7 @@ class Changes:
         self.flow.locks.heads[id].state = JOB_STATE_CODE[made.cursor.state]
         await record_skips(self.session, entry.job, made.skips, job.retention.age)
         await self._record(job, made)
-        withdrawn, cancelling = await PendingExecutions(self.flow, job).change(
-            made.pending, self.now
-        )
+        withdrawn, cancelling = await PendingExecutions(self.flow, job).change(made, self.now)
         after = entry_of(self.cache, await self.session.row("entry", id))
         return Changed(entry=own(after), withdrawn=withdrawn, cancelling=cancelling)
 

@@ -25,7 +25,7 @@ class Endings:
         if is_taken_back(report, called_off=row.called_off):
             await self._call_off(row, report)
             return
-        end = end_of(report, cancel=row.cancel)
+        end = end_of(report, cancel=row.cancel, why=row.why)
         if end is None:
             await self._try_again(row, report, report.run_at, report.rank)
         else:

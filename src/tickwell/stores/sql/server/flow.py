@@ -10,7 +10,7 @@ from collections import Counter
 from copy import copy
 
 from tickwell.clock import NEVER
-from tickwell.domain.execution import Reason
+from tickwell.domain.execution import BY_NEWER_FIRE, Reason
 from tickwell.domain.job import Job, rank
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import (
@@ -96,10 +96,6 @@ class Flow:
             await self.session.run("give_runs_back", runs, job.id)
             await self.session.run("nudge", job.id, now, job.trigger.max_runs)
 
-    async def withdraw(self, row: Row, now: int) -> None:
-        """Take a fire back; the planner may arm it again."""
-        await self.end(row, SKIPPED, Reason.WITHDRAWN, now)
-
     async def hold(self, row: Row) -> None:
         """Keep it waiting until its job is resumed; its place in the job's gate stays its own."""
         row.run_at = row.look_at = NEVER
@@ -129,20 +125,20 @@ class Flow:
             own = from_json(await self.session.value("payload", row.id))
             if job.concurrency.gate(job.project, job.payload if own is None else own) == row.gate:
                 row.gate_limit = job.concurrency.limit
-        row.queue, row.ability = job.queue, job.target.ability
+        row.queue, row.ability = job.queue, job.ability
         row.rank = rank(row.run_at, job.priority)
         lane = row.queue, row.ability
         await self.session.run("restamp_execution", job.version, *lane, row.gate_limit, row.id)
         await self.gates.move(row, row.state, row.waits)
 
-    async def cancel(self, id: str, now: int) -> None:
+    async def cancel(self, id: str, now: int, why: str | None = None) -> None:
         """End what is pending; ask the worker of what is running."""
         row = await self.gates.load(id)
-        if row is None:
-            # Claimed meanwhile, or ended: then nobody is there to be asked.
-            await self.session.run("ask_running", id)
-        else:
-            await self.end(row, CANCELLED, "cancelled", now)
+        if row is not None:
+            await self.end(row, CANCELLED, why or "cancelled", now)
+        # Claimed meanwhile, or ended: then nobody is there to be asked.
+        elif await self.session.run("ask_running", id) and why is not None:
+            await self.session.run("set_reason", why, id)
 
     async def _overlapped(self, row: Row, now: int) -> None:
         """Its instant has come and its job's gate is busy."""
@@ -156,4 +152,4 @@ class Flow:
             await self.end(other, SKIPPED, Reason.OVERLAP, now)
         holder = (await self.locks.head(row.job)).holder
         if row.overlap == CANCEL_RUNNING and holder is not None:
-            await self.cancel(holder, now)
+            await self.cancel(holder, now, BY_NEWER_FIRE)

@@ -8,6 +8,7 @@ from typing import Any
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
 from tickwell.errors import StoreError
 from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
 from tickwell.stores.sql.edges import executions_reach
 from tickwell.stores.sql.executions import execution_of, whole_execution
@@ -59,6 +60,7 @@ class ServerHistory(ServerBase):
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
+        require_execution_cursor(cursor)
         sql, reach = self.database.sql, executions_reach(where)
 
         async def work(session: Session) -> tuple[list[Any], str | None]:

@@ -18,6 +18,8 @@ def walk_jobs(terms: Terms, where: JobFilter) -> None:
         terms.add("job.app = ?", clean(where.app))
     if where.project is not None:
         terms.add("job.project = ?", clean(where.project))
+    if where.auto_remove:
+        terms.add("job.auto_remove = TRUE")
 
 
 def place_of(where: JobFilter, cursor: str) -> list[str]:

@@ -166,7 +166,7 @@ def new_row(new: NewExecution, now: int, at: Place) -> tuple[Any, ...]:
         new.fire_time,
         new.run_at,
         job.queue,
-        job.target.ability,
+        job.ability,
         now,
         OVERLAP_CODE[new.overlap],
         new.gate,

@@ -32,6 +32,8 @@ class Standing(NamedTuple):
     gate_limit: int
     own_payload: bool
     expires_at: int | None
+    #: Why it is to be cancelled, where no person asked for it.
+    why: str | None
 
     def attempt_row(self, report: Report) -> tuple[Any, ...]:
         """The parameters of `insert_attempts`."""

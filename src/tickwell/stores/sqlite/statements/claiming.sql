@@ -5,6 +5,10 @@
 -- Whether a worker may claim.
 SELECT 1 FROM worker WHERE id = ? AND lost = 0;
 
+-- name: keys_of_jobs
+-- The keys of jobs that are left out.
+SELECT key FROM job WHERE id IN (SELECT value FROM json_each(?));
+
 -- name: lanes
 -- The lanes of these queues that hold something: one seek each, however much they hold.
 WITH RECURSIVE lane (queue, ability) AS (

@@ -18,7 +18,8 @@ SELECT running.key, running.job, running.attempt, running.holds_job, running.gat
        running.called_off, cursor.version, cursor.failures, running.cancel, running.run_at,
        running.rank, execution.kind, execution.job_version, execution.fire_time, execution.overlap,
        execution.queue, execution.ability, execution.gate, execution.gate_limit,
-       coalesce(length(execution.payload), 0), cursor.state, running.expires_at
+       coalesce(length(execution.payload), 0), cursor.state, running.expires_at,
+       execution.reason
 FROM json_each(?) AS wanted
 CROSS JOIN running ON running.key = wanted.value
 CROSS JOIN execution ON execution.key = running.key

@@ -9,7 +9,7 @@ RETURNING beat, lost;
 
 -- name: owned
 -- What a worker holds, by id.
-SELECT execution.id, running.attempt, running.claim_id, running.cancel
+SELECT execution.id, running.attempt, running.claim_id, running.cancel, execution.reason
 FROM running INDEXED BY running_worker CROSS JOIN execution ON execution.key = running.key
 WHERE running.worker = ? ORDER BY execution.id;
 

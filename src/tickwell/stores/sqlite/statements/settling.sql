@@ -5,7 +5,7 @@
 SELECT queue.* FROM execution CROSS JOIN queue ON queue.key = execution.key WHERE execution.id = ?;
 
 -- name: set_reason
--- Why an execution is parked.
+-- Why an execution is parked, or is to be cancelled.
 UPDATE execution SET reason = ? WHERE key = ?;
 
 -- name: live_in_project

@@ -13,6 +13,7 @@ from tickwell.testing.contract.topics.finishing import Failures, Finishing, Retr
 from tickwell.testing.contract.topics.firing import Firing
 from tickwell.testing.contract.topics.keys import Keys
 from tickwell.testing.contract.topics.liveness import Beating
+from tickwell.testing.contract.topics.losses import Losses
 from tickwell.testing.contract.topics.max_runs import MaxRuns
 from tickwell.testing.contract.topics.overlaps import Overlaps
 from tickwell.testing.contract.topics.pausing import Pausing
@@ -20,6 +21,7 @@ from tickwell.testing.contract.topics.precision import Precision
 from tickwell.testing.contract.topics.promoting import Promoting
 from tickwell.testing.contract.topics.pruning import Pruning
 from tickwell.testing.contract.topics.reading import Reading
+from tickwell.testing.contract.topics.recalling import Recalling
 from tickwell.testing.contract.topics.records import Records
 from tickwell.testing.contract.topics.repetition import Repetition
 from tickwell.testing.contract.topics.requesting import Backfilling, Requesting
@@ -34,6 +36,7 @@ TOPICS = (
     Turns,
     Promoting,
     Overlaps,
+    Losses,
     MaxRuns,
     AfterFinish,
     Keys,
@@ -48,6 +51,7 @@ TOPICS = (
     Changing,
     Editing,
     Pausing,
+    Recalling,
     Requesting,
     Backfilling,
     Reading,

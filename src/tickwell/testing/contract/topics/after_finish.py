@@ -12,7 +12,7 @@ import pytest
 from tickwell.domain.change import delete, pause, resume
 from tickwell.domain.execution import Claim, OutcomeKind, State
 from tickwell.domain.job import Job, JobState
-from tickwell.domain.policy import MINUTE, SECOND
+from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import Every, OnDemand
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
@@ -93,7 +93,7 @@ class AfterFinish(Topic):
 
     async def test_a_skipped_run_gives_its_place_back(self, scene: Scene) -> None:
         trigger = Every(timedelta(minutes=1), after="finish", max_runs=1)
-        job = await scene.job(trigger=trigger, ttl=SECOND)
+        job = await scene.job(trigger=trigger, ttl="1s")
         await scene.fire(minute(1))
         await scene.promote(minute(2))
         await scene.fire(minute(2))

@@ -9,7 +9,6 @@ from typing import Any
 from tickwell.domain.change import delete
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.job import Job
-from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import OnDemand
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
@@ -80,7 +79,7 @@ class Cancelling(Topic):
         assert [claim.id for claim in claims] == [earlier, id]
 
     async def test_a_revived_one_has_no_time_to_live_any_more(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl=MINUTE)
+        job = await scene.job(trigger=OnDemand(), ttl="1m")
         [id] = await scene.run(a_request(job, T0))
         claim = await scene.claim_one(T0)
         await scene.finish(claim, OutcomeKind.SNOOZED, T0, started=False, retry=False)

@@ -14,7 +14,7 @@ from tickwell.domain.change import delete, edit, pause
 from tickwell.domain.job import Cursor, Entry, Job, JobState
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.trigger import Once, OnDemand
-from tickwell.errors import JobExists, JobIdTaken
+from tickwell.errors import InvalidInput, JobExists, JobIdTaken
 from tickwell.ports.records import JobFilter
 from tickwell.testing.contract.builders import T0, a_job, fresh_id, minute
 from tickwell.testing.contract.scene import Scene
@@ -223,13 +223,17 @@ class Listing(Topic):
             await scene.job(f"job-{number}", tags=("odd",) if number % 2 else ())
         await scene.job("job-1", project="other", tags=("odd",))
         where = JobFilter(project="default", tag="odd", look=2)
-        found: list[Entry] = []
-        page = await scene.store.list_jobs(where, limit=2)
-        while page.cursor is not None:
-            found += page.items
-            page = await scene.store.list_jobs(where, page.cursor, limit=2)
-        names = [entry.job.name for entry in found + page.items]
-        assert names == ["job-1", "job-3", "job-5"]
+        assert await _paged(scene, where) == ["job-1", "job-3", "job-5"]
+
+    async def test_finished_jobs_to_be_removed_are_found_page_by_page(self, scene: Scene) -> None:
+        finished = Cursor(state=JobState.FINISHED, after=T0)
+        for number in range(7):
+            job = a_job(f"job-{number}", auto_remove=number != 3)
+            cursor = finished if number % 2 else Cursor(next_fire_time=minute(1), after=T0)
+            await scene.store.add_jobs([Entry(job, cursor)], T0)
+        states = frozenset({JobState.FINISHED})
+        where = JobFilter(states=states, auto_remove=True, look=2)
+        assert await _paged(scene, where) == ["job-1", "job-5"]
 
     async def test_the_soonest_first(self, scene: Scene) -> None:
         for name, at in (("c", 3), ("a", 9), ("b", 3), ("d", 5), ("e", 7)):
@@ -249,6 +253,30 @@ class Listing(Topic):
             minute(at) for at in (3, 3, 5, 7)
         ]
         assert {entry.job.name for entry in found} == {"b", "c", "d", "e"}
+
+    @pytest.mark.parametrize(
+        "cursor",
+        [
+            "",
+            "nonsense",
+            "{}",
+            "[1, 2, 3]",
+            '[{"$regex": "(a+)+$"}, {"$gt": ""}, "x"]',
+            '["default", "a", null]',
+            '[{"$gt": 0}, "x"]',
+            '[true, "x"]',
+            "soon\0x",
+            f"{'9' * 30}\0x",
+            "\0\0\0\0",
+        ],
+    )
+    async def test_a_cursor_that_no_list_of_jobs_gave_is_refused(
+        self, scene: Scene, cursor: str
+    ) -> None:
+        await scene.job("a")
+        for where in (JobFilter(), JobFilter(fires_before=minute(7)), JobFilter(tag="x", look=2)):
+            with pytest.raises(InvalidInput, match="cursor"):
+                await scene.store.list_jobs(where, cursor)
 
     async def test_deleted_jobs_of_one_name_are_all_listed(self, scene: Scene) -> None:
         for _ in range(3):
@@ -272,3 +300,13 @@ class Listing(Topic):
         job = await scene.job("once", trigger=Once(to_datetime(minute(5) + 123)))
         [found] = await scene.store.get_jobs("default", ["once"])
         assert found.job == job
+
+
+async def _paged(scene: Scene, where: JobFilter) -> list[str]:
+    """The names of all jobs of a list that is read two at a time."""
+    page = await scene.store.list_jobs(where, limit=2)
+    found = page.items
+    while page.cursor is not None:
+        page = await scene.store.list_jobs(where, page.cursor, limit=2)
+        found += page.items
+    return [entry.job.name for entry in found]

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tickwell.domain.execution import Kind, State
+from tickwell.domain.ability import call_ability, shared_ability
+from tickwell.domain.execution import Kind, OutcomeKind, State
 from tickwell.domain.job import HEAD_START
 from tickwell.domain.policy import MINUTE, SECOND, Timeout
 from tickwell.domain.target import Call
@@ -15,12 +16,15 @@ from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
 from tickwell.testing.contract.topic import Topic
 
+#: The one that abilities leave out, a plain one, and those that have to be quoted or shortened.
+PROJECTS = ("default", "shop", "a/b", "ü" * 255)
+
 
 class Claiming(Topic):
     """`claim`."""
 
     async def test_a_claim_carries_all_that_an_attempt_needs(self, scene: Scene) -> None:
-        job = await scene.job(payload={"to": "a"}, timeout=Timeout(soft=1000, hard=2000))
+        job = await scene.job(payload={"to": "a"}, timeout=Timeout(soft="1s", hard="2s"))
         await scene.fire(minute(1))
         claim = await scene.claim_one(minute(1), claim_id="c1")
         assert claim.job == job
@@ -87,6 +91,53 @@ class Claiming(Topic):
         assert await scene.claim(T0 + 1, abilities=frozenset()) == []
         assert (await scene.claim_one(T0 + 1, abilities=frozenset({"call:other"}))).job == other
 
+    async def test_a_handler_runs_for_its_own_project_only(self, scene: Scene) -> None:
+        jobs = [await scene.job(trigger=OnDemand(), project=name) for name in PROJECTS]
+        ids = await scene.run(*(a_request(job, T0) for job in jobs))
+        for job, id in zip(jobs, ids, strict=True):
+            able = frozenset({call_ability(job.project, "work")})
+            claims = await scene.claim(T0, abilities=able | {"call:other"}, ids=tuple(ids))
+            assert [claim.id for claim in claims] == [id]
+            await scene.finish(claims, OutcomeKind.RELEASED, T0)
+            await scene.promote(T0)
+        for job, id in zip(jobs, ids, strict=True):
+            able = frozenset({call_ability(job.project, "work")})
+            assert [claim.id for claim in await scene.claim(T0, abilities=able)] == [id]
+
+    async def test_a_slash_in_a_name_is_no_way_to_the_handler_of_another(
+        self, scene: Scene
+    ) -> None:
+        mine = await scene.job(trigger=OnDemand(), target=Call("shop/work"))
+        theirs = await scene.job(trigger=OnDemand(), project="shop")
+        odd = await scene.job(trigger=OnDemand(), project="default/shop")
+        star = await scene.job(trigger=OnDemand(), project="*")
+        await scene.run(*(a_request(job, T0) for job in (mine, theirs, odd, star)))
+        for job in (theirs, mine, star, odd):
+            able = frozenset({job.ability, "call:unheard-of"})
+            assert [claim.job for claim in await scene.claim(T0, abilities=able)] == [job]
+
+    async def test_a_shared_handler_runs_for_all_projects_best_rank_first(
+        self, scene: Scene
+    ) -> None:
+        jobs = [await scene.job(trigger=OnDemand(), project=name) for name in PROJECTS]
+        other = await scene.job(trigger=OnDemand(), project="shop", target=Call("other"))
+        slash = await scene.job(trigger=OnDemand(), project="shop", target=Call("a/work"))
+        ids = await scene.run(
+            *(a_request(job, T0 + n) for n, job in enumerate(jobs)),
+            *(a_request(job, T0) for job in (other, slash)),
+            now=T0 + 9,
+        )
+        shared = frozenset({shared_ability("work")})
+        first = await scene.claim(T0 + 9, limit=1, abilities=shared)
+        assert [claim.id for claim in first] == [ids[0]]
+        one = await scene.claim(T0 + 9, abilities=shared, ids=(ids[1], ids[-1]))
+        assert [claim.id for claim in one] == [ids[1]]
+        own = frozenset({call_ability(PROJECTS[2], "work")})
+        rest = await scene.claim(T0 + 9, abilities=shared | own)
+        assert [claim.id for claim in rest] == ids[2 : len(jobs)]
+        left = await scene.claim(T0 + 9, abilities=frozenset({shared_ability("a/work")}))
+        assert [claim.job for claim in left] == [slash]
+
     async def test_only_the_executions_asked_for(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())
         ids = await scene.run(*(a_request(job, T0) for _ in range(3)))
@@ -101,7 +152,7 @@ class Claiming(Topic):
         assert await scene.claim(minute(1)) == []
 
     async def test_nothing_past_its_time_to_live(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl=SECOND)
+        job = await scene.job(trigger=OnDemand(), ttl="1s")
         await scene.run(a_request(job, T0))
         assert await scene.claim(T0 + SECOND) == []
         assert len(await scene.claim(T0 + SECOND - 1)) == 1

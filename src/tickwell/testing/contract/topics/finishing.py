@@ -22,7 +22,7 @@ from tickwell.testing.contract.scene import Scene, report
 from tickwell.testing.contract.snapshot import snapshot
 from tickwell.testing.contract.topic import Topic
 
-_RETRY = Retry(max_attempts=2, backoff=Backoff.FIXED, delay=MINUTE, jitter=0)
+_RETRY = Retry(max_attempts=2, backoff=Backoff.FIXED, delay="1m", jitter=0)
 
 
 async def _running(scene: Scene, **fields: Any) -> tuple[Job, Claim]:

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from tickwell.domain.execution import OutcomeKind
-from tickwell.domain.policy import MINUTE, Timeout
+from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.policy import LOST_BUDGET, Timeout
 from tickwell.domain.trigger import OnDemand
 from tickwell.testing.contract.builders import T0, a_request, a_worker, minute
 from tickwell.testing.contract.scene import Scene
@@ -108,7 +109,7 @@ class Beating(Topic):
         assert execution.worker == "w2"
 
     async def test_past_its_deadline_it_is_an_orphan_whoever_holds_it(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), timeout=Timeout(soft=MINUTE, hard=MINUTE))
+        job = await scene.job(trigger=OnDemand(), timeout=Timeout(soft="1m", hard="1m"))
         await scene.run(a_request(job, T0))
         claim = await scene.claim_one(T0)
         assert claim.deadline == minute(2)
@@ -125,3 +126,19 @@ class Beating(Topic):
         late = minute(60 * 24 * 3)
         await scene.store.prune(late, 100)
         assert await scene.store.orphans(late, 10) == [claim]
+
+    async def test_what_is_lost_again_and_again_is_found_each_time(self, scene: Scene) -> None:
+        """And when it is given up, its permits go to the next."""
+        job = await scene.job(trigger=OnDemand(), concurrency=Concurrency("k", 1))
+        requests = [a_request(job, T0 + n, overlap=Overlap.QUEUE_ALL) for n in range(2)]
+        first, second = await scene.run(*requests, now=T0 + 1)
+        for number in range(1, LOST_BUDGET + 1):
+            now, worker = minute(number), f"w{number}"
+            claim = await scene.claim_one(now, worker)
+            assert (claim.id, claim.attempt, claim.lost) == (first, number, number - 1)
+            await scene.store.declare_lost(worker, (await scene.beat(worker)).beat, now)
+            assert await scene.store.orphans(now, 10) == [claim]
+            await scene.finish([claim], OutcomeKind.LOST, now, delay=0)
+            assert await scene.store.orphans(now, 10) == []
+        assert (await scene.execution(first)).state is State.DEAD
+        assert (await scene.claim_one(now, "last")).id == second

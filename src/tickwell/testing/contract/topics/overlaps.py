@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tickwell.domain.execution import Claim, OutcomeKind, Reason, State
+from tickwell.domain.execution import BY_NEWER_FIRE, Claim, OutcomeKind, Reason, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
 from tickwell.domain.policy import MINUTE
@@ -135,9 +135,10 @@ class Overlaps(Topic):
         assert (await scene.at(job, minute(2))).state is State.BLOCKED
         assert (await scene.execution(claim)).cancel_requested
         [owned] = (await scene.beat("w1", now=minute(2))).owned
-        assert (owned.id, owned.cancel) == (claim.id, True)
-        await scene.finish(claim, OutcomeKind.CANCELLED, minute(2) + 1)
-        assert (await scene.execution(claim)).state is State.CANCELLED
+        assert (owned.id, owned.cancel, owned.why) == (claim.id, True, BY_NEWER_FIRE)
+        await scene.finish(claim, OutcomeKind.CANCELLED, minute(2) + 1, error=owned.why)
+        ended = await scene.execution(claim)
+        assert (ended.state, ended.reason) == (State.CANCELLED, BY_NEWER_FIRE)
         assert (await scene.at(job, minute(2))).state is State.QUEUED
 
     async def test_cancel_running_ends_what_has_not_started(self, scene: Scene) -> None:
@@ -145,6 +146,7 @@ class Overlaps(Topic):
         await scene.fire(minute(1))
         await scene.fire(minute(2))
         assert await scene.states(job) == [State.CANCELLED, State.QUEUED]
+        assert (await scene.at(job, minute(1))).reason == BY_NEWER_FIRE
 
     async def test_cancel_running_ends_a_retry_that_waits(self, scene: Scene) -> None:
         job, claim = await self._busy(scene, Overlap.CANCEL_RUNNING)
@@ -159,6 +161,16 @@ class Overlaps(Topic):
         await scene.fire(minute(2))
         await scene.fail(claim, minute(2) + 1)
         assert await scene.states(job) == [State.CANCELLED, State.QUEUED]
+        assert (await scene.execution(claim)).reason == BY_NEWER_FIRE
+
+    async def test_cancel_running_says_nothing_of_one_that_succeeds_instead(
+        self, scene: Scene
+    ) -> None:
+        _, claim = await self._busy(scene, Overlap.CANCEL_RUNNING)
+        await scene.fire(minute(2))
+        await scene.succeed(claim, minute(2) + 1)
+        ended = await scene.execution(claim)
+        assert (ended.state, ended.reason) == (State.SUCCEEDED, None)
 
     async def test_cancel_running_keeps_the_newest_waiting(self, scene: Scene) -> None:
         job, _ = await self._busy(scene, Overlap.CANCEL_RUNNING)

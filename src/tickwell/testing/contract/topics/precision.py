@@ -60,7 +60,8 @@ class Precision(Topic):
         assert len((await scene.store.list_jobs(where)).items) == 1
         [id] = await scene.run(a_request(job, T0, key=name))
         assert await scene.run(a_request(job, T0, key=name)) == [id]
-        assert (await scene.claim_one(T0, queues=(name,))).id == id
+        able = frozenset({job.ability})
+        assert (await scene.claim_one(T0, queues=(name,), abilities=able)).id == id
         assert (await scene.execution(id, name)).key == name
 
     @pytest.mark.parametrize("value", JSON)

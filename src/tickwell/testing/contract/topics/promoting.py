@@ -41,7 +41,7 @@ class Promoting(Topic):
         assert await scene.promote(minute(3), limit=2) == Promoted(queued=1)
 
     async def test_past_its_time_to_live_it_is_skipped(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl=10 * SECOND)
+        job = await scene.job(trigger=OnDemand(), ttl="10s")
         ids = await scene.run(a_request(job, T0), a_request(job, minute(1)))
         assert await scene.promote(T0 + 10 * SECOND - 1) == Promoted()
         assert await scene.promote(T0 + 10 * SECOND) == Promoted(skipped=1)
@@ -51,14 +51,14 @@ class Promoting(Topic):
         assert (await scene.execution(ids[1])).state is State.WAITING
 
     async def test_the_limit_counts_for_what_expires_as_well(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl=SECOND)
+        job = await scene.job(trigger=OnDemand(), ttl="1s")
         await scene.run(*(a_request(job, T0) for _ in range(3)))
         promoted = await scene.promote(minute(1), limit=2)
         assert (promoted.skipped, promoted.more) == (2, True)
         assert await scene.promote(minute(1), limit=2) == Promoted(skipped=1)
 
     async def test_given_back_unstarted_it_still_expires(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl=10 * SECOND)
+        job = await scene.job(trigger=OnDemand(), ttl="10s")
         [id] = await scene.run(a_request(job, T0))
         for now in (T0, T0 + 1):
             claim = await scene.claim_one(now)
@@ -73,7 +73,7 @@ class Promoting(Topic):
     async def test_once_an_attempt_may_have_started_nothing_expires(
         self, scene: Scene, kind: OutcomeKind
     ) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl=SECOND)
+        job = await scene.job(trigger=OnDemand(), ttl="1s")
         await scene.run(a_request(job, T0))
         started = kind is not OutcomeKind.LOST
         await scene.finish(await scene.claim_one(T0), kind, T0, started=started)
@@ -84,7 +84,7 @@ class Promoting(Topic):
         assert (await scene.claim_one(T0 + DAY)).attempt == 3
 
     async def test_once_claimed_it_does_not_expire(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl=SECOND)
+        job = await scene.job(trigger=OnDemand(), ttl="1s")
         await scene.run(a_request(job, T0))
         claim = await scene.claim_one(T0)
         assert await scene.promote(minute(1)) == Promoted()

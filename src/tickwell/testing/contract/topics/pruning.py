@@ -31,7 +31,7 @@ class Pruning(Topic):
         return id
 
     async def test_ended_executions_go_by_age(self, scene: Scene) -> None:
-        retention = Retention(age=HOUR, dead=2 * HOUR)
+        retention = Retention(age="1h", dead="2h")
         job = await scene.job(trigger=OnDemand(), retention=retention)
         old = await self._ended(scene, job, T0)
         dead = await self._ended(scene, job, T0, dead=True)
@@ -73,14 +73,14 @@ class Pruning(Topic):
         assert await scene.store.prune(T0 + 9, 100) == 0
 
     async def test_what_is_live_stays_however_old(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), retention=Retention(age=0, count=0))
+        job = await scene.job(trigger=OnDemand(), retention=Retention(age="0s", count=0))
         await scene.run(a_request(job, T0), a_request(job, T0))
         await scene.claim_one(T0, limit=1)
         assert await scene.store.prune(T0 + 1000 * DAY, 100) == 0
         assert sorted(await scene.states()) == [State.QUEUED, State.RUNNING]
 
     async def test_no_more_than_the_limit_at_once(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), retention=Retention(age=0))
+        job = await scene.job(trigger=OnDemand(), retention=Retention(age="0s"))
         for n in range(5):
             await self._ended(scene, job, T0 + n)
         counts = [await scene.store.prune(T0 + 9, 2) for _ in range(4)]
@@ -97,7 +97,7 @@ class Pruning(Topic):
         assert await scene.store.prune(T0 + DAY, 100) == 0
 
     async def test_a_deleted_job_goes_with_the_last_of_its_history(self, scene: Scene) -> None:
-        job = await scene.job(retention=Retention(age=HOUR))
+        job = await scene.job(retention=Retention(age="1h"))
         await self._ended(scene, job, T0)
         await scene.change(job, pause("ann", "wait"), T0)
         await scene.change(job, resume(), T0 + HOUR // 2)
@@ -116,7 +116,7 @@ class Pruning(Topic):
         assert [record["key"] for record in left["records"]] == [f"{kept.id}/00000001"]
 
     async def test_range_skips_go_by_age(self, scene: Scene) -> None:
-        job = await scene.job(retention=Retention(age=HOUR))
+        job = await scene.job(retention=Retention(age="1h"))
         await scene.change(job, pause("ann", "wait"), T0)
         await scene.change(job, resume(), T0 + 10 * MINUTE)
         await scene.fire(T0 + 10 * MINUTE)
@@ -127,12 +127,12 @@ class Pruning(Topic):
         assert await scene.skips(job) == []
 
     async def test_a_new_retention_holds_for_range_skips_too(self, scene: Scene) -> None:
-        job = await scene.job(retention=Retention(age=HOUR))
+        job = await scene.job(retention=Retention(age="1h"))
         await scene.change(job, pause("ann", "wait"), T0)
         await scene.change(job, resume(), T0 + 10 * MINUTE)
         await scene.fire(T0 + 10 * MINUTE)
         now = T0 + 20 * MINUTE
-        await scene.change(job, edit(replace(job, retention=Retention(age=MINUTE))), now)
+        await scene.change(job, edit(replace(job, retention=Retention(age="1m"))), now)
         assert await scene.store.prune(now, 100) == 1
         # What the edit itself answered is not that old.
         assert [skip.reason for skip in await scene.skips(job)] == [Reason.MISFIRE]
@@ -140,7 +140,7 @@ class Pruning(Topic):
     async def test_the_newest_definitions_are_kept_and_those_of_the_history(
         self, scene: Scene
     ) -> None:
-        job = await scene.job(trigger=OnDemand(), retention=Retention(age=HOUR))
+        job = await scene.job(trigger=OnDemand(), retention=Retention(age="1h"))
         for n in range(1, 105):
             await scene.change(job, edit(replace(job, payload=n)), T0 + n)
         # Version 2 was saved at T0 + 1, which is when version 1 was replaced.
@@ -172,7 +172,7 @@ class Pruning(Topic):
         assert left == ["alive", "holder"]
 
     async def test_a_key_is_free_again_when_its_run_is_gone(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), retention=Retention(age=0))
+        job = await scene.job(trigger=OnDemand(), retention=Retention(age="0s"))
         [first] = await scene.run(a_request(job, T0, key="k"))
         await scene.succeed(await scene.claim_one(T0), T0)
         await scene.store.prune(T0, 100)

@@ -11,6 +11,7 @@ import pytest
 from tickwell.domain.execution import Execution, Kind, OutcomeKind, State
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import OnDemand
+from tickwell.errors import InvalidInput
 from tickwell.ports.records import ExecutionFilter
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
@@ -134,6 +135,13 @@ class Reading(Topic):
         found += (execution.id for execution in page.items)
         assert found == sorted(made[1::2], reverse=True)
 
+    @pytest.mark.parametrize("cursor", ["", "nonsense", "[1]", '{"$gt": ""}', "\0", "\ud800"])
+    async def test_a_cursor_that_no_list_of_executions_gave_is_refused(
+        self, scene: Scene, cursor: str
+    ) -> None:
+        with pytest.raises(InvalidInput, match="cursor"):
+            await scene.store.list_executions(ExecutionFilter(), cursor)
+
     async def test_skips_that_touch_a_range_oldest_first(self, scene: Scene) -> None:
         job = await scene.job()
         for now in (minute(3), minute(6), minute(9)):
@@ -158,7 +166,8 @@ class Reading(Topic):
         assert empty == dict.fromkeys(State, 0)
         job = await scene.job(trigger=OnDemand(), project="a")
         await scene.run(*(a_request(job, T0 + n) for n in range(3)), a_request(job, minute(9)))
-        await scene.succeed(await scene.claim_one(T0 + 1, limit=1), T0 + 1)
+        able = frozenset({job.ability})
+        await scene.succeed(await scene.claim_one(T0 + 1, limit=1, abilities=able), T0 + 1)
         expected = dict.fromkeys(State, 0) | {State.WAITING: 3, State.SUCCEEDED: 1}
         assert await scene.store.stats() == expected
         assert await scene.store.stats("a") == expected

@@ -127,7 +127,7 @@ async def _delete_record(scene: Scene) -> Call:
 
 
 async def _prune(scene: Scene) -> Call:
-    job = await scene.job(trigger=OnDemand(), retention=Retention(age=0))
+    job = await scene.job(trigger=OnDemand(), retention=Retention(age="0s"))
     await scene.run(a_request(job, T0))
     await scene.succeed(await scene.claim(T0), T0)
     return lambda: scene.store.prune(minute(1), 10)

@@ -57,7 +57,7 @@ class UnreadableDefinitions(Topic):
     async def test_once_it_can_be_read_nothing_is_missing(
         self, scene: Scene, other: Scene, corrupt: Corrupt
     ) -> None:
-        bad = await scene.job(misfire=Misfire(grace=DAY))
+        bad = await scene.job(misfire=Misfire(grace="1d"))
         mend = await corrupt(bad)
         assert (await other.fire(minute(1))).jobs == 0
         await mend()
@@ -123,8 +123,8 @@ class UnreadableDefinitions(Topic):
     async def test_what_it_has_pending_ends_when_it_can_be_read(
         self, scene: Scene, other: Scene, corrupt: Corrupt
     ) -> None:
-        bad = await scene.job(trigger=OnDemand(), ttl=SECOND)
-        good = await scene.job(trigger=OnDemand(), ttl=SECOND)
+        bad = await scene.job(trigger=OnDemand(), ttl="1s")
+        good = await scene.job(trigger=OnDemand(), ttl="1s")
         await scene.run(a_request(bad, T0), a_request(good, T0))
         mend = await corrupt(bad)
         assert await other.promote(minute(1)) == Promoted(skipped=1)
@@ -156,7 +156,7 @@ class UnreadableDefinitions(Topic):
     async def test_the_history_of_others_is_pruned(
         self, scene: Scene, other: Scene, corrupt: Corrupt
     ) -> None:
-        retention = Retention(age=MINUTE)
+        retention = Retention(age="1m")
         bad = await scene.job(trigger=OnDemand(), retention=retention)
         good = await scene.job(trigger=OnDemand(), retention=retention)
         await scene.run(a_request(bad, T0), a_request(good, T0))
@@ -183,7 +183,7 @@ class UnreadableDefinitions(Topic):
 
     async def test_a_plan_that_fails_holds_up_no_other_job(self, scene: Scene) -> None:
         first = await scene.job(trigger=Every("1m"))
-        bad = await scene.job(trigger=Every("2m"), misfire=Misfire(grace=DAY))
+        bad = await scene.job(trigger=Every("2m"), misfire=Misfire(grace="1d"))
         last = await scene.job(trigger=Every("3m"))
         await scene.run(a_request(bad, T0))
 

@@ -84,7 +84,7 @@ class Wakeups(Topic):
         assert (await scene.store.next_wakeup(T0)).promote == minute(1)
 
     async def test_the_first_to_pass_its_time_to_live(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl=10 * SECOND)
+        job = await scene.job(trigger=OnDemand(), ttl="10s")
         await scene.run(a_request(job, T0), a_request(job, minute(1)))
         assert (await scene.store.next_wakeup(T0)).expire == T0 + 10 * SECOND
         await scene.claim_one(T0)

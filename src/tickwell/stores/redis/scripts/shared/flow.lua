@@ -102,12 +102,13 @@ local function release_job(id, row)
   end
 end
 
-local function cancel(id, row, now)
+local function cancel(id, row, now, why)
   if row[STATE] == RUNNING then
     row[CANCEL], row[CALLED_OFF] = true, false
+    row[REASON] = why or row[REASON]
     touch(id)
   elseif row[STATE] <= PARKED then
-    conclude(id, row, CANCELLED, 'cancelled', now)
+    conclude(id, row, CANCELLED, why or 'cancelled', now)
   end
 end
 
@@ -130,7 +131,7 @@ local function overlapped(id, row, now)
   end
   if row[OVERLAP] == CANCEL_RUNNING then
     local holder = holder_of(row[JOB])
-    cancel(holder, row_of(holder), now)
+    cancel(holder, row_of(holder), now, 'cancelled by a newer fire of the same job')
   end
 end
 

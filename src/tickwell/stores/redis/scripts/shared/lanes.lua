@@ -1,6 +1,15 @@
 -- What is claimable, best rank first, merged over lanes. Needs rows.
 local CHUNK = 100
 
+-- Whether one of these will do: the project's own, or one that is shared with all projects.
+local function is_able(ability, abilities)
+  if abilities[ability] then
+    return true
+  end
+  local handler = string.match(ability, '^call:[^/]*/(.*)$') or string.match(ability, '^call:(.*)$')
+  return handler and abilities['call:*/' .. handler]
+end
+
 -- Each lane: its keys, and what was read of it: id, rank, id, rank.
 local function lanes_of(queues, abilities)
   local lanes, seen = {}, {}
@@ -8,7 +17,7 @@ local function lanes_of(queues, abilities)
     if not seen[queue] then
       seen[queue] = true
       for _, ability in ipairs(redis.call('SMEMBERS', P .. 'lanes:' .. queue)) do
-        if not abilities or abilities[ability] then
+        if not abilities or is_able(ability, abilities) then
           local name = queue .. '\0' .. ability
           lanes[#lanes + 1] = {
             key = 'lane:' .. name, ahead = 'ahead:' .. name, queue = queue, ability = ability,
@@ -108,7 +117,7 @@ local function picker_of_ids(ids, queues, abilities)
   fetch(ids)
   for _, id in ipairs(ids) do
     local row = rows[id]
-    if row and row[STATE] == QUEUED and wanted[row[QUEUE]] and abilities[row[ABILITY]] then
+    if row and row[STATE] == QUEUED and wanted[row[QUEUE]] and is_able(row[ABILITY], abilities) then
       found[#found + 1] = id
     end
   end

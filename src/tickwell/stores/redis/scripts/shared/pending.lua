@@ -36,13 +36,44 @@ local function keep(id, row, entry, pending, limits, now)
   end
 end
 
+-- Skip the fires at these times, to be planned anew; how many.
+local function recall(job, fire_times, now)
+  local ids, named, taken, gates = of_job('live', job), {}, {}, {}
+  fetch(ids)
+  for _, fire_time in ipairs(fire_times) do
+    named[fire_time] = true
+  end
+  for _, id in ipairs(ids) do
+    local row = rows[id]
+    if row[STATE] ~= RUNNING and row[KIND] == FIRE and named[row[FIRE_TIME]] then
+      taken[#taken + 1] = id
+      -- None of them may inherit the permit of another that ends in this same step.
+      move(id, row, WAITING)
+    end
+  end
+  for _, id in ipairs(taken) do
+    if rows[id][GATE] then
+      gates[#gates + 1] = rows[id][GATE]
+    end
+    conclude(id, rows[id], SKIPPED, 'misfire', now)
+  end
+  table.sort(gates)
+  for _, gate in ipairs(gates) do
+    let_in(gate)
+  end
+  return #taken
+end
+
 -- How many were withdrawn, and how many are asked to give up.
-local function change_pending(job, pending, limits, now)
+local function change_pending(job, pending, recalled, limits, now)
   if pending == 'release' then
     release(job, now)
   end
   if pending == 'keep' or pending == 'release' then
     return 0, 0
+  end
+  if pending == 'recall' then
+    return recall(job, recalled, now), 0
   end
   local ids, withdrawn, kept, gates = of_job('live', job), {}, {}, {}
   fetch(ids)

@@ -13,7 +13,7 @@ local function is_new(new)
   elseif existing[STATE] ~= SKIPPED then
     return false
   end
-  return new[N_BACKFILL] or existing[REASON] == 'withdrawn'
+  return new[N_BACKFILL] or existing[REASON] == 'withdrawn' or existing[REASON] == 'misfire'
 end
 
 local function remember(id, row, entry, now)
