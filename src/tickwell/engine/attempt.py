@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome
+from tickwell.domain.policy import Timeout
 from tickwell.engine.lane import Lane
 from tickwell.engine.share import Share
 
@@ -30,6 +31,7 @@ class Attempt:
         "expired",
         "lane",
         "latest",
+        "rank",
         "seated",
         "share",
         "started",
@@ -39,10 +41,13 @@ class Attempt:
         "tick",
         "told",
         "turn",
+        "why",
     )
 
-    def __init__(self, claim: Claim, lane: Lane, share: Share, now: int) -> None:
+    def __init__(self, claim: Claim, lane: Lane, share: Share, now: int, rank: int = 0) -> None:
         self.claim = claim
+        #: Its rank among those that wait for a slot.
+        self.rank = rank
         #: It starts between them: due, and with its whole hard timeout before it counts as lost.
         self.earliest = claim.run_at - EARLIER
         self.latest = min(max(now, claim.run_at) + START_WITHIN, claim.deadline)
@@ -57,6 +62,8 @@ class Attempt:
         self.seated = False
         #: Why it was asked to end, if it was.
         self.stop: OutcomeKind | None = None
+        #: Who cancelled it, in words, if it was not a person.
+        self.why: str | None = None
         #: Monotonic and store time of the start; None while it is held or ready.
         self.started: float | None = None
         self.started_at: int | None = None
@@ -83,12 +90,12 @@ class Attempt:
         """The claim as its report needs it, which may wait for a slow store."""
         return self.claim if self.claim.size < LARGE else replace(self.claim, payload=None)
 
-    def interrupted(self) -> Outcome:
-        """The outcome of an attempt whose task ended by cancellation."""
+    def interrupted(self, *, killed: bool = False) -> Outcome:
+        """The outcome of an attempt whose task ended by cancellation, or was ended by force."""
         kind, timeout = self.stop or OutcomeKind.FAILED, self.claim.job.timeout
         error = {
-            OutcomeKind.TIMED_OUT: f"timed out after {timeout.soft / 1000:g} s",
-            OutcomeKind.CANCELLED: "cancelled on request",
+            OutcomeKind.TIMED_OUT: _timed_out(timeout, killed=killed),
+            OutcomeKind.CANCELLED: self.why or "cancelled on request",
             OutcomeKind.FAILED: "the handler cancelled itself",
         }.get(kind)
         return Outcome(kind=kind, started_at=self.started_at, error=error)
@@ -96,6 +103,13 @@ class Attempt:
     def failed(self, error: Exception) -> Outcome:
         """The outcome of an attempt whose executor raised."""
         return Outcome(kind=OutcomeKind.FAILED, started_at=self.started_at, error=_in_words(error))
+
+
+def _timed_out(timeout: Timeout, *, killed: bool) -> str:
+    """The limit that ended it: one that stopped when asked ended by the soft one."""
+    if killed:
+        return f"timed out: it did not stop within {timeout.hard / 1000:g} s, and was killed"
+    return f"timed out after {timeout.soft / 1000:g} s"
 
 
 def _in_words(error: Exception) -> str:

@@ -90,9 +90,9 @@ class Engine:
         self.pulse_thread = (
             PulseThread(self.pulse, open_pulse_store, events) if open_pulse_store else None
         )
-        reaper = Reaper(store, clock, events, settings, self.wake)
-        reaper.on_workers = self.worker.company.learn
-        services: list[Service] = [reaper]
+        self.reaper = Reaper(store, clock, events, settings, self.wake)
+        self.reaper.on_workers = self.worker.company.learn
+        services: list[Service] = [self.reaper]
         if "planner" in self.roles:
             services.append(
                 Planner(
@@ -102,6 +102,7 @@ class Engine:
                     settings,
                     wake_worker=self.wake_worker,
                     hear=self.hear,
+                    recall=self.worker.recall,
                     prepare=self.executor.prepare if "worker" in self.roles else None,
                     turn=self._turn,
                 )
@@ -109,6 +110,7 @@ class Engine:
         self.tallies = Tallies(store, clock, owner=self.worker.id)
         if "worker" in self.roles:
             services += [self.worker, self.reporter, self.runner.deadlines, self.tallies]
+            services.append(self.worker.refusals)
             events.subscribe(self.tallies.on_event)
         if notifier is not None:
             services.append(Watcher(notifier, settings, self._on_change))
@@ -122,8 +124,10 @@ class Engine:
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
         self.tallies.wake = self._waker("tallies")
+        self.worker.refusals.wake = self._waker("refusals")
         self.worker.on_idle = self._on_idle
         self.worker.on_unreadable = self._on_unreadable
+        self.worker.refusals.on_change = self.wake_pulse
         for each in self._extra:
             each.wake = self._waker(each.name)
         self._heard_at = float("-inf")
@@ -159,6 +163,7 @@ class Engine:
             slots=sum(lane.slots for lane in self.worker.lanes),
             started_at=self._started_at,
             process=own_process(),
+            refusals=self.worker.refusals.announced(),
         )
 
     async def start(self) -> None:
@@ -200,6 +205,7 @@ class Engine:
         await self._flush()
         with contextlib.suppress(TickwellError):  # the last seconds of a chart
             await self.tallies.flush()
+            await self.worker.recall.leave()
         self._stop(*self._loops)
         tasks = list(self._tasks.values())
         await asyncio.wait(tasks, timeout=GOODBYE)
@@ -212,7 +218,7 @@ class Engine:
 
     async def _say_goodbye(self) -> None:
         if self.pulse_thread is not None and self.pulse_thread.has_begun:
-            await self.pulse_thread.stop()
+            await self.end_pulse_thread()
             return
         with contextlib.suppress(TickwellError):  # a store that is away learns it by the silence
             await self.pulse.leave()
@@ -225,9 +231,8 @@ class Engine:
             await self.clock.wait(nobody, 0.01)
 
     def _stop(self, *names: str) -> None:
-        for name in names:
-            if name in self._loops:
-                self._loops[name].stop()
+        for name in (name for name in names if name in self._loops):
+            self._loops[name].stop()
 
     def _waker(self, name: str) -> Callable[[], None]:
         loop = self._loops.get(name)
@@ -245,6 +250,11 @@ class Engine:
     def wake_worker(self) -> None:
         """Something was queued, or a slot came free."""
         self._waker("worker")()
+
+    async def end_pulse_thread(self) -> None:
+        """Stop the heartbeat; also when the event loop of the engine is gone, and nothing else."""
+        if self.pulse_thread is not None and self.pulse_thread.has_begun:
+            await self.pulse_thread.stop()
 
     def wake_pulse(self) -> None:
         """Ask the store now whether an attempt here is to be cancelled."""
@@ -294,6 +304,7 @@ class Engine:
             ok=not problems,
             problems=problems,
             full=self.worker.full(),
+            parked=self.reaper.housekeeping.gaps(),
             in_hand=len(self.runner.in_hand),
             backlog=self.reporter.backlog,
         )

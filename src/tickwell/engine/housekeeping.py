@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection
+from collections import Counter, defaultdict
 
 from tickwell.clock import Clock
 from tickwell.domain.change import Change, Changer, delete
 from tickwell.domain.event import Events, Parked
 from tickwell.domain.execution import LIVE, Execution, State
 from tickwell.domain.job import Entry, JobState
+from tickwell.domain.removed import REMOVED_KIND, removed_document
 from tickwell.domain.share import DELETED_KIND, PROJECT_KIND, PROJECT_PLACE
 from tickwell.domain.worker import Liveness
-from tickwell.ports.records import ExecutionFilter, JobFilter
+from tickwell.engine.coverage import Coverage
+from tickwell.ports.records import ExecutionFilter, JobFilter, Record
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
 #: Rows of the queue that one look reads, and how many looks one round takes at most.
 LOOK = 50
 PAGES = 10
+#: Jobs that are not over yet which one look for those to be removed passes by.
+PASSED = 10_000
 
 
 class Housekeeping:
@@ -32,22 +35,25 @@ class Housekeeping:
         self._pruned_at = float("-inf")
         #: How far the parked have been looked through; none: from the start.
         self._looked_to: str | None = None
+        #: The same for jobs that are to be removed.
+        self._removed_to: str | None = None
+        #: How many are parked, by the reason, as of the last time all were looked through.
+        self.parked: dict[str, int] = {}
+        self._gaps = Counter[str]()
 
     async def run(self, workers: list[Liveness]) -> None:
         """Once per sweep; pruning more rarely."""
-        able = {
-            (queue, ability)
-            for worker in workers
-            if not worker.lost
-            for queue in worker.worker.queues
-            for ability in worker.worker.abilities
-        }
-        await self._park(able)
-        await self._unpark(able)
+        coverage = Coverage(workers)
+        await self._park(coverage)
+        await self._unpark(coverage)
+        await self._remove_finished()
         if self.clock.monotonic() - self._pruned_at >= self.settings.prune_every:
             await self._prune()
-            await self._remove_finished()
             await self._clear_deleted_projects()
+
+    def gaps(self) -> list[str]:
+        """Why executions are parked, in words."""
+        return [f"{reason}: {count} parked" for reason, count in self.parked.items()]
 
     async def _prune(self) -> None:
         """So much a round; what is left over is the next round's."""
@@ -56,7 +62,7 @@ class Housekeeping:
                 self._pruned_at = self.clock.monotonic()
                 return
 
-    async def _park(self, able: Collection[tuple[str, str]]) -> None:
+    async def _park(self, coverage: Coverage) -> None:
         """Take what no live worker can run out of the queue.
 
         A short look is enough where all is well: reading 5,000 of a healthy backlog at every
@@ -68,36 +74,63 @@ class Housekeeping:
                 states=frozenset({State.QUEUED}), due_before=now - int(self.settings.sweep * 1000)
             )
             page = await self.store.list_executions(overdue, limit=LOOK)
-            stuck = [one for one in page.items if not _is_able(one, able)]
+            stuck = defaultdict[str, list[Execution]](list)
+            for one in page.items:
+                if gap := coverage.gap(one):
+                    stuck[gap].append(one)
             if not stuck:
                 return
-            ids, reason = [one.id for one in stuck], "no live worker knows its handler"
-            parked = set(await self.store.settle(ids, {State.QUEUED}, State.PARKED, reason, now))
-            counted = Counter(one.ability for one in stuck if one.id in parked)
-            for ability, count in counted.items():
-                self.events.emit(Parked(ability=ability, executions=count))
+            for reason, some in stuck.items():
+                await self._park_for(reason, some, now)
 
-    async def _unpark(self, able: Collection[tuple[str, str]]) -> None:
+    async def _park_for(self, reason: str, stuck: list[Execution], now: int) -> None:
+        ids = [one.id for one in stuck]
+        parked = set(await self.store.settle(ids, {State.QUEUED}, State.PARKED, reason, now))
+        counted = Counter((one.ability, one.queue) for one in stuck if one.id in parked)
+        for (ability, queue), count in counted.items():
+            event = Parked(ability=ability, queue=queue, executions=count, reason=reason)
+            self.events.emit(event)
+
+    async def _unpark(self, coverage: Coverage) -> None:
         """So much a round, from where the last one stopped: what is new hides nothing old."""
         parked = ExecutionFilter(states=frozenset({State.PARKED}))
         for _ in range(PAGES):
             page = await self.store.list_executions(parked, self._looked_to, self.settings.batch)
-            ids = [one.id for one in page.items if _is_able(one, able)]
+            ids = [one.id for one in page.items if not coverage.gap(one)]
             if ids:
                 await self.store.settle(ids, {State.PARKED}, State.WAITING, "", self.clock.now())
+            self._gaps.update(filter(None, map(coverage.gap, page.items)))
             self._looked_to = page.cursor
             if page.cursor is None:
+                self.parked, self._gaps = dict(self._gaps), Counter()
                 return
 
     async def _remove_finished(self) -> None:
-        where = JobFilter(states=frozenset({JobState.FINISHED}), auto_remove=True)
-        page = await self.store.list_jobs(where, limit=self.settings.batch)
-        for entry in page.items:
-            job = entry.job
-            live = ExecutionFilter(project=job.project, job_id=job.id, states=LIVE)
-            if not (await self.store.list_executions(live, limit=1)).items:
-                changer = _delete_if_finished(job.version)
-                await self.store.change_jobs(job.project, [job.id], changer, self.clock.now())
+        """Delete finished jobs that ask for it, a bounded number a sweep."""
+        finished = frozenset({JobState.FINISHED})
+        where = JobFilter(states=finished, auto_remove=True, look=PASSED)
+        for _ in range(PAGES):
+            page = await self.store.list_jobs(where, self._removed_to, LOOK)
+            for entry in page.items:
+                await self._remove_unless_live(entry)
+            self._removed_to = page.cursor
+            if page.cursor is None:
+                return
+
+    async def _remove_unless_live(self, entry: Entry) -> None:
+        job = entry.job
+        live = ExecutionFilter(project=job.project, job_id=job.id, states=LIVE)
+        if not (await self.store.list_executions(live, limit=1)).items:
+            await self._remember(entry)
+            changer = _delete_if_finished(job.version)
+            await self.store.change_jobs(job.project, [job.id], changer, self.clock.now())
+
+    async def _remember(self, entry: Entry) -> None:
+        """Keep the count of a job that code declares, before it goes: the code brings it back."""
+        job, document = entry.job, removed_document(entry)
+        if job.declared is not None:
+            record = Record(kind=REMOVED_KIND, project=job.project, key=job.name, document=document)
+            await self.store.put_record(record, self.clock.now())
 
     async def _clear_deleted_projects(self) -> None:
         """Delete what was added to a project by whoever had not heard yet that it is gone."""
@@ -123,7 +156,3 @@ def _delete_if_finished(version: int) -> Changer:
         return deleting(entry, now)
 
     return change
-
-
-def _is_able(execution: Execution, able: Collection[tuple[str, str]]) -> bool:
-    return (execution.queue, execution.ability) in able

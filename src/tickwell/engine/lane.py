@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tickwell.domain.share import NO_LIMIT
+from tickwell.engine.line import Line
 from tickwell.engine.share import HOPED_DURATION, WEIGHT, Share
 from tickwell.ports.executor import Sort
 from tickwell.ports.records import CLAIM_BYTES
@@ -14,7 +14,6 @@ from tickwell.settings import Settings
 
 if TYPE_CHECKING:
     from tickwell.domain.execution import Claim
-    from tickwell.engine.attempt import Attempt
 
 #: Batches that all workers together claim beyond their slots, so that a burst does not wait for
 #: claims: 10,000 at one instant with the default batch.
@@ -23,6 +22,9 @@ AHEAD = 20
 #: the event loop for 5 ms, by which the few fires of one project would be late beside a crowd of
 #: another's (`./run bench fairness`).
 AMONG_SEVERAL = 4
+#: Seconds without a claim after which a worker with a full hand looks for what has a better rank;
+#: after looks in vain it doubles up to the longest.
+LOOK_AFTER, LONGEST_LOOK = 0.5, 4.0
 #: Projects whose shares are remembered although nothing of them is in hand.
 REMEMBERED = 1000
 
@@ -44,8 +46,13 @@ class Lane:
         #: Told as timed out or given back, and still taking a slot.
         self.abandoned = 0
         #: Due, waiting for a slot.
-        self.ready: deque[Attempt] = deque()
+        self.ready = Line()
         self.mean = HOPED_DURATION
+        #: No attempt has ended yet: the mean is nothing but hope.
+        self.is_cold = True
+        #: When something was last asked for, monotonic; seconds until a look past a full hand.
+        self.asked_at = 0.0
+        self.look_after = LOOK_AFTER
         #: Workers, this one among them, that claim from the same queues.
         self.company = 1
         #: When a slot was last filled or freed, monotonic.
@@ -80,6 +87,8 @@ class Lane:
 
     def observe(self, seconds: float) -> None:
         """Learn from an attempt's duration how far ahead it is worth claiming."""
+        if self.is_cold:
+            self.mean, self.is_cold = seconds * 1000, False
         self.mean += (seconds * 1000 - self.mean) * WEIGHT
 
     def ahead(self) -> int:
@@ -107,9 +116,31 @@ class Lane:
         room = min(capacity - in_hand, step)
         if in_hand >= slots and room < min(step, capacity - capacity // 2):
             return 0
+        if self.is_cold and (self.busy or in_hand < slots):
+            # Nobody knows how long they take: a hand full of what is due would keep out whatever
+            # has a better rank. What is held for an instant before anything runs may be a burst.
+            room = min(room, slots - in_hand)
         if self.bytes >= CLAIM_BYTES:  # large payloads are not held ahead
             room = min(room, slots - in_hand)
         return max(min(room, self._worth_asking_for()), 0)
+
+    def look_past(self, now: float) -> int:
+        """How many to claim although there is no room: something better may have come meanwhile.
+
+        Durations may turn out longer than they were: then thousands are in hand that would start
+        before it. As many of the worst are given back.
+        """
+        if not self.ready or now - self.asked_at < self.look_after:
+            return 0
+        return max(self.slots // 10, 1)
+
+    def looked_past(self, *, in_vain: bool) -> None:
+        """What was claimed in vain is written twice: the next look is later."""
+        self.look_after = min(self.look_after * 2, LONGEST_LOOK) if in_vain else LOOK_AFTER
+
+    def overfull(self) -> int:
+        """How many of those that wait for a slot are more than can start within the lead."""
+        return min(self.in_hand - self.held() - self.slots - self.ahead(), len(self.ready))
 
     def _worth_asking_for(self) -> int:
         """A store that has to stop at large payloads has looked at the others for nothing."""

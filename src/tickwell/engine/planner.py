@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tickwell.clock import Clock
+from tickwell.domain.absence import Absence, live_since
 from tickwell.domain.event import Events, JobUnreadable, Planned
+from tickwell.domain.execution import LIVE, Execution, Kind
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan, plan
+from tickwell.engine.recall import Recall
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import Turn
-from tickwell.ports.records import Fired, Wakeup
+from tickwell.ports.records import ExecutionFilter, Fired, Wakeup
 from tickwell.ports.store import QueueStore
 from tickwell.settings import Settings
 
@@ -34,6 +37,7 @@ class Planner:
         *,
         wake_worker: Callable[[], None],
         hear: Callable[[], None],
+        recall: Recall,
         prepare: Callable[[Job], None] | None = None,
         turn: Turn | None = None,
     ) -> None:
@@ -43,6 +47,10 @@ class Planner:
         self.settings = settings
         self.wake_worker = wake_worker
         self.hear = hear
+        self.recall = recall
+        #: Absences that all jobs have been planned after, and what was live after the last one.
+        self.planned_after = 0
+        self.live: dict[str, Execution] | None = None
         #: Called with a job of each kind of target that was planned, ahead of its instant.
         self.prepare = prepare
         self.turn = turn
@@ -53,11 +61,15 @@ class Planner:
 
     async def step(self) -> float:
         """Fire, promote, and say how long to rest."""
+        return await self.recall.attend(self.name, self._step)
+
+    async def _step(self) -> float:
         require_fresh_clock(self.clock, self.settings)
         if self.turn is not None and (rest := await self.turn.rest()):
             return rest
         now, batch = self.clock.now(), self.settings.batch
         in_turn = self.in_turn
+        absences = await self._look_after_absence()
         fired = await self._fire(now, batch, in_turn=in_turn)
         self.in_turn = fired.more and not in_turn
         promoted = await self.store.promote(now, self.horizon, batch)
@@ -69,16 +81,33 @@ class Planner:
             self.events.emit(Planned(executions=fired.executions, skipped=fired.skipped))
         if fired.more or promoted.more or in_turn:
             return 0.0
+        self.planned_after, self.live = absences, None
         wakeup = await self.store.next_wakeup(now)
         for one in wakeup.unreadable:
             self.events.emit(JobUnreadable(job=one.job, why=one.why))
         return self._rest(wakeup)
 
+    async def _look_after_absence(self) -> int:
+        """What is live, if jobs may have to be planned after an absence; how many there were."""
+        absences = self.recall.presence.answered_for
+        if absences != self.planned_after and self.live is None:
+            where = ExecutionFilter(states=LIVE, kind=Kind.FIRE)
+            # The newest first, so that of several of a job the oldest is remembered.
+            tried = [one async for one in self.recall.listed(where) if not one.is_untried]
+            self.live = {one.job_id: one for one in tried}
+        return absences
+
+    def _absence(self, job: Job) -> Absence | None:
+        if self.live is None:
+            return None
+        run = self.live.get(job.id)
+        return Absence(live_since(run, job) if run is not None else None)
+
     async def _fire(self, now: int, batch: int, *, in_turn: bool) -> Fired:
         near: dict[type, Job] = {}
 
         def planner(job: Job, cursor: Cursor) -> Plan:
-            made = plan(job, cursor, now, self.horizon)
+            made = plan(job, cursor, now, self.horizon, self._absence(job))
             if made.executions:
                 near[type(job.target)] = job
             for new in made.executions:

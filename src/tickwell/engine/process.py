@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 _PROC = Path("/proc")
+#: Zombie, dead.
+_ENDED = frozenset({"Z", "X", "x"})
 
 
 def own_process() -> str:
@@ -38,12 +40,23 @@ def is_gone(process: str) -> bool:
     except OSError:
         pass
     try:
-        return _began(pid) != began
+        state, threads, began_at = _stat(pid)
     except (OSError, ValueError, IndexError):
         return False
+    # A zombie runs nothing more: its parent has only not asked yet how it ended. One with threads
+    # left is a process whose first thread has ended before the others.
+    return began_at != began or (state in _ENDED and threads <= 1)
 
 
 def _began(pid: int) -> int:
-    """Clock ticks from the boot to its start; its name, which may hold anything, is in brackets."""
+    return _stat(pid)[2]
+
+
+def _stat(pid: int) -> tuple[str, int, int]:
+    """The state, the number of threads, and the clock ticks from the boot to its start.
+
+    Its name, which may hold anything, is in brackets.
+    """
     stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
-    return int(stat.rpartition(") ")[2].split()[19])
+    fields = stat.rpartition(") ")[2].split()
+    return fields[0], int(fields[17]), int(fields[19])

@@ -13,6 +13,7 @@ from tickwell.engine.loop import Loop
 from tickwell.engine.pulse import Pulse
 from tickwell.errors import TickwellError
 from tickwell.ports.store import Store
+from tickwell.threads import AwaitedThread
 
 
 class PulseThread:
@@ -26,7 +27,7 @@ class PulseThread:
         self.events = events
         self.clock: Clock = pulse.clock
         self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._main, name="tickwell-pulse", daemon=True)
+        self._thread = AwaitedThread(self._main, "tickwell-pulse")
         self._store: Store | None = None
         self._home: asyncio.AbstractEventLoop | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -42,7 +43,13 @@ class PulseThread:
         """Open the store, in this thread, when it is not open yet; then beat."""
         if self._store is None:
             store = self.open_store()
-            await store.open()
+            try:
+                await store.open()
+            except BaseException:
+                # The next try makes another: what this one has dialled is not left open beside it.
+                with contextlib.suppress(TickwellError):
+                    await store.close()
+                raise
             self._store = self.pulse.store = store
         return await self.pulse.step()
 
@@ -64,10 +71,11 @@ class PulseThread:
 
     async def stop(self) -> None:
         """End, with a last beat that says so."""
-        await asyncio.to_thread(self._ready.wait)  # whoever started it may have been interrupted
+        if not self._ready.is_set():  # whoever started it may have been interrupted
+            await asyncio.to_thread(self._ready.wait)
         if self._loop is not None and self._service_loop is not None:
             self._loop.call_soon_threadsafe(self._service_loop.stop)
-            await asyncio.to_thread(self._thread.join, 10)
+            await self._thread.ended(10)
 
     def _main(self) -> None:
         asyncio.run(self._run())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Events, Recovered, WorkerLost
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.policy import MANY_LOST
 from tickwell.domain.worker import Liveness
 from tickwell.engine.housekeeping import Housekeeping
 from tickwell.engine.planner import require_fresh_clock
@@ -56,6 +58,8 @@ class Reaper:
         self.on_workers: Callable[[list[Liveness]], None] = lambda _workers: None
         self.housekeeping = Housekeeping(store, clock, events, settings)
         self._seen: dict[str, _Seen] = {}
+        #: Lost workers with many attempts, of which there are more than one batch.
+        self._crowded: set[str] = set()
         self._last_look = float("-inf")
 
     async def step(self) -> float:
@@ -114,20 +118,37 @@ class Reaper:
         orphans = await self.store.orphans(now, self.settings.batch)
         if not orphans:
             return False
-        reports = [decide(claim, _lost(claim, now), now) for claim in orphans]
+        crowded = self._crowds(orphans, now)
+        reports = [
+            decide(claim, _lost(claim, now, in_crowd=claim.worker in crowded), now)
+            for claim in orphans
+        ]
         finished = await self.store.finish(reports, now)
         refused = {report.claim.id for report in finished.refused}
         recovered = [claim.id for claim in orphans if claim.id not in refused]
         if recovered:
             self.events.emit(Recovered(executions=recovered))
         self.wake()
-        return len(orphans) == self.settings.batch
+        more = len(orphans) == self.settings.batch
+        self._crowded = crowded if more else set()
+        return more
+
+    def _crowds(self, orphans: Sequence[Claim], now: int) -> set[str]:
+        """Workers that went away with so many attempts that none of them is known as the cause."""
+        held = Counter(claim.worker for claim in orphans if not _is_overdue(claim, now))
+        return self._crowded | {worker for worker, count in held.items() if count >= MANY_LOST}
 
 
-def _lost(claim: Claim, now: int) -> Outcome:
+def _is_overdue(claim: Claim, now: int) -> bool:
+    """Whether it is lost by its own deadline, however its worker is."""
+    return claim.deadline < now
+
+
+def _lost(claim: Claim, now: int, *, in_crowd: bool) -> Outcome:
     """The outcome of an attempt that nobody will report; one held for its instant waits on."""
     return Outcome(
         kind=OutcomeKind.LOST,
         error="the worker went away, or hung",
         delay=claim.run_at - now if claim.run_at > now else None,
+        in_crowd=in_crowd and not _is_overdue(claim, now),
     )

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.job import Job, rank
 from tickwell.domain.outcome import Outcome
 from tickwell.engine.attempt import Attempt
 from tickwell.engine.deadlines import Deadlines
 from tickwell.engine.ends import Ends
 from tickwell.engine.instants import Instants
 from tickwell.engine.lane import AHEAD, Lane
+from tickwell.engine.presence import Presence
 from tickwell.engine.reporter import HELD_BATCHES, MANY, Reporter
+from tickwell.engine.returns import give_back_late
 from tickwell.engine.share import Share
-from tickwell.ports.executor import Executor, Sort
+from tickwell.ports.executor import Executor, Killed, Sort
 from tickwell.settings import Settings
 
 
@@ -26,6 +29,7 @@ class Runner:
     def __init__(
         self, executor: Executor, reporter: Reporter, clock: Clock, settings: Settings
     ) -> None:
+        self.presence = Presence(clock)
         self.executor = executor
         self.reporter = reporter
         self.clock = clock
@@ -36,6 +40,8 @@ class Runner:
         self._instants = Instants(clock, self._come, self._is_crowded)
         self._ends = Ends(self._settle, HELD_BATCHES * settings.batch)
         self._trusted_until = float("-inf")
+        #: Called with a job that this process may not run, and why; before its claim goes back.
+        self.on_refusal: Callable[[Job, str], None] = lambda _job, _why: None
         #: In which attempts begin: not in that of the attempt whose end makes room for them.
         self._context = copy_context()
 
@@ -74,12 +80,15 @@ class Runner:
         now = self.clock.now()
         self._context = copy_context()
         lane.observe_sizes(claims)
+        due, worst = list[Attempt](), -(1 << 62)
         for claim in claims:
+            # The store's order stands, which knows more: fairness is part of its ranks.
+            worst = max(worst, rank(claim.run_at, claim.job.priority))
             share = lane.share_of(claim.job.project)
             if not lane.has_room_for(share):
                 self.reporter.report(claim, self._put_off(claim, share), now)
                 continue
-            attempt = Attempt(claim, lane, share, now)
+            attempt = Attempt(claim, lane, share, now, worst)
             self.in_hand[claim.id] = attempt
             lane.in_hand += 1
             lane.bytes += claim.size
@@ -87,7 +96,8 @@ class Runner:
             if claim.run_at > now:
                 self._hold(attempt)
             else:
-                lane.ready.append(attempt)
+                due.append(attempt)
+        lane.ready.join(due)
         self._fill(lane, self.clock.monotonic())
 
     def _hold(self, attempt: Attempt) -> None:
@@ -100,8 +110,9 @@ class Runner:
         self._instants.add(attempt)
 
     def _come(self, lane: Lane, attempts: list[Attempt]) -> None:
+        give_back_late(self, attempts[0].claim.run_at)
         self.reporter.hold(len(attempts))
-        lane.ready.extend(attempts)
+        lane.ready.join(attempts)
         self._fill(lane, self.clock.monotonic())
 
     def _is_crowded(self, lane: Lane, share: Share) -> bool:
@@ -116,7 +127,7 @@ class Runner:
                 continue
             share = attempt.share
             if share.is_full():
-                share.held.append(attempt)
+                share.held.join([attempt])
                 continue
             attempt.seated = True
             lane.busy += 1
@@ -149,9 +160,9 @@ class Runner:
                 attempt.started, attempt.started_at = started, now
                 self.deadlines.watch(attempt, started)
                 outcome = await self.executor.run(attempt.claim)
-                outcome.started_at = now
-        except asyncio.CancelledError:
-            outcome = attempt.interrupted()
+                outcome.started_at = None if outcome.not_here else now
+        except asyncio.CancelledError as error:
+            outcome = attempt.interrupted(killed=isinstance(error, Killed))
         except Exception as error:  # noqa: BLE001 - an executor that raises is a failed attempt
             outcome = attempt.failed(error)
         lane, task = attempt.lane, attempt.task
@@ -188,7 +199,7 @@ class Runner:
             lane.observe(seconds)
             share.observe(seconds)
         if share.held and (first := share.next_held()) is not None:
-            lane.ready.appendleft(first)
+            lane.ready.join([first])
         if lane.ready:
             self._fill(lane, now)
         if attempt.told:
@@ -211,6 +222,8 @@ class Runner:
         self.deadlines.forget(attempt)
         if self.in_hand.get(attempt.claim.id) is attempt:
             del self.in_hand[attempt.claim.id]
+        if outcome.not_here:
+            self.on_refusal(attempt.claim.job, outcome.error or "")
         if outcome.kind is not OutcomeKind.LOST:
             self.reporter.report(attempt.told_of(), outcome, at)
 
@@ -244,13 +257,14 @@ class Runner:
                 outcome.error += ", and takes its slot until it ends"
         self._tell(attempt, outcome)
 
-    def cancel(self, id: str, number: int) -> None:
-        """Somebody asked for it."""
+    def cancel(self, id: str, number: int, why: str | None = None) -> None:
+        """Stop it: a person asked for it, or a policy, in these words."""
         attempt = self.in_hand.get(id)
         if attempt is None or attempt.claim.attempt != number or attempt.stop is not None:
             return
+        attempt.why = why
         if attempt.task is None:
-            self.finish_early(attempt, Outcome(kind=OutcomeKind.CANCELLED, error="cancelled"))
+            self.finish_early(attempt, Outcome(kind=OutcomeKind.CANCELLED, error=why))
         else:
             attempt.ask_to_stop(OutcomeKind.CANCELLED)
 
@@ -279,7 +293,7 @@ class Runner:
         for _ in range(share.seats - share.seated):
             if (first := share.next_held()) is None:
                 break
-            lane.ready.append(first)
+            lane.ready.join([first])
         self._fill(lane, now)
         most = 2 * share.startable(lane.slots, lane.lead)
         if now - share.moved_at > max(self.settings.lead, 0.1):

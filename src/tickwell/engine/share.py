@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 from tickwell.domain.share import NO_LIMIT
+from tickwell.engine.line import Line
 from tickwell.ids import spread
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Share:
         self.seated = 0
         self.in_hand = 0
         #: Due, with slots free perhaps, but not for this project.
-        self.held: deque[Attempt] = deque()
+        self.held = Line()
         self.mean = HOPED_DURATION
         #: When one of its slots was last filled or freed, monotonic.
         self.moved_at = 0.0

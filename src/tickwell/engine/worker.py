@@ -7,12 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tickwell.clock import Clock
+from tickwell.domain.ability import is_able
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.worker import Pulse
 from tickwell.engine.attempt import Attempt
 from tickwell.engine.company import Company
 from tickwell.engine.lane import Lane
 from tickwell.engine.queues import OpenQueues
+from tickwell.engine.recall import Recall
+from tickwell.engine.refusals import Refusals
+from tickwell.engine.returns import give_back_worst
 from tickwell.engine.runner import Runner
 from tickwell.engine.shares import Shares
 from tickwell.ports.records import CLAIM_BYTES, ClaimRequest
@@ -38,6 +42,7 @@ class Worker:
         lanes: Mapping[Lane, frozenset[str]],
         new_id: Callable[[], str],
     ) -> None:
+        self.recall = Recall(store, clock, settings, runner, lambda: self.id)
         self.store = store
         self.clock = clock
         self.settings = settings
@@ -45,6 +50,8 @@ class Worker:
         self.lanes = lanes
         self.new_id = new_id
         self.queues = OpenQueues(store, clock, settings.queues)
+        self.refusals = Refusals(store, clock, runner.executor)
+        runner.on_refusal = self.refusals.add
         self.shares = Shares(store, clock, settings)
         self.company = Company(store, clock, settings.queues, lanes.keys())
         self.id = new_id()
@@ -62,6 +69,9 @@ class Worker:
         """Claim for each lane with room; say how long to rest."""
         if self.draining or not self.runner.is_trusted():
             return self.settings.poll  # a beat that succeeds wakes this loop
+        return await self.recall.attend(self.name, self._step)
+
+    async def _step(self) -> float:
         await self.shares.look(self.lanes)
         await self.company.look()
         await self._find_lost_claims()
@@ -70,7 +80,7 @@ class Worker:
         queues = await self.queues.look()
         asked_at = self.clock.now()
         for lane, abilities in self.lanes.items():
-            room = 0 if self.runner.is_backed_up() else lane.room()
+            room, looks = self._room(lane)
             if room and abilities and queues and not self.is_draining():
                 asked, repeats = True, lane in self._unanswered
                 claims = await self._claim(lane, abilities, room)
@@ -78,11 +88,31 @@ class Worker:
                     self.runner.refuse(claims)
                     continue
                 self.runner.take(claims, lane)
+                if looks:
+                    self._give_back_for(claims, lane)
                 self._rests = self._rests and not claims
                 # The answer to an old request says nothing of what has come due since.
-                filled = filled or repeats or len(claims) == room or is_cut(claims)
+                filled = filled or repeats or (len(claims) == room and not looks) or is_cut(claims)
         self._notice_idle()
         return 0.0 if filled else await self._rest(asked_at if asked else None)
+
+    def _room(self, lane: Lane) -> tuple[int, bool]:
+        """How many to claim; and whether that is a look for something better than is in hand."""
+        if self.runner.is_backed_up():
+            return 0, False
+        now = self.clock.monotonic()
+        room, looks = lane.room(), False
+        if not room:
+            room = lane.look_past(now)
+            looks = room > 0
+        if room:
+            lane.asked_at = now
+        return room, looks
+
+    def _give_back_for(self, claims: Sequence[Claim], lane: Lane) -> None:
+        """Give back as many of the worst as were claimed in a look; none was better: in vain."""
+        given = set(give_back_worst(self.runner, lane, len(claims)))
+        lane.looked_past(in_vain=given.issuperset(claim.id for claim in claims))
 
     def _notice_idle(self) -> None:
         if self.runner.in_hand or self.runner.reporter.backlog:
@@ -109,6 +139,7 @@ class Worker:
                 limit=limit,
                 queues=self.queues.open,
                 abilities=abilities,
+                left_out=self.refusals.left_out,
             )
         self._unanswered[lane] = request  # until the store has answered
         claims = await self._ask(request)
@@ -173,7 +204,7 @@ class Worker:
         known, unknown = self.runner.known(), set()
         for owned in pulse.owned:
             if owned.cancel:
-                self.runner.cancel(owned.id, owned.attempt)
+                self.runner.cancel(owned.id, owned.attempt, owned.why)
             if (owned.id, owned.attempt) not in known:
                 unknown.add((owned.id, owned.attempt))
                 # Unknown twice in a row: not a claim whose reply is on its way.
@@ -217,8 +248,8 @@ class Worker:
                 del self._unanswered[lane]
 
     def _lane_of(self, claim: Claim, default: Lane) -> Lane:
-        ability = claim.job.target.ability
-        return next((lane for lane, can in self.lanes.items() if ability in can), default)
+        ability = claim.job.ability
+        return next((lane for lane, can in self.lanes.items() if is_able(ability, can)), default)
 
     def release_waiting(self) -> None:
         """Give back everything that has not started; claim nothing more."""

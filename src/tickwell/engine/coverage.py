@@ -1,0 +1,49 @@
+"""Coverage: whether a live worker can run an execution, and if none can, why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tickwell.domain.ability import handler_of, is_able, is_call
+from tickwell.domain.execution import Execution
+from tickwell.domain.worker import Liveness, Worker
+
+
+class Coverage:
+    """What live workers can run, by the queues that they serve."""
+
+    def __init__(self, workers: Iterable[Liveness]) -> None:
+        self._workers = [each.worker for each in workers if not each.lost]
+        #: By queue and ability: asked once for all executions of a lane.
+        self._able: dict[tuple[str, str], list[Worker]] = {}
+        self._refusals = {
+            (worker.id, refusal.job, refusal.version): refusal.why
+            for worker in self._workers
+            for refusal in worker.refusals
+        }
+
+    def gap(self, execution: Execution) -> str:
+        """Why no live worker can run it; empty: one can."""
+        lane = execution.queue, execution.ability
+        able = self._able.get(lane)
+        if able is None:
+            able = self._able[lane] = self._find_able(*lane)
+        if not able:
+            return self._missing(*lane)
+        if not self._refusals:
+            return ""
+        refused = execution.job_id, execution.job_version
+        reasons = [self._refusals.get((worker.id, *refused)) for worker in able]
+        return "" if None in reasons else f"no live worker may run it: {reasons[0]}"
+
+    def _find_able(self, queue: str, ability: str) -> list[Worker]:
+        serving = [each for each in self._workers if queue in each.queues]
+        return [each for each in serving if is_able(ability, each.abilities)]
+
+    def _missing(self, queue: str, ability: str) -> str:
+        if not any(queue in each.queues for each in self._workers):
+            return f"no live worker serves queue {queue!r}"
+        what = f"knows handler {handler_of(ability)!r}" if is_call(ability) else "sends webhooks"
+        if any(is_able(ability, each.abilities) for each in self._workers):
+            return f"no live worker of queue {queue!r} {what}"
+        return f"no live worker {what}"

@@ -1,0 +1,161 @@
+"""Recall: fires that came due while no process was there are planned again, by the policy.
+
+They were planned ahead and have not started. See `domain.change.recall`, and docs/policies.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from tickwell.clock import Clock
+from tickwell.domain.change import recall, to_recall
+from tickwell.domain.execution import Execution, Kind, Reason, State
+from tickwell.domain.job import Entry
+from tickwell.domain.policy import DAY, OnMisfire
+from tickwell.domain.share import PROJECT_PLACE
+from tickwell.domain.worker import Liveness
+from tickwell.engine.presence import EVER, SLACK, Away
+from tickwell.engine.process import is_gone
+from tickwell.engine.returns import give_back_missed
+from tickwell.engine.runner import Runner
+from tickwell.errors import NotFound
+from tickwell.ports.records import ExecutionFilter, Record
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+
+#: Seconds until a service looks again whose releases are still to be written.
+SOON = 0.05
+#: Executions, and jobs, that one call reads.
+PAGE = 1_000
+#: What has not started.
+UNSTARTED = frozenset({State.WAITING, State.QUEUED, State.BLOCKED})
+#: The record of the last process that stopped, kept for so many milliseconds.
+KIND, KEY, KEPT = "presence", "stopped", 35 * DAY
+
+
+class Recall:
+    """Asked before anything is planned or claimed: after an absence the policy comes first."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        settings: Settings,
+        runner: Runner,
+        worker_id: Callable[[], str],
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.settings = settings
+        self.runner = runner
+        self.worker_id = worker_id
+        self.presence = runner.presence
+        self._lock = asyncio.Lock()
+
+    async def attend(self, service: str, step: Callable[[], Awaitable[float]]) -> float:
+        """Take a step of a service, once what came due in its absence is recalled."""
+        self.presence.begin(service)
+        rest = await step() if await self.look() else SOON
+        self.presence.end(service, rest)
+        return rest
+
+    async def look(self) -> bool:
+        """Recall what came due in an absence; False: not yet, releases are still to be written."""
+        if self.presence.away is None and not self._lock.locked():
+            return True
+        async with self._lock:
+            away, now = self.presence.away, self.clock.now()
+            if away is None:
+                return True
+            give_back_missed(self.runner, away.since, now)
+            unwritten = self.runner.reporter.unwritten()
+            if any(away.since <= claim.run_at <= now for claim in unwritten):
+                return False
+            since, until = await self._bounds(away, now)
+            if since < until:
+                await self._recall(since, until, now)
+            self.presence.answered(away)
+        return True
+
+    async def leave(self) -> None:
+        """Note that a process was here until now: what it leaves in the queue was met by it."""
+        now = self.clock.now()
+        record = Record(
+            kind=KIND,
+            project=PROJECT_PLACE,
+            key=KEY,
+            document={"at": now},
+            expires_at=now + KEPT,
+        )
+        await self.store.put_record(record, now)
+
+    async def _bounds(self, away: Away, now: int) -> tuple[int, int]:
+        """From when to when no process was there, as far as the store knows of others."""
+        since, until = away.since, now
+        if away.no_store:
+            return since, until
+        for other in await self.store.list_workers():
+            if other.worker.id == self.worker_id():
+                continue
+            if not _is_dead(other) and self._was_there(other, away, now):
+                until = min(until, other.worker.started_at)
+            else:
+                since = max(since, other.seen_at)
+        if away.since == EVER:
+            stopped = await self.store.get_record(KIND, PROJECT_PLACE, KEY, now)
+            since = max(since, stopped.document["at"] if stopped is not None else EVER)
+        return since, until
+
+    def _was_there(self, other: Liveness, away: Away, now: int) -> bool:
+        """Whether another process lived meanwhile.
+
+        A beat of just now proves nothing if this process stood still: the other one may have, too.
+        """
+        if away.since == EVER:
+            return now - other.seen_at < self.settings.ttl * 1000
+        return away.since < other.seen_at < now - SLACK
+
+    async def _recall(self, since: int, until: int, now: int) -> None:
+        found = defaultdict[str, defaultdict[str, list[Execution]]](lambda: defaultdict(list))
+        where = ExecutionFilter(states=UNSTARTED, kind=Kind.FIRE, due_before=until)
+        async for one in self.listed(where):
+            if one.run_at >= since and one.is_untried:
+                found[one.project][one.job_id].append(one)
+        for project, jobs in found.items():
+            ids = list(jobs)
+            for start in range(0, len(ids), PAGE):
+                for entry in await self.store.get_jobs(project, ids[start : start + PAGE]):
+                    await self._recall_job(entry, jobs[entry.job.id], now)
+
+    async def _recall_job(self, entry: Entry, due: list[Execution], now: int) -> None:
+        job, fires = entry.job, to_recall(entry, due, now)
+        if not fires:
+            return
+        if job.trigger.follows_finish:
+            # It counts from the end of its run, so there is no time to go back to.
+            if job.misfire.policy is OnMisfire.SKIP:
+                ids = [one.id for one in due if one.fire_time in fires]
+                await self.store.settle(ids, UNSTARTED, State.SKIPPED, Reason.MISFIRE, now)
+            return
+        with contextlib.suppress(NotFound):  # pruned meanwhile
+            await self.store.change_jobs(job.project, [job.id], recall(fires), now)
+
+    async def listed(self, where: ExecutionFilter) -> AsyncIterator[Execution]:
+        """All executions of a list, page by page."""
+        cursor: str | None = None
+        while True:
+            page = await self.store.list_executions(where, cursor, PAGE)
+            for one in page.items:
+                yield one
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+
+def _is_dead(one: Liveness) -> bool:
+    here = one.worker.host == socket.gethostname()
+    return one.lost or (here and is_gone(one.worker.process))
