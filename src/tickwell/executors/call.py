@@ -10,10 +10,10 @@ import signal
 from collections.abc import Awaitable, Coroutine, Mapping
 from typing import Any
 
+from tickwell.domain.ability import handler_of
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
-from tickwell.domain.target import Call
 from tickwell.errors import InvalidPayload, UnknownHandler
 from tickwell.executors.handlers import Handler, Handlers
 from tickwell.executors.isolated import Children
@@ -48,8 +48,12 @@ class CallExecutor:
         by_sort: dict[Sort, set[str]] = {Sort.TASK: set(), Sort.THREAD: set()}
         for handler in self.handlers.all():
             in_loop = handler.is_async and handler.isolation == "none"
-            by_sort[Sort.TASK if in_loop else Sort.THREAD].add(Call(handler.name).ability)
+            by_sort[Sort.TASK if in_loop else Sort.THREAD].add(self.handlers.ability(handler))
         return {sort: frozenset(names) for sort, names in by_sort.items()}
+
+    async def refusal(self, job: Job) -> str:
+        """Nothing keeps a handler from being called here."""
+        return ""
 
     def prepare(self, job: Job) -> None:
         """Handlers are there already."""
@@ -58,7 +62,7 @@ class CallExecutor:
         if not self._begun:
             self._begin()
         try:
-            handler = self.handlers.get(claim.job.target.ability.removeprefix("call:"))
+            handler = self.handlers.get(handler_of(claim.job.ability), claim.job.project)
             arguments = handler.arguments(claim.payload)
         except (UnknownHandler, InvalidPayload) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=str(error), retry=False)

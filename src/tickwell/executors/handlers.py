@@ -7,6 +7,7 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tickwell.domain.ability import DEFAULT, call_ability, shared_ability
 from tickwell.errors import DuplicateHandler, InvalidJob, InvalidPayload, UnknownHandler
 from tickwell.executors.jsonable import jsonable
 from tickwell.executors.run import Run
@@ -21,7 +22,14 @@ _MOST_NAMES = 5
 class Handler:
     """A registered function, with what was found out about it once."""
 
-    def __init__(self, name: str, function: Callable[..., Any], isolation: str = "none") -> None:
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        isolation: str = "none",
+        *,
+        shared: bool = False,
+    ) -> None:
         if not callable(function) or _is_generator(function):
             raise InvalidJob(
                 f"{function!r} is not a function that can be called and ends",
@@ -29,6 +37,8 @@ class Handler:
                 hint="Use def or async def, without yield",
             )
         self.name = name
+        #: Whether jobs of all projects may call it; otherwise those of its scheduler's only.
+        self.shared = shared
         self.function = function
         self.is_async = inspect.iscoroutinefunction(function)
         #: Where it runs: in this process ("none"), or in a process of its own ("process").
@@ -112,9 +122,10 @@ class Handler:
 
 
 class Handlers:
-    """The handlers of this process."""
+    """The handlers of this process. They belong to one project, but for those that are shared."""
 
-    def __init__(self) -> None:
+    def __init__(self, project: str = DEFAULT) -> None:
+        self.project = project
         self._by_name: dict[str, Handler] = {}
 
     def add(self, name: str, function: Callable[..., Any], isolation: str = "none") -> Handler:
@@ -128,16 +139,23 @@ class Handlers:
         self._by_name[handler.name] = handler
         return handler
 
-    def get(self, name: str) -> Handler:
-        """The handler, or `UnknownHandler`."""
-        try:
-            return self._by_name[name]
-        except KeyError:
-            raise UnknownHandler(name) from None
+    def get(self, name: str, project: str) -> Handler:
+        """The handler that a job of the project may call, or `UnknownHandler`."""
+        handler = self.find(name, project)
+        if handler is None:
+            raise UnknownHandler(name)
+        return handler
 
-    def find(self, name: str) -> Handler | None:
-        """The handler, if it is registered here."""
-        return self._by_name.get(name)
+    def find(self, name: str, project: str) -> Handler | None:
+        """The handler, if it is registered here and a job of the project may call it."""
+        handler = self._by_name.get(name)
+        return handler if handler and (handler.shared or project == self.project) else None
+
+    def ability(self, handler: Handler) -> str:
+        """What a worker announces that has it."""
+        if handler.shared:
+            return shared_ability(handler.name)
+        return call_ability(self.project, handler.name)
 
     def all(self) -> list[Handler]:
         """Every handler."""

@@ -18,6 +18,7 @@ from tickwell.executors.handlers import CHILD_NAME, Handler
 from tickwell.executors.notes import NoNotes, StoreNotes
 from tickwell.executors.output import Output
 from tickwell.executors.thread import start_thread
+from tickwell.ports.executor import Killed
 
 #: Seconds between two looks whether a silent process is still there.
 LOOK = 1.0
@@ -95,7 +96,7 @@ class Children:
                     loop.call_later(grace, attempt.kill)
             else:
                 if outcome is None:
-                    raise asyncio.CancelledError
+                    raise Killed if attempt.was_killed else asyncio.CancelledError
                 return outcome
 
     def take(self) -> Child:
@@ -151,7 +152,8 @@ class _Attempt:
         self.loop = loop
         self._child: Child | None = None
         self._asked = False
-        self._killed = False
+        #: Its process was ended, or is to be as soon as it has one.
+        self.was_killed = False
 
     def ask_to_stop(self) -> None:
         """Tell the handler."""
@@ -160,14 +162,14 @@ class _Attempt:
 
     def kill(self) -> None:
         """End the process, if the attempt is still its own."""
-        self._killed = True
+        self.was_killed = True
         if self._child is not None:
             self._child.kill()
 
     def converse(self) -> Outcome | None:
         """Hand the attempt over and heed what comes back; None: it was made to stop."""
         one = self._child = self.children.take()
-        if self._killed:
+        if self.was_killed:
             one.kill()
         try:
             one.line.send(("run", self.handler.module, self.handler.qualname, self.claim))
@@ -176,7 +178,7 @@ class _Attempt:
             return self._heed(one)
         except (EOFError, OSError):
             why = one.why_it_ended()
-            if self._killed:
+            if self.was_killed:
                 return None
             return Outcome(kind=OutcomeKind.FAILED, error=f"{why} during the attempt")
         finally:

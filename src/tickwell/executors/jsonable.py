@@ -1,10 +1,11 @@
-"""Arguments as JSON: what handlers are called with must be kept in a store."""
+"""Arguments and results as JSON: what handlers take and return is kept in a store."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from datetime import date, timedelta
+from decimal import Decimal
 from enum import Enum
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ _PLAIN: list[tuple[type, Callable[[Any], Any]]] = [
     (date, lambda value: value.isoformat()),
     (timedelta, lambda value: format_duration(parse_duration(value))),
     (UUID, str),
+    (Decimal, str),
 ]
 
 

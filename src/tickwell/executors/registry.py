@@ -29,6 +29,10 @@ class Registry:
         if executor is not None:
             executor.prepare(job)
 
+    async def refusal(self, job: Job) -> str:
+        executor = self._executors.get(type(job.target))
+        return "" if executor is None else await executor.refusal(job)
+
     def run(self, claim: Claim) -> Coroutine[Any, Any, Outcome]:
         # Handed on as it is: one more coroutine to wake would cost every attempt.
         return self._executors[type(claim.job.target)].run(claim)

@@ -13,6 +13,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain.execution import Claim
 from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.errors import InvalidInput, NotRunning
+from tickwell.executors.results import whole
 
 #: What a handler logs is kept with its attempt from INFO on, and goes wherever logs go.
 logger = logging.getLogger("tickwell.run")
@@ -73,13 +74,14 @@ class Cancellation:
         if self._event is not None:
             self._event.set()
 
-    def wait(self, timeout: float | None = None) -> bool:
-        """In a plain function: sleep until asked to stop, or for so many seconds; say which."""
+    def wait(self, timeout: Duration | None = None) -> bool:
+        """In a plain function: sleep until asked to stop, or for a duration; say which."""
+        seconds = None if timeout is None else parse_duration(timeout, field="timeout") / 1000
         if self._event is None:
             self._event = threading.Event()
         if self._asked:  # since before there was an event to set
             self._event.set()
-        return self._event.wait(timeout)
+        return self._event.wait(seconds)
 
     def __await__(self) -> Generator[Any, None, None]:
         """In an async one: wait until asked to stop, which raises CancelledError as anywhere."""
@@ -123,7 +125,7 @@ class Run:
         #: How a plain function, in its thread, waits for what is awaited elsewhere.
         self._block = block
         #: Whether the attempt was asked to stop: cancelled, or past its soft timeout. A plain
-        #: function looks at it now and then, or sleeps by `run.cancelled.wait(5)`.
+        #: function looks at it now and then, or sleeps by `run.cancelled.wait("5s")`.
         self.cancelled = Cancellation(task)
 
     @property
@@ -159,7 +161,10 @@ class Run:
     @property
     def last_result(self) -> LastResult:
         """What the job's newest success returned: `await run.last_result`, or `.get()` it."""
-        return LastResult(lambda: self._notes.last_result(self._claim), self._block)
+        return LastResult(self._read_last_result, self._block)
+
+    async def _read_last_result(self) -> Any:
+        return whole(await self._notes.last_result(self._claim))
 
     def progress(self, fraction: float, message: str = "") -> None:
         """Let others see how far it is: from 0 to 1, written once a second at most."""

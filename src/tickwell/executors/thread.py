@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tickwell.executors.words import in_words
+from tickwell.executors.results import represented
 
 
 def start_thread(name: str, function: Callable[[], Any]) -> asyncio.Future[Any]:
@@ -27,7 +27,7 @@ def start_thread(name: str, function: Callable[[], Any]) -> asyncio.Future[Any]:
         except BaseException as error:  # noqa: BLE001 - SystemExit in a thread is a failure too
             # A future takes no StopIteration, and what is no Exception would end the loop.
             fit = isinstance(error, Exception) and not isinstance(error, StopIteration)
-            failure = error if fit else RuntimeError(in_words(error))
+            failure = error if fit else RuntimeError(represented(error))
             _hand_over(loop, done, done.set_exception, failure)
         else:
             _hand_over(loop, done, done.set_result, result)

@@ -10,6 +10,7 @@ import typing
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from enum import Enum
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 from uuid import UUID
@@ -77,7 +78,7 @@ def _from_text(words: str, make: Callable[[str], Any]) -> Reader:
     def read(value: Any) -> Any:
         try:
             return make(value) if isinstance(value, str) else _refuse(words, value)
-        except (ValueError, InvalidTrigger):
+        except (ValueError, ArithmeticError, InvalidTrigger):
             raise Unfit(words, value) from None
 
     return Reader(words, read)
@@ -102,6 +103,7 @@ _PLAIN: dict[Any, Reader] = {
     date: _from_text("a date as 2026-11-15", date.fromisoformat),
     timedelta: _from_text("a duration as 1h30m", _duration),
     UUID: _from_text("a UUID", UUID),
+    Decimal: _from_text('a decimal number in a text as "9.99"', Decimal),
 }
 
 

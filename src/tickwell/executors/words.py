@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import traceback
 from pathlib import Path
 from types import TracebackType
@@ -10,18 +9,18 @@ from typing import Any
 
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome
+from tickwell.executors.results import stored
 from tickwell.executors.run import snoozed_for
 from tickwell.executors.text import clean
 
-#: Characters kept of an error or a result.
+#: Characters kept of an error.
 ERROR_LIMIT = 4_000
-RESULT_LIMIT = 64_000
 _HERE = str(Path(__file__).parent)
 
 
 def succeeded(result: Any) -> Outcome:
     """The outcome of a handler that returned."""
-    return Outcome(kind=OutcomeKind.SUCCEEDED, result=None if result is None else keepable(result))
+    return Outcome(kind=OutcomeKind.SUCCEEDED, result=None if result is None else stored(result))
 
 
 def raised(error: BaseException) -> Outcome:
@@ -44,20 +43,3 @@ def _from_handler(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE):
         trace = trace.tb_next
     return trace
-
-
-def keepable(result: Any) -> Any:
-    """A result as JSON, or its beginning as text when it is none or too large."""
-    try:
-        text = clean(json.dumps(result, allow_nan=False, ensure_ascii=False))
-    except (TypeError, ValueError, RecursionError):
-        return in_words(result)[:RESULT_LIMIT]
-    return json.loads(text) if len(text) <= RESULT_LIMIT else text[:RESULT_LIMIT]
-
-
-def in_words(result: Any) -> str:
-    """Its repr, if it has one."""
-    try:
-        return clean(repr(result))
-    except Exception:  # noqa: BLE001 - what a handler returns must not turn success into failure
-        return f"<{type(result).__name__}>"

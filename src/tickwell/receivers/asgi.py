@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 
+from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.receivers.delivery import Delivery
 from tickwell.receivers.memory import MemorySeen
 from tickwell.receivers.secrets import read_secrets
@@ -31,13 +32,13 @@ class AsgiReceiver:
         secrets: str | Sequence[str],
         *,
         seen: Seen | AsyncSeen | None = None,
-        tolerance: int = TOLERANCE,
+        tolerance: Duration = TOLERANCE,
         largest_body: int = LARGEST_BODY,
     ) -> None:
         self.app = app
         self._keys = read_secrets(secrets)
         self._seen: Seen | AsyncSeen = MemorySeen() if seen is None else seen
-        self._tolerance = tolerance
+        self._tolerance = parse_duration(tolerance, field="tolerance")
         self._largest = largest_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

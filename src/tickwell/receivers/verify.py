@@ -16,6 +16,7 @@ from tickwell.domain.http.signature import (
     hmac_signature,
     signed_bytes,
 )
+from tickwell.domain.trigger.duration import Duration, Millis, format_duration, parse_duration
 from tickwell.errors import InvalidInput, TickwellError
 from tickwell.receivers.delivery import Delivery, read_delivery
 from tickwell.receivers.secrets import read_secrets
@@ -23,8 +24,8 @@ from tickwell.receivers.secrets import read_secrets
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-#: Seconds that a timestamp may be off, either way.
-TOLERANCE = 300
+#: How far a timestamp may be off, either way.
+TOLERANCE = "5m"
 #: Signatures that are looked at: a header of thousands is an attack on the processor.
 MOST_SIGNATURES = 16
 #: Without a dot, which separates what is signed.
@@ -43,14 +44,15 @@ def verify(
     headers: Mapping[str, str],
     secrets: str | Sequence[str],
     *,
-    tolerance: int = TOLERANCE,
+    tolerance: Duration = TOLERANCE,
     now: float | None = None,
 ) -> Delivery:
     """The delivery, if one of the secrets signed these very bytes just now; else `Rejected`.
 
     Secrets are `whsec_…`, or `whpk_…` for ed25519; several while a key is rotated.
     """
-    return verify_by(read_secrets(secrets), body, headers, tolerance=tolerance, now=now)
+    millis = parse_duration(tolerance, field="tolerance")
+    return verify_by(read_secrets(secrets), body, headers, tolerance=millis, now=now)
 
 
 def verify_by(
@@ -58,7 +60,7 @@ def verify_by(
     body: bytes,
     headers: Mapping[str, str],
     *,
-    tolerance: int,
+    tolerance: Millis,
     now: float | None = None,
 ) -> Delivery:
     """The same by keys that were read before."""
@@ -69,8 +71,8 @@ def verify_by(
         raise Rejected("webhook-id or webhook-timestamp is missing, or malformed")
     timestamp = int(stamp)
     moment = wall_millis() / 1000 if now is None else now
-    if abs(moment - timestamp) > tolerance:
-        raise Rejected(f"the timestamp is more than {tolerance} s off")
+    if abs(moment - timestamp) * 1000 > tolerance:
+        raise Rejected(f"the timestamp is more than {format_duration(tolerance)} off")
     message = signed_bytes(id, timestamp, body)
     given = lower.get("webhook-signature", "").split(" ")[:MOST_SIGNATURES]
     if not any(_matches(key, message, signature) for key in keys for signature in given):

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from io import BytesIO
 from typing import Any
 
+from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.receivers.asgi import LARGEST_BODY
 from tickwell.receivers.delivery import Delivery
 from tickwell.receivers.memory import MemorySeen
@@ -31,13 +32,13 @@ class WsgiReceiver:
         secrets: str | Sequence[str],
         *,
         seen: Seen | None = None,
-        tolerance: int = TOLERANCE,
+        tolerance: Duration = TOLERANCE,
         largest_body: int = LARGEST_BODY,
     ) -> None:
         self.app = app
         self._keys = read_secrets(secrets)
         self._seen: Seen = MemorySeen() if seen is None else seen
-        self._tolerance = tolerance
+        self._tolerance = parse_duration(tolerance, field="tolerance")
         self._largest = largest_body
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

@@ -20,6 +20,7 @@ from tickwell.executors.http.answer import MOST_READ, Answer
 from tickwell.executors.http.certificate import load
 from tickwell.executors.http.failure import Failure, words_of
 from tickwell.executors.http.guard import Guard, Refused
+from tickwell.executors.http.handshake import harden
 from tickwell.executors.http.request import Request
 from tickwell.executors.http.resolver import Resolver
 from tickwell.executors.http.values import Unsendable
@@ -61,7 +62,7 @@ class Client:
                 resolver=GuardedResolver(guard, resolver),
                 socket_factory=SocketFactory(guard),
                 use_dns_cache=False,
-                ssl=context,
+                ssl=harden(context),
                 limit=0,  # places at a host are given out before; see places.py
                 keepalive_timeout=KEEP_ALIVE,
             ),
@@ -120,12 +121,16 @@ class Client:
     async def _showing(self, certificate: str) -> ssl.SSLContext:
         context = self._contexts.get(certificate)
         if context is None:
-            # Reading the system's authorities takes 40 ms: not in the loop.
-            context = await asyncio.to_thread(self._make_context)
-            load(context, certificate)
+            # Reading the system's authorities takes 40 ms, and a key up to 6: not in the loop.
+            context = await asyncio.to_thread(self._make_showing, certificate)
             if len(self._contexts) >= MOST_CONTEXTS:
                 self._contexts.clear()
             self._contexts[certificate] = context
+        return context
+
+    def _make_showing(self, certificate: str) -> ssl.SSLContext:
+        context = harden(self._make_context())
+        load(context, certificate)
         return context
 
     async def close(self) -> None:

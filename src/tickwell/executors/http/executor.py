@@ -15,18 +15,19 @@ from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import RETURN_BUDGET, Delivery
-from tickwell.errors import InvalidInput, StoreError
+from tickwell.errors import InvalidInput, InvalidJob, StoreError
 from tickwell.executors.http.answer import Answer
 from tickwell.executors.http.breaker import Breakers
 from tickwell.executors.http.deadline import Deadlines
-from tickwell.executors.http.guard import Guard, Refused
+from tickwell.executors.http.guard import Guard, Refused, check_target
 from tickwell.executors.http.hiding import HIDE_NOTHING, Hider, aside, make_hider
 from tickwell.executors.http.oauth import Refusal, Tokens
 from tickwell.executors.http.places import Places
 from tickwell.executors.http.plan import Plan
+from tickwell.executors.http.project import PROJECT
 from tickwell.executors.http.request import build, build_plain
 from tickwell.executors.http.resolver import Resolver, SystemResolver
-from tickwell.executors.http.secrets import NoSecrets, Secrets
+from tickwell.executors.http.secrets import NoSecrets, Sealed, Secrets
 from tickwell.executors.http.values import Unsendable, Values
 from tickwell.executors.http.verdict import judge, says_of_host
 from tickwell.executors.text import clean
@@ -60,7 +61,7 @@ class HttpExecutor:
         keep_headers: bool = False,
     ) -> None:
         self.guard = guard
-        self.resolver = resolver or SystemResolver()
+        self.resolver = resolver or SystemResolver(monotonic=clock.monotonic)
         self._clock = clock
         self._secrets = secrets or NoSecrets()
         self._make_context = make_context
@@ -81,6 +82,20 @@ class HttpExecutor:
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         return {Sort.TASK: frozenset({"http"})}
 
+    async def refusal(self, job: Job) -> str:
+        try:
+            plan = self._plan(job)
+            await check_target(plan.target, self.guard, self.resolver)
+            if plan.secrets:
+                await self._secrets.get(job.project, plan.secrets)
+        except InvalidJob as refused:
+            return f"{refused.reason}. {refused.hint}" if refused.hint else refused.reason
+        except Sealed as error:
+            return str(error)
+        except (InvalidInput, Unsendable, StoreError):
+            return ""  # whatever it is, it is no matter of this process alone
+        return ""
+
     def prepare(self, job: Job) -> None:
         """Load the client, and take the target apart: at the instant all would be late by it."""
         with contextlib.suppress(InvalidInput):  # the attempt says so
@@ -95,6 +110,7 @@ class HttpExecutor:
             plan = self._plan(claim.job)
         except InvalidInput as error:
             return Outcome(kind=OutcomeKind.FAILED, error=str(error), retry=False)
+        PROJECT.set(claim.job.project)
         host = plan.url.host
         client = self._client or await self._open()
         again = claim.job.delivery is Delivery.AT_LEAST_ONCE
@@ -153,8 +169,6 @@ class HttpExecutor:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
-        if isinstance(self.resolver, SystemResolver):
-            self.resolver.close()
 
     async def _attempt(self, client: Client, plan: Plan, claim: Claim) -> Outcome:
         hide, auth = HIDE_NOTHING, None
@@ -175,8 +189,11 @@ class HttpExecutor:
                     shown = request.headers["Authorization"].partition(" ")[2]
                     hide = await make_hider({*secrets.values(), shown})
             answer = await client.send(request)
-        except (Unsendable, Refused) as error:
+        except Unsendable as error:
             return await _failed(error, hide, retry=False)
+        except (Refused, Sealed) as error:
+            refused = await _failed(error, hide, retry=False)
+            return Outcome(kind=OutcomeKind.RELEASED, error=refused.error, not_here=True)
         except StoreError as error:
             return Outcome(
                 kind=OutcomeKind.SNOOZED, delay=RETURN_AFTER, error=f"its secrets: {error}"

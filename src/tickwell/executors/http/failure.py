@@ -12,7 +12,10 @@ from tickwell.executors.http.wire import MOST_RECEIVED, Flood
 _ALERTS = {
     "ALERT_CERTIFICATE_REQUIRED": "it asks for a client certificate: give the target one",
     "ALERT_UNKNOWN_CA": "it does not know the authority of the client certificate",
-    "ALERT_HANDSHAKE_FAILURE": "the handshake failed; perhaps it asks for a client certificate",
+    "ALERT_HANDSHAKE_FAILURE": (
+        "the handshake failed; perhaps it asks for a client certificate, or has neither TLS 1.3 nor"
+        " ECDHE"
+    ),
 }
 
 
@@ -52,7 +55,8 @@ def _cause(error: BaseException) -> str:
     found = getattr(error, "certificate_error", error)
     if text := getattr(found, "verify_message", None):
         return str(text)[:200]
-    if isinstance(found, ssl.SSLError) and found.reason:  # WRONG_VERSION_NUMBER
-        alert = (words for end, words in _ALERTS.items() if found.reason.endswith(end))
-        return next(alert, found.reason.lower().replace("_", " "))
+    reason = getattr(found, "reason", None) if isinstance(found, ssl.SSLError) else None
+    if reason:  # WRONG_VERSION_NUMBER
+        alert = (words for end, words in _ALERTS.items() if reason.endswith(end))
+        return next(alert, reason.lower().replace("_", " "))
     return str(getattr(found, "strerror", None) or found)[:200] or "it hung up"

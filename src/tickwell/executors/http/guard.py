@@ -23,6 +23,9 @@ from tickwell.settings import Settings
 #: Seconds for a name; they count into the deadline of the attempt as well.
 LOOKUP_LIMIT = 5.0
 
+#: Ends of names that no public resolver knows.
+_INTERNAL = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".corp")
+
 
 class Refused(OSError):
     """Why something is not dialled. An `OSError`, so that the client ends the dial in order."""
@@ -77,6 +80,12 @@ class Guard:
         if found:  # all at once: who mends one does not come back for the next
             hints = ". ".join(each.hint for each in found if each.hint)
             raise Refused(", ".join(each.reason for each in found), hints)
+
+    def check_name(self, host: str) -> None:
+        """Refuse names that are internal by their form, without asking whether they exist."""
+        if self._private or ("." in host and not host.endswith(_INTERNAL)):
+            return
+        raise Refused(f"{host} is not a public name", "Add its network to allow_private if meant")
 
     def check_address(self, text: str, port: int) -> None:
         """The very address that is about to be dialled."""
@@ -149,3 +158,19 @@ async def check_url(
         raise InvalidJob(refused.reason, field=field, hint=refused.hint) from None
     except OSError:
         return
+
+
+async def check_unresolved(text: str, guard: Guard, resolver: Resolver, *, field: str) -> None:
+    """The same without asking for the name, for those who save jobs over a network.
+
+    An answer that told a name that leads inside from one that does not exist would let them list
+    the names of an internal network. Every dial judges the addresses.
+    """
+    url = parse_url(text, field)
+    try:
+        await guard.own.look_up(resolver)
+        guard.check_url(url)
+        if url.address is None:
+            guard.check_name(url.host)
+    except Refused as refused:
+        raise InvalidJob(refused.reason, field=field, hint=refused.hint) from None

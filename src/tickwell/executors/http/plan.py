@@ -12,9 +12,11 @@ from urllib.parse import quote, quote_plus
 
 from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
 from tickwell.domain.http.header import LARGEST, check_headers, unsendable
+from tickwell.domain.http.secret_hosts import secret_hosts
 from tickwell.domain.http.target import WITH_PAYLOAD
-from tickwell.domain.http.template import Template, render_json, template
+from tickwell.domain.http.template import MASKED, Template, render_json, template
 from tickwell.domain.http.url import parse_url
+from tickwell.errors import InvalidJob
 from tickwell.executors.http.values import Unsendable, Values
 
 #: Characters of a URL with its templates filled in.
@@ -46,10 +48,12 @@ class Plan:
         self.url = parse_url(target.url)
         check_headers(target.headers)  # whoever wrote them into the store
         names = {name for text in target.texts() for name in Template(text).names}
-        #: Names of secrets to fetch before anything is rendered.
-        self.secrets = sorted(
-            name.removeprefix("secret.") for name in names if name.startswith("secret.")
-        )
+        if any(name.partition(".")[0] == MASKED for name in names):
+            raise InvalidJob(
+                "holds a masked credential", field="target.http", hint="Use {{secret.name}}"
+            )
+        #: Secrets to fetch before anything is rendered, and the hosts that each is sent to.
+        self.secrets = secret_hosts(target)
         self._path = Template(self.url.path)
         self._query = Template("&".join(filter(None, [self.url.query, _query(target)])))
         #: Which receiver this is for a breaker: two ports of a host are two of them.
