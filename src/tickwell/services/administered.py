@@ -10,6 +10,7 @@ from tickwell.services.access.key import ApiKey
 from tickwell.services.audit.entry import Entry
 from tickwell.services.callbacks.callback import Callback
 from tickwell.services.documents import instant_text
+from tickwell.services.masking import masked_url
 from tickwell.services.secrets.secrets import SecretInfo
 
 
@@ -32,7 +33,7 @@ def callback_document(callback: Callback) -> dict[str, Any]:
     """Whom to tell, and of what."""
     return {
         "id": callback.id,
-        "url": callback.url,
+        "url": masked_url(callback.url),
         "events": sorted(callback.events),
         "job_id": callback.job,
         "created_at": instant_text(callback.created_at),
@@ -47,6 +48,7 @@ def secret_document(info: SecretInfo) -> dict[str, Any]:
         "version": info.version,
         "saved_at": instant_text(info.saved_at),
         "by": info.by,
+        "hosts": [*info.hosts],
     }
 
 

@@ -79,10 +79,11 @@ class Administration:
         provider: Provider | None = None,
         web: Web | None = None,
         fetch: Fetch = nowhere,
+        audit_retention: float = 0,
     ) -> Self:
         """All of them over one store."""
         passwords = passwords or Passwords()
-        audit = Audit(store, clock, random, keyring)
+        audit = Audit(store, clock, random, keyring, keep=audit_retention)
         directory = Directory(store, clock)
         sessions, links = Sessions(store, clock, directory), Links(store, clock)
         keys, vault = Keys(store, clock, keyring, audit), Secrets(store, clock, keyring, audit)

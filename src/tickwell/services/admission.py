@@ -10,7 +10,9 @@ from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
 from tickwell.domain.target import Call
 from tickwell.errors import InvalidJob
-from tickwell.executors.http.guard import Guard, check_url
+from tickwell.executors.http.client_key import Unusable, checked_pem
+from tickwell.executors.http.guard import Guard, check_unresolved
+from tickwell.executors.http.project import PROJECT
 from tickwell.executors.http.resolver import Resolver, SystemResolver
 from tickwell.services.recall import Recall
 from tickwell.services.time import Time
@@ -38,9 +40,11 @@ class Admission:
         # A thousand jobs of one request may share one target, which is asked about once.
         alike: dict[int, Job] = {}
         for job in jobs:
+            PROJECT.set(job.project)  # its lookups count for it
             self._check_timeout(job)
             if alike.setdefault(id(job.target), job) is not job:
                 continue
+            check_certificate(job)
             for text, field in _addresses(job):
                 url = parse_url(text, field)
                 origin = url.scheme, url.host, url.port
@@ -56,7 +60,7 @@ class Admission:
             )
 
     async def _check(self, text: str, field: str) -> bool:
-        await check_url(text, self._guard, self._resolver, field=field)
+        await check_unresolved(text, self._guard, self._resolver, field=field)
         return True
 
 
@@ -73,6 +77,21 @@ def check_handler(job: Job) -> None:
             field="target.call.handler",
             hint="Give the name that it was registered under in code, as send_report",
         )
+
+
+def check_certificate(job: Job) -> None:
+    """Refuse a client certificate that could not be shown; one in a secret is read at the dial."""
+    pem = job.target.certificate if isinstance(job.target, Http) else None
+    if pem is None or "{{" in pem:
+        return
+    try:
+        checked_pem(pem)
+    except Unusable as error:
+        raise InvalidJob(
+            f"cannot be used: {error}",
+            field="target.http.certificate",
+            hint="Keep it in a secret, and name that as {{secret.certificate}}",
+        ) from None
 
 
 def _addresses(job: Job) -> Iterator[tuple[str, str]]:

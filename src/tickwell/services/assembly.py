@@ -83,4 +83,5 @@ def make_administration(tools: Tools, settings: Settings, keyring: Keyring) -> A
         fetch=web,
         provider=read_provider(settings.oidc, secret) if settings.oidc else None,
         web=web,
+        audit_retention=settings.audit_retention,
     )

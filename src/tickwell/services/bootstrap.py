@@ -15,6 +15,8 @@ from tickwell.services.time import Time
 LOCAL = "local"
 #: Milliseconds that the first link is good for.
 LINK_LIFE = 3_600_000
+#: Seconds that the first key is good for, unless a setting says otherwise.
+KEY_LIFE = 7 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +28,18 @@ class Bootstrap:
     key: str = field(repr=False)
 
 
-async def bootstrap(administration: Administration, clock: Time) -> Bootstrap | None:
-    """Make the first user and a key; None when somebody has done so before."""
+async def bootstrap(
+    administration: Administration, clock: Time, *, key_life: float = KEY_LIFE
+) -> Bootstrap | None:
+    """Make the first user and a key, for so many seconds; None when that was done before."""
     user = await ensure_first_user(administration, clock)
     if user is None:
         return None
     actor = Actor(name=LOCAL, project=DEFAULT, permissions=frozenset(Permission))
-    key = await administration.keys.create(actor, "made at the first start", Role.ADMIN)
+    end = clock.now() + int(key_life * 1000) if key_life else None
+    key = await administration.keys.create(
+        actor, "made at the first start", Role.ADMIN, expires_at=end
+    )
     return Bootstrap(await administration.links.make(user, LINK_LIFE), key.token)
 
 

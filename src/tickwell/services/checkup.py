@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -76,7 +77,8 @@ class Checkup:
         found += await self._stuck(alive, {each.key for each in paused}, now)
         found += await self._orphans(now)
         found += await self._taken_away()
-        found += _left_over(stats)
+        found += await self._parked(alive)
+        found += _dead(stats)
         if fix:
             pruned = await self.store.prune(now, _PRUNED)
             found.append(Finding("history", Level.OK, f"{pruned} old records were pruned"))
@@ -123,6 +125,32 @@ class Checkup:
         remedy = "If another program declares them, give each its own name: Scheduler(app='…')"
         return [Finding("declared jobs", Level.WARNING, text, remedy)]
 
+    async def _parked(self, alive: Sequence[Liveness]) -> list[Finding]:
+        """What no live worker can run, by the reason. As of now: workers come and go."""
+        where = ExecutionFilter(project=self.project, states=frozenset({State.PARKED}))
+        page = await self.store.list_executions(where, limit=_SOME)
+        served = {queue for each in alive for queue in each.worker.queues}
+        unserved = Counter(each.queue for each in page.items if each.queue not in served)
+        others = Counter(each.reason for each in page.items if each.queue in served)
+        more = " or more" * (page.cursor is not None)
+        return [
+            Finding(
+                "queues",
+                Level.BROKEN,
+                f"{count}{more} parked: no live worker serves queue {queue!r}",
+                f"Start a worker for it: TICKWELL_QUEUES={quote(queue)} tickwell serve",
+            )
+            for queue, count in unserved.items()
+        ] + [
+            Finding(
+                "handlers",
+                Level.WARNING,
+                f"{count}{more} parked: {reason}",
+                "Start the application that declares it: tickwell serve --app module:scheduler",
+            )
+            for reason, count in others.items()
+        ]
+
     async def _orphans(self, now: int) -> list[Finding]:
         count = len(await self.store.orphans(now, _SOME))
         if not count:
@@ -168,14 +196,7 @@ def _planner(wakeup: Wakeup, now: int) -> Iterator[Finding]:
         yield Finding("planner", Level.OK, "no fire time is overdue")
 
 
-def _left_over(stats: dict[State, int]) -> Iterator[Finding]:
-    if parked := stats.get(State.PARKED):
-        yield Finding(
-            "handlers",
-            Level.WARNING,
-            f"{parked} parked: no live worker knows their handler",
-            "Start the application that declares it: tickwell serve --app module:scheduler",
-        )
+def _dead(stats: dict[State, int]) -> Iterator[Finding]:
     if dead := stats.get(State.DEAD):
         remedy = "See: tickwell dead list --by-error"
         yield Finding("dead letters", Level.WARNING, f"{dead} to look at", remedy)

@@ -15,10 +15,14 @@ def store_name_for(actor: Actor, name: str) -> str:
 
 
 def health_for(actor: Actor, health: Health) -> Health:
-    """What is wrong, or only where: the error of a store names its host."""
+    """What is wrong, or only where: the error of a store names its host.
+
+    Why executions are parked names handlers of all projects; a checkup has those of one.
+    """
     if _runs_the_platform(actor):
         return health
-    return replace(health, problems=[_without_reason(each) for each in health.problems])
+    problems = [_without_reason(each) for each in health.problems]
+    return replace(health, problems=problems, parked=[])
 
 
 def _without_reason(problem: str) -> str:

@@ -26,6 +26,7 @@ from tickwell.services.dead import Group, Groups
 from tickwell.services.declarations import is_edited
 from tickwell.services.executions import Backfill
 from tickwell.services.fires import upcoming
+from tickwell.services.masking import masked_definition
 from tickwell.services.paced import paced
 from tickwell.services.slot import Slot, SlotPage
 
@@ -60,9 +61,9 @@ def entry_document(entry: Entry) -> Document:
         "name": job.name,
         "project": job.project,
         "queue": job.queue,
-        **document_of(entry),
+        **masked_definition(document_of(entry)),
         **said,
-        **_stamps(job),
+        **stamps(job),
         "state": cursor.state.value,
         "next_fire_time": _maybe(_next_fire(entry)),
         "pause": None if cursor.pause is None else _pause(cursor.pause),
@@ -74,12 +75,13 @@ def entry_document(entry: Entry) -> Document:
     }
 
 
-def definition_document(job: Job, made: Document | None = None) -> Document:
-    """A definition that a job had or has, as `entry_document` shows it; `made`: as it is stored."""
-    return {**(made or job_to_document(job)), **_stamps(job)}
+def definition_document(job: Job) -> Document:
+    """A definition that a job had or has, as `entry_document` shows it."""
+    return {**masked_definition(job_to_document(job)), **stamps(job)}
 
 
-def _stamps(job: Job) -> Document:
+def stamps(job: Job) -> Document:
+    """Which definition of the job this is, and since when."""
     return {
         "version": job.version,
         "saved_at": instant_text(job.saved_at),
@@ -109,10 +111,12 @@ def _pause(pause: Pause) -> Document:
     }
 
 
-def changed_document(changed: Changed) -> Document:
+def changed_document(
+    changed: Changed, document: Callable[[Entry], Document] = entry_document
+) -> Document:
     """A job after a change, and what the change took back."""
     return {
-        "job": entry_document(changed.entry),
+        "job": document(changed.entry),
         "withdrawn": changed.withdrawn,
         "cancelling": changed.cancelling,
     }
@@ -233,8 +237,8 @@ def worker_document(liveness: Liveness) -> Document:
     worker = liveness.worker
     return {
         "id": worker.id,
-        "host": worker.host,
-        "pid": worker.pid,
+        "host": worker.host or None,
+        "pid": worker.pid or None,
         "state": "lost" if liveness.lost else "alive",
         "queues": list(worker.queues),
         "abilities": list(worker.abilities),

@@ -13,7 +13,14 @@ _SIGNS = f"-{digits}{ascii_uppercase}_{ascii_lowercase}"
 
 
 async def every_record(
-    store: RecordStore, kind: str, project: str, now: int, *, prefix: str = "", page: int = 10_000
+    store: RecordStore,
+    kind: str,
+    project: str,
+    now: int,
+    *,
+    prefix: str = "",
+    page: int = 10_000,
+    signs: str = _SIGNS,
 ) -> AsyncIterator[Record]:
     """Where a page is not enough for a prefix, those with one more sign are read instead."""
     found = await store.list_records(kind, project, prefix, now, page)
@@ -23,7 +30,9 @@ async def every_record(
         return
     if found[0].key == prefix:
         yield found[0]
-    for sign in _SIGNS:
-        longer = every_record(store, kind, project, now, prefix=prefix + sign, page=page)
+    for sign in signs:
+        longer = every_record(
+            store, kind, project, now, prefix=prefix + sign, page=page, signs=signs
+        )
         async for record in longer:
             yield record

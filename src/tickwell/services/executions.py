@@ -13,7 +13,14 @@ from tickwell.domain.given import check_key
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.note import Output, Progress
 from tickwell.domain.planning import new_execution
-from tickwell.errors import InvalidInput, NotFound, StoreError, TickwellError, WrongState
+from tickwell.errors import (
+    Conflict,
+    InvalidInput,
+    NotFound,
+    StoreError,
+    TickwellError,
+    WrongState,
+)
 from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.known import jobs_by_id
@@ -22,7 +29,7 @@ from tickwell.services.paced import paced
 from tickwell.services.payload import checked
 from tickwell.services.slot import Answer
 from tickwell.services.slots import Slots, SlotStore
-from tickwell.services.time import Time
+from tickwell.services.time import Moment, Time, instant_of
 
 #: Raises where a job is not to be run.
 Admit = Callable[[Job], None]
@@ -66,12 +73,15 @@ class Executions:
         job_key: str,
         *,
         payload: Any = None,
-        run_at: int | None = None,
+        run_at: Moment | None = None,
         key: str | None = None,
         overlap: Overlap = Overlap.ALLOW,
         admit: Admit | None = None,
     ) -> Execution:
-        """Run a job, now or at an instant; the same idempotency key answers with the same run."""
+        """Run a job, now or at an instant; the same idempotency key answers with the same run.
+
+        The same key with another payload is a conflict.
+        """
         check_key(key)
         entry, now = await self._entry(project, job_key), self.clock.now()
         if admit is not None:
@@ -79,7 +89,7 @@ class Executions:
         self.check(entry.job, entry.job.payload if payload is None else payload)
         new = new_execution(
             entry.job,
-            now if run_at is None else max(run_at, now),
+            now if run_at is None else max(instant_of(run_at, now), now),
             id=new_id(now, self.random),
             kind=Kind.REQUEST,
             overlap=overlap,
@@ -88,11 +98,14 @@ class Executions:
         new.key = key
         (id,) = await self._add([new], now)
         try:
-            return await self.get(project, id)
+            found = await self.get(project, id)
         except StoreError:
             if id != new.id:
                 raise
             return _as_recorded(new, now)
+        if id != new.id:
+            _require_same_payload(found, new)
+        return found
 
     async def backfill(
         self,
@@ -276,7 +289,7 @@ def _as_recorded(new: NewExecution, now: int) -> Execution:
         fire_time=new.fire_time,
         run_at=new.run_at,
         queue=new.job.queue,
-        ability=new.job.target.ability,
+        ability=new.job.ability,
         created_at=now,
         payload=new.payload,
         key=new.key,
@@ -293,3 +306,12 @@ def _due(new: NewExecution, now: int) -> NewExecution:
 def _in_turn(job: Job) -> Overlap:
     """A person asked for each of them: they wait for each other instead of being skipped."""
     return Overlap.ALLOW if job.overlap is Overlap.ALLOW else Overlap.QUEUE_ALL
+
+
+def _require_same_payload(found: Execution, new: NewExecution) -> None:
+    """Refuse a key that was used for something else: its run would be taken for the new one."""
+    if found.payload != new.payload:
+        raise Conflict(
+            f"key {new.key!r} belongs to execution {found.id} of job {new.job.name!r}, which has"
+            " another payload; choose another key, or send the same payload"
+        )

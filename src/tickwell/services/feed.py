@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tickwell.clock import Clock
-from tickwell.domain.event import AttemptsFinished, Event, Events, Planned
+from tickwell.domain.event import AttemptsFinished, Event, Events, projects_of
 from tickwell.domain.execution import Execution
 from tickwell.errors import LimitReached, NotRunning, StoreError
 from tickwell.ports.records import ExecutionFilter
@@ -81,7 +81,8 @@ class Feed:
         self._watches: dict[str, asyncio.Task[None]] = {}
         #: Projects whose present state is known, so that a change is seen.
         self._looked: set[str] = set()
-        self._wake = asyncio.Event()
+        #: By project: what happens in one wakes no look at another.
+        self._wakes: dict[str, asyncio.Event] = {}
         self._closed = False
         self._deaf = events.subscribe(self._hear)
 
@@ -110,7 +111,8 @@ class Feed:
         subscription = Subscription(project, actor)
         there.append(subscription)
         if project not in self._watches:
-            self._watches[project] = asyncio.create_task(self._watch(project))
+            wake = self._wakes[project] = asyncio.Event()
+            self._watches[project] = asyncio.create_task(self._watch(project, wake))
         return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:
@@ -122,6 +124,7 @@ class Feed:
         if not there:
             self._listeners.pop(subscription.project, None)
             self._looked.discard(subscription.project)
+            self._wakes.pop(subscription.project, None)
             watch = self._watches.pop(subscription.project, None)
             if watch is not None:
                 watch.cancel()
@@ -142,10 +145,12 @@ class Feed:
                 self.unsubscribe(subscription)
 
     def _hear(self, event: Event) -> None:
-        if self._watches and isinstance(event, AttemptsFinished | Planned):
-            self._wake.set()
+        if self._wakes and isinstance(event, AttemptsFinished):
+            for project in projects_of(event) or ():
+                if project in self._wakes:
+                    self._wakes[project].set()
 
-    async def _watch(self, project: str) -> None:
+    async def _watch(self, project: str, wake: asyncio.Event) -> None:
         known: dict[str, tuple[str, int]] | None = None
         nobody = asyncio.Event()
         while True:
@@ -158,8 +163,8 @@ class Feed:
                 _log.exception("events of project %s: a look failed, the next one follows", project)
                 known = None
             await self.clock.wait(nobody, _SOON)
-            await self.clock.wait(self._wake, _LOOK)
-            self._wake.clear()
+            await self.clock.wait(wake, _LOOK)
+            wake.clear()
 
     async def _look(
         self, project: str, known: dict[str, tuple[str, int]] | None

@@ -11,8 +11,8 @@ from tickwell.domain import change
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.document.job import retention_of
-from tickwell.domain.job import Cursor, Entry, Job, JobState, copied, filler
-from tickwell.domain.planning import first_cursor
+from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause, copied, filler
+from tickwell.domain.planning import counted, first_cursor
 from tickwell.domain.policy import Retention
 from tickwell.domain.trigger import Once, OnDemand, Trigger
 from tickwell.domain.trigger.duration import format_duration
@@ -25,7 +25,7 @@ from tickwell.services.gathered import Gathered
 from tickwell.services.paced import Pace, paced
 from tickwell.services.payload import checked
 from tickwell.services.savable import require_savable
-from tickwell.services.time import Time
+from tickwell.services.time import Moment, Time, instant_of
 
 _own = filler("id", "project", "retention", "version")
 _begin = filler("trigger", "created_at", "saved_at")
@@ -48,18 +48,22 @@ class Jobs:
         self.admit: Callable[[Sequence[Job]], Awaitable[None]] = _all
         self._gathered = Gathered()
 
-    async def add(self, definition: Job) -> Entry:
-        """Add a job; an empty id gets one. A known `dedupe_key` answers with its job."""
-        return (await self.add_many([definition]))[0]
+    async def add(self, definition: Job, *, runs: int = 0) -> Entry:
+        """Add a job; an empty id gets one. A known `dedupe_key` answers with its job.
+
+        `runs` counts against `max_runs`, for a job that comes back.
+        """
+        return (await self.add_many([definition], runs=runs))[0]
 
     async def add_many(
         self,
         definitions: Iterable[Job],
         *,
-        paused_by: str | None = None,
+        pauses: Sequence[Pause | None] = (),
         made: bool = False,
+        runs: int = 0,
     ) -> Sequence[Entry]:
-        """Add jobs, all or none, in the order given; paused, if somebody asks for that.
+        """Add jobs, all or none, in the order given; those with a pause do not fire yet.
 
         Those that were made by `make` are taken as they are.
         """
@@ -67,12 +71,12 @@ class Jobs:
         begins = _Beginnings()
         entries, pace = list[Entry](), Pace()
         for each in definitions:
-            entries.append(self._entry(each if made else self._bind(each, now), begins))
+            entries.append(self._entry(each if made else self._bind(each, now), begins, runs))
             if pace.is_long():
                 await pace.rest()
         await self.admit([entry.job for entry in entries])
-        if paused_by is not None:
-            entries = [_paused(entry, paused_by) for entry in entries]
+        if any(pauses):
+            entries = list(map(_paused, entries, pauses))
         if len(entries) == 1:
             added = [await self._gathered.add(self.store, entries[0], now)]
         else:
@@ -90,13 +94,14 @@ class Jobs:
         """Replace the definition; refused if it was edited since the expected version."""
         entry = await self.get(project, key)
         now = self.clock.now()
+        before = entry.job
+        is_by_code = definition.declared not in (None, before.declared)
         if definition.declared is None:  # by a person: whose code declares it stays known
-            before = entry.job
             definition = replace(definition, app=before.app, declared=before.declared)
         require_savable(definition, entry.job)
         job = _bound(replace(definition, project=project))
         self._check_fires(job)
-        if job.trigger != entry.job.trigger:
+        if job.trigger != before.trigger and not is_by_code:
             _require_fires(job, first_cursor(job, now))
         if (job.target, job.timeout) != (entry.job.target, entry.job.timeout):
             await self.admit([job])
@@ -110,18 +115,19 @@ class Jobs:
         *,
         by: str,
         why: str = "",
-        until: int | None = None,
+        until: Moment | None = None,
     ) -> Sequence[Changed]:
         """Stop firing; what has not started is taken back, retries and requested runs are held."""
         now = self.clock.now()
-        if until is not None and until <= now:
+        end = None if until is None else instant_of(until, now)
+        if end is not None and end <= now:
             raise InvalidInput(
-                f"{to_datetime(until):%Y-%m-%d %H:%M:%S} UTC is past",
+                f"{to_datetime(end):%Y-%m-%d %H:%M:%S} UTC is past",
                 field="until",
                 hint="Choose a later moment, or leave it out",
             )
         entries = await self._existing(project, keys)
-        return await self._change(project, entries, change.pause(by, why, until), now)
+        return await self._change(project, entries, change.pause(by, why, end), now)
 
     async def resume(self, project: str, keys: Sequence[str]) -> Sequence[Changed]:
         """Fire again from now on."""
@@ -183,11 +189,12 @@ class Jobs:
         require_savable(job)
         return _bound(job)
 
-    def _entry(self, job: Job, begins: _Beginnings) -> Entry:
+    def _entry(self, job: Job, begins: _Beginnings, runs: int) -> Entry:
         cursor = begins.cursor_of(job)
-        _require_fires(job, cursor)
+        if job.declared is None:  # code outlives its jobs, and its program starts nevertheless
+            _require_fires(job, cursor)
         self._check_fires(job)
-        return Entry(job, cursor)
+        return Entry(job, counted(job, cursor, runs) if runs else cursor)
 
     def _check_fires(self, job: Job) -> None:
         """A fire has the job's own payload; a job on demand may get all of its own each time."""
@@ -248,9 +255,11 @@ def _bound(job: Job) -> Job:
     return bound
 
 
-def _paused(entry: Entry, by: str) -> Entry:
+def _paused(entry: Entry, pause: Pause | None) -> Entry:
     """From its beginning on."""
-    paused = change.pause(by, "added as paused")(entry, entry.job.created_at)
+    if pause is None:
+        return entry
+    paused = change.pause(pause.by, pause.why, pause.until)(entry, entry.job.created_at)
     return entry if paused is None else Entry(entry.job, paused.cursor)
 
 

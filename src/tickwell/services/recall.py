@@ -23,11 +23,15 @@ class Recall(Generic[K, V]):
         self._life = life
         self._known: dict[K, tuple[V, int]] = {}
 
-    async def get(self, key: K, read: Callable[[], Awaitable[V]]) -> V:
-        """What is remembered, else what `read` answers now."""
+    async def get(self, key: K, read: Callable[[], Awaitable[V]], *, since: int | None = None) -> V:
+        """What is remembered, and was read later than `since`; else what `read` answers now."""
         now = self._clock.now()
         known = self._known.get(key)
-        if known is not None and now - known[1] < self._life:
+        if (
+            known is not None
+            and now - known[1] < self._life
+            and (since is None or known[1] > since)
+        ):
             return known[0]
         value = await read()
         # Counted from before the read: an answer on its way may be old already.

@@ -6,6 +6,7 @@ import re
 
 from tickwell.domain.job import Job
 from tickwell.domain.naming import is_name
+from tickwell.domain.policy import DAY, Misfire, OnMisfire
 from tickwell.errors import InvalidJob
 from tickwell.services.callbacks.callback import is_sender
 
@@ -18,7 +19,7 @@ _ID = re.compile(
 
 
 def require_savable(job: Job, before: Job | None = None) -> None:
-    """Refuse a name that could be taken for another's id, and tags beyond any use.
+    """Refuse a name in the form of an id, too many tags, and a setting without effect.
 
     What was so before the edit may stay.
     """
@@ -26,6 +27,18 @@ def require_savable(job: Job, before: Job | None = None) -> None:
         require_own_name(job, is_new=before is None)
     if job.tags and (before is None or job.tags != before.tags):
         _require_few_tags(job.tags)
+    if before is None or job.misfire != before.misfire:
+        require_effective(job.misfire)
+
+
+def require_effective(misfire: Misfire) -> None:
+    """Refuse a catch-up window where the policy does not look at it."""
+    if misfire.policy is not OnMisfire.ALL and misfire.catchup_window != DAY:
+        raise InvalidJob(
+            f"has no effect with the policy {misfire.policy.value!r}",
+            field="misfire.catchup_window",
+            hint='Use the policy "all", with cap=1 for the newest one only, or leave it out',
+        )
 
 
 def require_own_name(job: Job, *, is_new: bool = True) -> None:

@@ -1,8 +1,11 @@
-"""What a service knows of time."""
+"""Time as services use it: the store's clock, and moments relative to one reading of it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
+
+from tickwell.clock import NEVER
 
 
 class Time(Protocol):
@@ -11,3 +14,23 @@ class Time(Protocol):
     def now(self) -> int:
         """The store's time."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """A delay that counts from the `now` of the operation it is passed to.
+
+    The caller does not add it to a clock reading of its own: an operation that reads the clock
+    once stores moments that are exactly as far apart as the caller asked for.
+    """
+
+    millis: int
+
+
+#: When something is to happen: an instant, or a delay.
+Moment = int | After
+
+
+def instant_of(moment: Moment, now: int) -> int:
+    """The instant that a moment means when the operation's clock reads `now`."""
+    return min(now + moment.millis, NEVER) if isinstance(moment, After) else moment

@@ -28,6 +28,8 @@ class Actor:
     #: Where the request came from, and its id; empty when it came from this machine's own hand.
     address: str = ""
     request_id: str = ""
+    #: The instant at which the API key ends that the request came with; None: never, or no key.
+    key_ends: int | None = None
 
     def require(self, permission: Permission) -> None:
         """Raise `Forbidden` without the permission."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.user import User, user_from_document, user_to_document
+from tickwell.services.every_record import every_record
 from tickwell.services.platform import PLATFORM
 from tickwell.services.recall import Recall
 from tickwell.services.time import Time
@@ -17,6 +19,8 @@ KIND, MEMBER = "user", "member"
 #: Times that a change is tried anew when somebody else was quicker.
 _PATIENCE = 20
 MOST = 10_000
+#: What names of users are made of, those from other issuers too.
+_SIGNS = "".join(map(chr, range(ord("!"), ord("~") + 1)))
 
 
 class Directory:
@@ -41,7 +45,11 @@ class Directory:
         return await self._put(user, 0)
 
     async def change(self, name: str, change: Callable[[User], User]) -> tuple[User, User]:
-        """Apply a change to what is stored now; the user before and after."""
+        """Apply a change to what is stored now; the user before and after.
+
+        An invited user who has no role left is gone with that: in the same write, so that a role
+        that somebody gives at the same moment is not lost.
+        """
         for _ in range(_PATIENCE):
             record = await self._record(name)
             if record is None:
@@ -66,10 +74,21 @@ class Directory:
             await self._store.delete_record(MEMBER, project, name)
         return user
 
-    async def everybody(self) -> list[User]:
-        """All users, by name."""
-        records = await self._store.list_records(KIND, PLATFORM, "", self._clock.now(), MOST)
-        return [user_from_document(record.document) for record in records]
+    async def note_arrival(self, user: User) -> User:
+        """They were here: they stay known when their last role goes.
+
+        Else any admin of a project could invite them anew, into a project of their choice, and
+        their programs would follow, which name none.
+        """
+        if not user.invited:
+            return user
+        return (await self.change(user.name, lambda known: replace(known, invited=False)))[1]
+
+    async def everybody(self) -> AsyncIterator[User]:
+        """All users, however many there are, by name."""
+        now = self._clock.now()
+        async for record in every_record(self._store, KIND, PLATFORM, now, signs=_SIGNS):
+            yield user_from_document(record.document)
 
     async def members(self, project: str) -> list[User]:
         """The users that are members of a project, by name."""
@@ -88,6 +107,8 @@ class Directory:
     async def _put(self, user: User, expected: int) -> bool:
         document = user_to_document(user)
         record = Record(kind=KIND, project=PLATFORM, key=user.name, document=document)
+        if user.invited and not user.roles and not user.platform:
+            record.expires_at = self._clock.now()
         if not expected:
             # Listed before it counts: a member that nobody sees would be worse.
             await self._index(User(name=user.name), user)

@@ -20,7 +20,8 @@ _ALGORITHMS = {
     ("RSA", ""): ("RS256", "PS256", "RS384", "RS512", "PS384", "PS512"),
     ("OKP", "Ed25519"): ("Ed25519", "EdDSA"),
 }
-_SMALLEST_RSA = 2048
+#: Bits. Larger ones prove no more, and every token of theirs would take longer to check.
+_SMALLEST_RSA, _LARGEST_RSA = 2048, 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,12 @@ def is_kid(kid: object) -> bool:
 
 
 def read_set(document: Any) -> dict[str, VerifyingKey]:
-    """The keys of a JWKS that can be used; others are passed over."""
+    """The keys of a JWKS that can be used; others are passed over. `ValueError` for no JWKS."""
     keys = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(keys, list):
+        raise ValueError("a JWKS is an object with a list of keys")  # noqa: TRY004 - as of bad JSON
     found = {}
-    for each in keys[:MOST] if isinstance(keys, list) else ():
+    for each in keys[:MOST]:
         if isinstance(each, dict) and is_kid(each.get("kid")) and (key := read_key(each)):
             found[str(each["kid"])] = key
     return found
@@ -70,7 +73,8 @@ def read_key(document: dict[str, Any]) -> VerifyingKey | None:
     }
     try:
         key = import_key(public)
-        if isinstance(key, RSAKey) and key.public_key.key_size < _SMALLEST_RSA:
+        size = key.public_key.key_size if isinstance(key, RSAKey) else _SMALLEST_RSA
+        if not _SMALLEST_RSA <= size <= _LARGEST_RSA:
             return None
     except (JoseError, ValueError, TypeError):
         return None

@@ -20,6 +20,7 @@ from tickwell.services.access.key_token import digest, new_token
 from tickwell.services.access.permission import Permission, Role, permissions_of
 from tickwell.services.administered import key_document
 from tickwell.services.audit.audit import Audit
+from tickwell.services.documents import instant_text
 from tickwell.services.every_record import every_record
 from tickwell.services.keyring import Keyring
 from tickwell.services.platform import PLATFORM
@@ -61,12 +62,18 @@ class Keys:
         permissions: frozenset[Permission] | None = None,
         expires_at: int | None = None,
     ) -> NewKey:
-        """A new key of the actor's project, which may do no more than the actor."""
+        """A new key of the actor's project, which may do no more than the actor.
+
+        Nor does it outlive the key that the actor came with: without an end, it has the same.
+        """
         check_new(name, role, permissions)
         actor.require_all(permissions_of(role) if permissions is None else permissions)
         now = self._clock.now()
         if expires_at is not None and expires_at <= now:
             raise InvalidInput("is past", field="expires_at", hint="Choose a later moment")
+        if expires_at is None:
+            expires_at = actor.key_ends
+        _require_outlived(actor, expires_at)
         life = None if expires_at is None else expires_at - now
         made = self._make(actor, name, role, now=now, narrowed=permissions, life=life)
         await self._add(made.key)
@@ -82,6 +89,7 @@ class Keys:
         if old.is_over(now):
             raise WrongState("key", id, "expired", "a live one can be rotated")
         actor.require_all(old.permissions)
+        _require_outlived(actor, None if old.life is None else now + old.life)
         made = self._make(
             actor,
             old.name,
@@ -198,6 +206,17 @@ class Keys:
         await self._store.delete_record(KIND, project, id)
         await self._store.delete_record(PLACE, PLATFORM, id)
         await self._store.delete_record(USED, project, id)
+
+
+def _require_outlived(actor: Actor, expires_at: int | None) -> None:
+    """Else a key that was stolen for an hour would be stolen for ever."""
+    ends = actor.key_ends
+    if ends is not None and (expires_at is None or expires_at > ends):
+        raise InvalidInput(
+            f"a key that ends at {instant_text(ends)} cannot make one that outlives it",
+            field="expires_at",
+            hint="Choose an earlier end, or log in, or use a key that ends later",
+        )
 
 
 def _public(key: ApiKey) -> dict[str, object]:

@@ -91,7 +91,8 @@ async def give_role(
 ) -> Role | None:
     """Make a user, existing or not, a member; the role before, if any."""
     name, now = check_user_name(name), clock.now()
-    made = with_role(User(name=name, generation=now, created_at=now), project, role)
+    new = User(name=name, generation=now, created_at=now, invited=True)
+    made = with_role(new, project, role)
     if await directory.read(name) is None and await directory.add(made):
         return None
     before, _ = await directory.change(name, lambda user: with_role(user, project, role))

@@ -17,7 +17,8 @@ from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.logins import REFUSED, Logins
-from tickwell.services.access.token import read_unverified, verify
+from tickwell.services.access.token import read_unverified, subject_of, verify
+from tickwell.services.access.trusted import LIFE as KEYS_LIFE
 from tickwell.services.access.trusted import NAME, RemoteKeys, read_pairs, require_url
 from tickwell.services.access.user import User, check_user_name
 from tickwell.services.platform import PLATFORM
@@ -87,6 +88,7 @@ class Oidc:
         self._directory = directory
         self._logins = logins
         self._found: dict[str, Any] | None = None
+        self._found_at = 0
         self._keys: RemoteKeys | None = None
 
     async def begin(self, back: str, wanted: str, *, asker: Actor) -> tuple[str, str]:
@@ -149,8 +151,9 @@ class Oidc:
             token = read_unverified(str(answer["id_token"]))
         except _UNREADABLE:
             raise Unauthenticated(REFUSED) from None
-        keys = self._keys = self._keys or RemoteKeys(self._clock, found["jwks_uri"], self._web)
-        key = await keys.find(token.kid)
+        if self._keys is None or self._keys.url != found["jwks_uri"]:
+            self._keys = RemoteKeys(self._clock, found["jwks_uri"], self._web)
+        key = await self._keys.find(token.kid)
         if key is None or token.issuer != self.provider.issuer:
             raise Unauthenticated(REFUSED)
         claims = verify(token, key, self.provider.client_id, self._clock.now())
@@ -161,9 +164,8 @@ class Oidc:
         return claims
 
     async def _user(self, claims: dict[str, Any]) -> User:
-        subject = claims.get(self.provider.subject)
-        unproved = self.provider.subject == "email" and claims.get("email_verified") is not True
-        if not isinstance(subject, str) or unproved:
+        subject = subject_of(claims, self.provider.subject)
+        if subject is None:
             raise Unauthenticated(REFUSED)
         try:
             name = check_user_name(f"{self.provider.name}:{subject}")
@@ -172,21 +174,26 @@ class Oidc:
         user = await self._directory.read(name)
         if user is None:
             raise Unauthenticated(f"you are {name}, and no member yet; ask an admin")
-        return user
+        return await self._directory.note_arrival(user)
 
     async def _discover(self) -> dict[str, Any]:
-        if self._found is None:
-            address = f"{self.provider.issuer.rstrip('/')}/.well-known/openid-configuration"
-            try:
-                found = json.loads(await self._web(address))
-                wanted = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
-                self._found = {name: str(found[name]) for name in wanted}
-            except _UNREADABLE:
-                raise Unauthenticated("the issuer does not answer; try again later") from None
-            if self._found["issuer"] != self.provider.issuer:
-                self._found = None
-                raise Unauthenticated("the issuer calls itself otherwise; see the setting oidc")
+        now = self._clock.now()
+        if self._found is None or now - self._found_at >= KEYS_LIFE:
+            # Fetched anew like the keys: an issuer that moves them would never log anybody in.
+            self._found, self._found_at = await self._fetch_configuration(), now
         return self._found
+
+    async def _fetch_configuration(self) -> dict[str, Any]:
+        address = f"{self.provider.issuer.rstrip('/')}/.well-known/openid-configuration"
+        try:
+            document = json.loads(await self._web(address))
+            wanted = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+            found = {name: str(document[name]) for name in wanted}
+        except _UNREADABLE:
+            raise Unauthenticated("the issuer does not answer; try again later") from None
+        if found["issuer"] != self.provider.issuer:
+            raise Unauthenticated("the issuer calls itself otherwise; see the setting oidc")
+        return found
 
 
 def _hash(state: str) -> str:

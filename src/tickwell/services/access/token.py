@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +72,16 @@ def verify(token: Unverified, key: VerifyingKey, audience: str, now: int) -> dic
     if claims.get("iss") != token.issuer or audience not in meant or not _in_time(claims, now):
         raise Unauthenticated(REFUSED)
     return claims
+
+
+def subject_of(claims: Mapping[str, Any], claim: str) -> str | None:
+    """The user's name at the issuer; None when the token does not prove one.
+
+    Many issuers let users enter any email address, so one that is not verified proves nothing.
+    """
+    subject = claims.get(claim)
+    is_proved = claim != "email" or claims.get("email_verified") is True
+    return subject if isinstance(subject, str) and is_proved else None
 
 
 def _in_time(claims: dict[str, Any], now: int) -> bool:

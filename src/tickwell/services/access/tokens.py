@@ -10,7 +10,7 @@ from tickwell.errors import InvalidInput, Unauthenticated
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.issuer import NAME, Issuer
 from tickwell.services.access.permission import Role
-from tickwell.services.access.token import REFUSED, read_unverified, verify
+from tickwell.services.access.token import REFUSED, read_unverified, subject_of, verify
 from tickwell.services.access.trusted import Fetch, RemoteKeys, TrustedIssuer
 from tickwell.services.access.user import User, check_user_name
 from tickwell.services.time import Time
@@ -65,14 +65,16 @@ class Tokens:
         return user if user and user.generation == claims.get("gen") else None
 
     async def _foreign(self, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> User | None:
-        subject = claims.get(trusted.subject)
-        if not isinstance(subject, str):
+        subject = subject_of(claims, trusted.subject)
+        if subject is None:
             return None
         try:
             name = check_user_name(f"{trusted.name}:{subject}")
         except InvalidInput:
             return None
         user = await self._directory.find(name)
+        if user is not None:
+            user = await self._directory.note_arrival(user)
         role = _role(claims.get(trusted.role)) if trusted.role else None
         if trusted.project and role is not None and not await self._is_deleted(trusted.project):
             known = user or User(name=name)

@@ -7,14 +7,18 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from math import inf
 
 from tickwell.domain.http.url import parse_url
 from tickwell.errors import InvalidJob, InvalidSetting, TickwellError
 from tickwell.services.access.jwk import VerifyingKey, read_set
 from tickwell.services.time import Time
 
-#: Milliseconds that keys are believed, and between two looks for one that is unknown.
+#: Milliseconds after which the keys are fetched anew, and between two fetches at least.
 LIFE, PATIENCE = 600_000, 60_000
+#: Milliseconds that keys are trusted without a successful fetch: an issuer that is away for so long
+#: signs no new tokens either, and a key that it withdrew must not be good for ever.
+TRUST_LIMIT = 3_600_000
 #: What an issuer may be called here.
 NAME = re.compile(r"[a-z0-9-]{1,32}")
 _HINT = '"corp issuer=https://id.example.com audience=tickwell jwks=https://id.example.com/jwks"'
@@ -76,7 +80,7 @@ class RemoteKeys:
 
     def __init__(self, clock: Time, url: str, fetch: Fetch) -> None:
         self._clock = clock
-        self._url = url
+        self.url = url
         self._fetch = fetch
         self._keys: dict[str, VerifyingKey] = {}
         self._fetched_at: int | None = None
@@ -84,22 +88,26 @@ class RemoteKeys:
         self._looking = asyncio.Lock()
 
     async def find(self, kid: str) -> VerifyingKey | None:
-        now = self._clock.now()
-        fresh = self._fetched_at is not None and now - self._fetched_at < LIFE
-        if kid in self._keys and (fresh or self._looking.locked()):
+        age = self._age()
+        if kid in self._keys and (age < LIFE or (age < TRUST_LIMIT and self._looking.locked())):
             return self._keys[kid]
         # Who comes with a new key while one looks for it waits for what is found.
         async with self._looking:
+            now = self._clock.now()
             # Whoever makes up key ids makes us ask once a minute, and not more.
             if self._asked_at is None or now - self._asked_at >= PATIENCE:
                 self._asked_at = now
                 await self._look()
-        return self._keys.get(kid)
+        return self._keys.get(kid) if self._age() < TRUST_LIMIT else None
+
+    def _age(self) -> float:
+        return inf if self._fetched_at is None else self._clock.now() - self._fetched_at
 
     async def _look(self) -> None:
+        asked_at = self._clock.now()
         try:
-            keys = read_set(json.loads(await self._fetch(self._url)))
+            keys = read_set(json.loads(await self._fetch(self.url)))
         except (TickwellError, OSError, ValueError, RecursionError):
-            return  # the keys of before stay good: an issuer that is away locks nobody out
-        if keys:
-            self._keys, self._fetched_at = keys, self._clock.now()
+            return  # those of before stay good for a while: a short outage locks nobody out
+        # From when it was asked for: a key may be withdrawn while the answer is under way.
+        self._keys, self._fetched_at = keys, asked_at

@@ -33,6 +33,9 @@ class User:
     #: Raised to end all sessions and tokens at once.
     generation: int = 0
     created_at: int = 0
+    #: Made by an admin of a project as its member, and not yet seen with a token of an issuer:
+    #: goes with the last role, else each name that is added and removed would leave a user behind.
+    invited: bool = False
 
 
 def user_to_document(user: User) -> dict[str, Any]:
@@ -46,6 +49,7 @@ def user_to_document(user: User) -> dict[str, Any]:
         "home": user.home,
         "generation": user.generation,
         "created_at": user.created_at,
+        "invited": user.invited,
     }
 
 

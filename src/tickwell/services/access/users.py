@@ -81,6 +81,8 @@ class Users:
                     platform=user.platform if platform is None else platform,
                     disabled=user.disabled if disabled is None else disabled,
                     generation=user.generation + 1,
+                    # Known to the platform from now on: one who was disabled stays so.
+                    invited=False,
                 ),
             )
         await self._note(actor, "user.change", before, after)
@@ -99,7 +101,7 @@ class Users:
     @needs(Permission.PLATFORM)
     async def list(self, actor: Actor) -> list[User]:
         """All users, by name."""
-        return await self._directory.everybody()
+        return [user async for user in self._directory.everybody()]
 
     @needs(Permission.PLATFORM)
     async def link(self, actor: Actor, name: str) -> str:
@@ -144,10 +146,13 @@ class Users:
 
     async def _require_another_admin(self, name: str) -> None:
         """Refuse to leave the platform without anybody who can let others in."""
-        everybody = await self._directory.everybody()
-        admins = [each.name for each in everybody if each.platform and not each.disabled]
-        if admins == [name]:
-            raise Conflict(f"{name} is the only platform admin; make somebody else one before")
+        user = await self._directory.read(name)
+        if user is None or not user.platform or user.disabled:
+            return
+        async for each in self._directory.everybody():
+            if each.platform and not each.disabled and each.name != name:
+                return
+        raise Conflict(f"{name} is the only platform admin; make somebody else one before")
 
     async def _note(
         self, actor: Actor, action: str, before: User | None, after: User | None

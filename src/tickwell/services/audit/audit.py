@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tickwell.errors import InvalidInput
@@ -14,6 +14,7 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.audit.block import Block, problem_of
 from tickwell.services.audit.chain import Chain
+from tickwell.services.audit.checkpoint import Checkpoint
 from tickwell.services.audit.entry import Entry, entry_of
 from tickwell.services.keyring import Keyring
 from tickwell.services.platform import PLATFORM
@@ -21,6 +22,8 @@ from tickwell.services.time import Time
 
 #: Entries among which those about one thing are looked for.
 SEARCHED = 2_000
+#: Milliseconds between two looks for what retention takes away.
+PRUNE_EVERY = 3_600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,8 @@ class Verified:
     """What a look at a whole chain found."""
 
     entries: int
+    #: Entries that retention has taken away; a sealed checkpoint stands for them.
+    pruned: int = 0
     #: The hash of the newest block: kept elsewhere, it shows later that none was cut off.
     head: str | None
     #: What is wrong, at the first place where something is; None: nothing.
@@ -35,13 +40,25 @@ class Verified:
 
 
 class Audit:
-    """Says who did what. There is no way to change or take away an entry."""
+    """Says who did what. Entries are never changed, and go by retention only."""
 
-    def __init__(self, store: RecordStore, clock: Time, random: Random, keyring: Keyring) -> None:
+    def __init__(
+        self,
+        store: RecordStore,
+        clock: Time,
+        random: Random,
+        keyring: Keyring,
+        *,
+        keep: float = 0,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._random = random
         self._keyring = keyring
+        #: Milliseconds that entries are kept; 0: for ever.
+        self._keep = int(keep * 1000)
+        #: When each project's chain was last pruned by this process.
+        self._pruned: dict[str, int] = {}
         self._chains: dict[str, Chain] = {}
 
     async def record(
@@ -58,7 +75,16 @@ class Audit:
         now = self._clock.now()
         id = new_id(now, self._random)
         entry = entry_of(actor, action, subject, before, after, id=id, at=now)
-        await self._chain(project or actor.project).append(entry)
+        chain = self._chain(project or actor.project)
+        await chain.append(entry)
+        await self._prune(chain, now)
+
+    async def _prune(self, chain: Chain, now: int) -> None:
+        """With what is added, now and then: a log that nobody adds to does not grow."""
+        if not self._keep or now - self._pruned.get(chain.project, 0) < PRUNE_EVERY:
+            return
+        self._pruned[chain.project] = now
+        await chain.prune(now - self._keep)
 
     @needs(Permission.ADMINISTER)
     async def list(self, actor: Actor, cursor: str | None = None, limit: int = 100) -> Page[Entry]:
@@ -78,10 +104,11 @@ class Audit:
         if number is None:
             last = await chain.find_last()
             number = last.number if last else 0
+        oldest = (await chain.start())[0].number
         found: list[Entry] = []
-        while number > 0:
+        while number > oldest:
             for block in reversed(await chain.read_hundred(number)):
-                if block.number > number:
+                if not oldest < block.number <= number:
                     continue
                 entries = [Entry(**each) for each in reversed(block.entries)][skip:]
                 room = limit - len(found)
@@ -110,20 +137,25 @@ class Audit:
 
     async def _verify(self, project: str) -> Verified:
         chain = self._chain(project)
-        last: Block | None = None
-        entries, number = 0, 0
-        while blocks := await chain.read_hundred(number):
+        start, problem = await chain.start()
+        last: Checkpoint | Block = start
+        found = Verified(entries=0, pruned=start.entries, head=_head(last), problem=problem)
+        number = start.number + 1
+        while found.problem is None and (blocks := await chain.read_hundred(number)):
             for block in blocks:
+                if block.number <= start.number:
+                    continue  # retention was interrupted before it took this one away
                 problem = problem_of(self._keyring, project, last, block)
                 if problem:
-                    return Verified(entries=entries, head=_head(last), problem=problem)
-                last, entries = block, entries + len(block.entries)
-            number += 100
+                    return replace(found, problem=problem)
+                last = block
+                entries = found.entries + len(block.entries)
+                found = replace(found, entries=entries, head=_head(last))
+            number = number // 100 * 100 + 100
         seen = chain.last
-        if seen is not None and (last is None or last.number < seen.number):
-            gone = f"block {seen.number} was there and is gone"
-            return Verified(entries=entries, head=_head(last), problem=gone)
-        return Verified(entries=entries, head=_head(last))
+        if found.problem is None and seen is not None and last.number < seen.number:
+            return replace(found, problem=f"block {seen.number} was there and is gone")
+        return found
 
     def _chain(self, project: str) -> Chain:
         chain = self._chains.get(project)
@@ -133,8 +165,8 @@ class Audit:
         return chain
 
 
-def _head(block: Block | None) -> str | None:
-    return block.hash if block else None
+def _head(link: Checkpoint | Block) -> str | None:
+    return link.hash if link.number else None
 
 
 def _read_cursor(cursor: str | None) -> tuple[int | None, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from tickwell.ports.records import Record
 from tickwell.services.audit.entry import Entry, canonical
@@ -16,6 +16,20 @@ KIND = "audit"
 GENESIS = "0" * 64
 #: Entries of one block.
 MOST = 64
+
+
+class Link(Protocol):
+    """What a block is bound to: the one before it, or the checkpoint that stands for it."""
+
+    @property
+    def number(self) -> int:
+        """Its place in the chain."""
+        ...
+
+    @property
+    def hash(self) -> str:
+        """What the next block repeats."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +71,9 @@ def read_block(record: Record) -> Block:
     )
 
 
-def next_block(
-    keyring: Keyring, project: str, last: Block | None, entries: Sequence[Entry]
-) -> Block:
+def next_block(keyring: Keyring, project: str, last: Link, entries: Sequence[Entry]) -> Block:
     """The block that follows."""
-    number, previous = (last.number + 1, last.hash) if last else (1, GENESIS)
+    number, previous = last.number + 1, last.hash
     documents = [entry.document() for entry in entries]
     key = keyring.current
     return Block(
@@ -73,9 +85,9 @@ def next_block(
     )
 
 
-def problem_of(keyring: Keyring, project: str, last: Block | None, block: Block) -> str | None:
+def problem_of(keyring: Keyring, project: str, last: Link, block: Block) -> str | None:
     """What is wrong with a block that is to follow another; None: nothing."""
-    number, previous = (last.number + 1, last.hash) if last else (1, GENESIS)
+    number, previous = last.number + 1, last.hash
     if block.number != number:
         return f"block {number} is missing"
     if block.previous != previous:

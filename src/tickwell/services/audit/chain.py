@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from tickwell.ports.store import RecordStore
 from tickwell.services.audit.block import (
@@ -14,9 +14,14 @@ from tickwell.services.audit.block import (
     next_block,
     read_block,
 )
+from tickwell.services.audit.checkpoint import KEY, Checkpoint, read_checkpoint
+from tickwell.services.audit.checkpoint import KIND as CHECKPOINT
 from tickwell.services.audit.entry import Entry
 from tickwell.services.keyring import Keyring
 from tickwell.services.time import Time
+
+#: Hundreds of blocks that one pruning looks at: the rest goes the next time.
+_HUNDREDS = 20
 
 
 class Chain:
@@ -46,7 +51,7 @@ class Chain:
             self._pending.pop(entry.id, None)
 
     async def _write(self, entries: Sequence[Entry]) -> None:
-        last = self.last or await self.find_last()
+        last = self.last or await self.find_last() or (await self.start())[0]
         block = next_block(self._keyring, self.project, last, entries)
         if not await self._store.put_record(block.record(self.project), self._clock.now(), 0):
             # Somebody else's, or our own, whose reply was lost.
@@ -61,7 +66,7 @@ class Chain:
     async def find_last(self) -> Block | None:
         """The newest block: numbers have no gap, so doubling and halving finds it."""
         known, step = self.last, 1
-        low = known.number if known else 0
+        low = known.number if known else (await self.start())[0].number
         while found := await self.read(low + step):
             known, low, step = found, found.number, step * 2
         high = low + step  # is not there
@@ -74,6 +79,55 @@ class Chain:
                 known, low = found, middle
         return known
 
+    async def start(self) -> tuple[Checkpoint, str | None]:
+        """What the oldest block follows, and what is wrong with that."""
+        found = await self._store.get_record(CHECKPOINT, self.project, KEY, self._clock.now())
+        if found is None:
+            return Checkpoint(), None
+        checkpoint = read_checkpoint(found)
+        return checkpoint, checkpoint.problem(self._keyring, self.project, found)
+
+    async def prune(self, since: int) -> int:
+        """Take the blocks away whose entries are all older; how many entries those are.
+
+        The checkpoint first: should this process die here, what is left over goes the next time.
+        The newest block stays, so that the chain never looks as if it were empty.
+        """
+        start, problem = await self.start()
+        newest = self.last or await self.find_last()
+        if problem is not None or newest is None:
+            return 0  # whoever looks at the chain is told of the problem; nothing is lost for it
+        last = start
+        async for block in self._oldest(start.number):
+            if block.number >= newest.number or not _is_older(block, since):
+                break
+            last = Checkpoint(
+                number=block.number, hash=block.hash, entries=last.entries + len(block.entries)
+            )
+        if last.number > start.number:
+            record = last.record(self._keyring, self.project)
+            if not await self._store.put_record(record, self._clock.now(), start.version):
+                return 0  # another process prunes
+        await self._delete(last.number)
+        return last.entries - start.entries
+
+    async def _oldest(self, number: int) -> AsyncIterator[Block]:
+        """The first blocks after a number, no more than one call should read."""
+        for hundred in range(_HUNDREDS):
+            for block in await self.read_hundred(number + 1 + 100 * hundred):
+                if block.number > number:
+                    yield block
+
+    async def _delete(self, through: int) -> None:
+        now = self._clock.now()
+        while True:
+            records = await self._store.list_records(KIND, self.project, "", now, 100)
+            gone = [record.key for record in records if int(record.key) <= through]
+            for key in gone:
+                await self._store.delete_record(KIND, self.project, key)
+            if len(gone) < 100:
+                return
+
     async def read(self, number: int) -> Block | None:
         """One block."""
         found = await self._store.get_record(KIND, self.project, key_of(number), self._clock.now())
@@ -84,3 +138,7 @@ class Chain:
         prefix = key_of(number)[:-2]
         records = await self._store.list_records(KIND, self.project, prefix, self._clock.now(), 100)
         return [read_block(record) for record in records]
+
+
+def _is_older(block: Block, since: int) -> bool:
+    return all(entry["at"] < since for entry in block.entries)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from typing import Any
 
 from tickwell.services.access.actor import Actor
+from tickwell.services.audit.difference import difference
+from tickwell.services.sensitive import is_sensitive
 
 try:
     import orjson
@@ -21,12 +21,6 @@ LARGEST = 4096
 HIDDEN = "***"
 #: What has values in it.
 _NESTS = (dict, list, tuple)
-#: Names whose values nobody needs to see again.
-_SENSITIVE = re.compile(
-    r"password|passphrase|secret|token|authorization|api[-_]?key|cookie|certificate"
-    r"|sign_with|signature|bearer|^value$",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +49,8 @@ _FIELDS = tuple(field.name for field in fields(Entry))
 def entry_of(
     actor: Actor, action: str, subject: str, before: Any, after: Any, *, id: str, at: int
 ) -> Entry:
-    """The entry for a change that an actor made."""
+    """The entry for a change that an actor made: of two documents, where they differ."""
+    before, after = difference(before, after)
     return Entry(
         id=id,
         at=at,
@@ -74,18 +69,13 @@ def redacted(value: Any) -> Any:
     if isinstance(value, dict):
         return {
             key: HIDDEN
-            if inner and _is_sensitive(str(key))
+            if inner and is_sensitive(str(key))
             else (redacted(inner) if isinstance(inner, _NESTS) else inner)
             for key, inner in value.items()
         }
     if isinstance(value, (list, tuple)):
         return [*map(redacted, value)]
     return value
-
-
-@lru_cache(maxsize=1000)
-def _is_sensitive(name: str) -> bool:
-    return _SENSITIVE.search(name) is not None
 
 
 def canonical(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -20,9 +21,7 @@ TAG = "callback"
 #: A template that names the key of a callback.
 SIGNING_KEY = re.compile(r"\bsecret\.callback-[0-9a-f]{8}-")
 #: Outcomes that an execution has in its counts, unless a revival began them anew.
-_TRIED = frozenset(
-    {OutcomeKind.SUCCEEDED, OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST}
-)
+_TRIED = frozenset({OutcomeKind.SUCCEEDED, OutcomeKind.FAILED, OutcomeKind.TIMED_OUT})
 
 
 class Told(StrEnum):
@@ -127,8 +126,11 @@ def news_of_execution(execution: Execution) -> News:
 
 def was_revived(execution: Execution) -> bool:
     """Whether it had died before it succeeded: the budget began anew, what was tried stays."""
-    tried = sum(each.outcome in _TRIED for each in execution.attempts)
-    return tried > execution.charged + execution.lost
+    outcomes = Counter(each.outcome for each in execution.attempts)
+    losses = outcomes.pop(OutcomeKind.LOST, 0)
+    tried = sum(count for outcome, count in outcomes.items() if outcome in _TRIED)
+    # Losses in a crowd count among those that were given back.
+    return tried > execution.charged or losses > execution.lost + execution.returned
 
 
 def message(news: News, kind: Told, job_name: str | None) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from tickwell.services.secrets.secrets import Secrets
 #: Callbacks of one project.
 MOST = 20
 #: Eight tries in about an hour and a half.
-RETRY = Retry(max_attempts=8, delay=10_000, factor=3, cap=1_800_000)
+RETRY = Retry(max_attempts=8, delay="10s", factor=3, cap="30m")
 
 
 @dataclass(frozen=True, slots=True)

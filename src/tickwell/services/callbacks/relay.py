@@ -15,7 +15,7 @@ from tickwell.domain.event import AttemptsFinished, Event, Events, Stopped
 from tickwell.domain.execution import State
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
-from tickwell.errors import NotFound
+from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.callbacks.callback import (
@@ -61,7 +61,8 @@ class Relay:
         self._store = store
         self._clock = clock
         self._executions = executions
-        self._ended: deque[Sequence[Report]] = deque(maxlen=MOST_BATCHES)
+        #: With the instant at which they were heard of.
+        self._ended: deque[tuple[int, Sequence[Report]]] = deque(maxlen=MOST_BATCHES)
         self._news: deque[News] = deque(maxlen=MOST)
         self._projects: Recall[str, frozenset[str]] = Recall(clock)
         self._callbacks: Recall[str, list[Callback]] = Recall(clock)
@@ -78,17 +79,16 @@ class Relay:
         if isinstance(event, Stopped):
             self._leave()
         if isinstance(event, AttemptsFinished):
-            self._ended.append(event.reports)
+            self._ended.append((self._clock.now(), event.reports))
             self.wake()
 
     async def step(self) -> float:
         """Tell all news; look for what nobody told."""
         while self._ended:
-            await self._gather(self._ended[0])
+            await self._gather()
         while self._news:
             news = self._news[0]
-            if news.project in await self._places():
-                await self._tell(news)
+            await self._tell(news)
             if self._news and self._news[0] is news:
                 self._news.popleft()  # only now: a store that is away loses none
         left = self._swept_at + SWEEP - self._clock.monotonic()
@@ -98,16 +98,24 @@ class Relay:
         self._swept_at = self._clock.monotonic()
         return SWEEP
 
-    async def _gather(self, reports: Sequence[Report]) -> None:
-        """Most projects have no callbacks, and of theirs nothing is made here."""
-        places = await self._places()
-        if self._ended and self._ended[0] is reports:
-            self._ended.popleft()
-        ours = (report for report in reports if report.claim.job.project in places)
-        self._news.extend(news for report in ours if (news := news_of_report(report)))
+    async def _gather(self) -> None:
+        """Most projects have no callbacks, and of theirs nothing is made here.
+
+        Which have some is read after the reports came, once for all that wait: a callback that was
+        added just before a run is to hear of it.
+        """
+        waiting = list(self._ended)
+        places = await self._projects.get("", self._read_places, since=waiting[-1][0])
+        for batch in waiting:
+            if self._ended and self._ended[0] is batch:
+                self._ended.popleft()
+            ours = (report for report in batch[1] if report.claim.job.project in places)
+            self._news.extend(news for report in ours if (news := news_of_report(report)))
 
     async def _tell(self, news: News) -> None:
-        callbacks = await self._callbacks.get(news.project, lambda: self._read(news.project))
+        callbacks = await self._callbacks.get(
+            news.project, lambda: self._read(news.project), since=news.ended_at
+        )
         if news.job in {callback.id for callback in callbacks}:
             return  # one that an admin renamed would tell of itself without end
         for callback in callbacks:
@@ -135,8 +143,8 @@ class Relay:
                 key=key,
                 admit=admit,
             )
-        except NotFound:
-            return  # deleted meanwhile
+        except (NotFound, Conflict):
+            return  # deleted meanwhile, or another process has told of it in other words
 
     async def _name_of(self, news: News) -> str | None:
         found = await jobs_by_id(self._store, news.project, [news.job])

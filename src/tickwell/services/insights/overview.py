@@ -68,7 +68,10 @@ async def look(store: Store, project: str, now: int) -> Overview:
 
 async def _attention(store: Store, project: str, stats: dict[State, int]) -> list[Note]:
     notes = []
-    for state, title in ((State.DEAD, "died"), (State.PARKED, "waits for a worker that knows it")):
+    for state, title in (
+        (State.DEAD, "died"),
+        (State.PARKED, "waits for a worker that can run it"),
+    ):
         if not stats.get(state):
             continue
         where = ExecutionFilter(project=project, states=frozenset({state}))
@@ -101,15 +104,16 @@ def _note(same: Sequence[Execution], name: str, title: str) -> Note:
     return Note(
         state=newest.state.value,
         title=f"{name} {title}{times}",
-        text=headline(newest.error or _parked(newest) or newest.reason or "")[:200],
+        text=headline(_what_happened(newest))[:200],
         href=f"/executions/{newest.id}",
         instant=newest.ended_at or newest.run_at,
     )
 
 
-def _parked(execution: Execution) -> str:
-    handler = execution.ability.removeprefix("call:")
-    return f"no live worker knows {handler}" if execution.state is State.PARKED else ""
+def _what_happened(execution: Execution) -> str:
+    """Why it is parked, whatever its last attempt died of."""
+    parked = execution.reason if execution.state is State.PARKED else None
+    return parked or execution.error or execution.reason or ""
 
 
 def _paused(entry: Entry) -> Note:

@@ -14,6 +14,7 @@ from tickwell.errors import InvalidSetting
 from tickwell.services.keyring.keyring import Keyring, ServerKey, read_keys
 from tickwell.settings import Settings
 
+_ROOT = 0
 VARIABLES = ("TICKWELL_SECRET_KEYS", "TICKWELL_SECRET_KEY")
 _HEAD = (
     "# Tickwell's server keys, the newest first. Keep them apart from the database:\n"
@@ -81,7 +82,14 @@ def add_key(path: Path) -> Keyring:
 
 
 def _read(path: Path) -> Keyring:
-    if path.stat().st_mode & 0o077:
+    found = path.stat()
+    if found.st_uid not in {os.geteuid(), _ROOT}:
+        raise InvalidSetting(
+            f"{path} belongs to another user, who can read and change it",
+            field="secret_key_file",
+            hint=f"Make a copy of your own, or run: chown {os.geteuid()} {path}",
+        )
+    if found.st_mode & 0o077:
         raise InvalidSetting(
             f"others may read {path}", field="secret_key_file", hint=f"Run: chmod 600 {path}"
         )

@@ -9,7 +9,7 @@ from typing import Any
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.note import Output, Progress
-from tickwell.errors import InvalidInput, NotFound
+from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
@@ -19,6 +19,7 @@ from tickwell.services.known import jobs_by_id
 from tickwell.services.operations.paging import execution_size, read_page
 from tickwell.services.operations.senders import allowed_to
 from tickwell.services.operations.tools import Tools
+from tickwell.services.time import Moment
 
 
 class ExecutionOperations:
@@ -34,7 +35,7 @@ class ExecutionOperations:
         job_key: str,
         *,
         payload: Any = None,
-        run_at: int | None = None,
+        run_at: Moment | None = None,
         key: str | None = None,
     ) -> Execution:
         """Run a job, now or at an instant; the same idempotency key answers with the same run."""
@@ -47,7 +48,6 @@ class ExecutionOperations:
             key=key,
             admit=allowed_to(actor),
         )
-        require_same(execution, payload)
         await self._note(actor, "job.trigger", f"job/{execution.job_id}", execution.id)
         return execution
 
@@ -125,6 +125,7 @@ class ExecutionOperations:
     @needs(Permission.OPERATE)
     async def cancel(self, actor: Actor, id: str) -> Execution:
         """End it if it is pending; ask its worker to stop if it is running."""
+        await self._require_own(actor, id)
         await self.tools.executions.cancel(actor.project, [id])
         await self._note(actor, "execution.cancel", f"execution/{id}", id)
         return await self.tools.executions.get(actor.project, id)
@@ -146,15 +147,14 @@ class ExecutionOperations:
         await self._note(actor, "execution.revive", f"execution/{id}", execution.id)
         return execution
 
+    async def _require_own(self, actor: Actor, id: str) -> None:
+        """Refuse to keep a callback from being sent to others than admins."""
+        if Permission.ADMINISTER in actor.permissions:
+            return
+        execution = await self.tools.executions.get(actor.project, id)
+        known = await jobs_by_id(self.tools.store, actor.project, [execution.job_id])
+        for entry in known.values():
+            allowed_to(actor)(entry.job)
+
     async def _note(self, actor: Actor, action: str, subject: str, id: str) -> None:
         await self.tools.auditor.record(actor, action, subject, None, {"execution": id})
-
-
-def require_same(execution: Execution, payload: Any) -> None:
-    """Refuse a key by which somebody asked for something else before."""
-    if execution.payload != payload:
-        raise InvalidInput(
-            "belongs to a run with another payload",
-            field="key",
-            hint="Use a new one for each run",
-        )

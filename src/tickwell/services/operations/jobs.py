@@ -8,21 +8,26 @@ from typing import Any
 
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_from_document, job_to_document
+from tickwell.domain.document.initial_state import ACTIVE, InitialState, require_unchanged
 from tickwell.domain.document.job import with_retention
-from tickwell.domain.job import Entry, Job, JobState, copied
+from tickwell.domain.job import Entry, Job, JobState, Pause, copied
 from tickwell.domain.policy import DAY
 from tickwell.errors import InvalidJob, JobExists, VersionConflict
 from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.admission import check_handler
-from tickwell.services.documents import definition_document
+from tickwell.services.documents import stamps
 from tickwell.services.known import jobs_by_id
+from tickwell.services.masking import masked_definition, require_unmasked, unmasked
 from tickwell.services.operations.merge import merged
 from tickwell.services.operations.paging import job_size, read_page
 from tickwell.services.operations.said import ids_document
 from tickwell.services.operations.senders import allowed_to, require_own_secrets
 from tickwell.services.operations.tools import Tools
+from tickwell.services.operations.usable import require_usable
+from tickwell.services.secrets.hosts import require_allowed_hosts
+from tickwell.services.time import Moment
 
 #: Jobs that one request may add.
 MOST = 1000
@@ -48,28 +53,34 @@ class JobOperations:
         actor: Actor,
         job: Job,
         *,
-        paused: bool = False,
+        state: InitialState = ACTIVE,
         again: bool = False,
         fresh: bool = False,
     ) -> Added:
-        """Add a job; paused: it does not fire until somebody resumes it.
+        """Add a job; paused: it does not fire until somebody resumes it, or the pause ends.
 
         Again: this may be a request whose first try made the job, with its answer lost.
         Fresh: nobody else has the definition, which becomes the job.
         """
-        (added,) = await self._add(actor, [job], paused=paused, again=again, fresh=fresh)
+        (added,) = await self._add(actor, [job], [state], again=again, fresh=fresh)
         if added.new:
             await self._note(actor, "job.create", added.entry.job.id, None, added.entry)
         return added
 
     @needs(Permission.EDIT)
     async def create_many(
-        self, actor: Actor, jobs: Sequence[Job], *, again: bool = False, fresh: bool = False
+        self,
+        actor: Actor,
+        jobs: Sequence[Job],
+        *,
+        states: Sequence[InitialState] = (),
+        again: bool = False,
+        fresh: bool = False,
     ) -> Sequence[Added]:
-        """Add jobs, all or none, in the order given; again, fresh: as of one."""
+        """Add jobs, all or none, in the order given; states, again, fresh: as of one."""
         if not 1 <= len(jobs) <= MOST:
             raise InvalidJob(f"1 to {MOST} jobs are added at once", field="jobs")
-        added = await self._add(actor, jobs, again=again, fresh=fresh)
+        added = await self._add(actor, jobs, states, again=again, fresh=fresh)
         ids = [each.entry.job.id for each in added if each.new]
         if ids:
             after = {"created": len(ids)} | ids_document(ids)
@@ -104,15 +115,15 @@ class JobOperations:
         expected_version: int | None = None,
         *,
         exactly: bool = False,
-        enabled: bool | None = None,
+        stated: Mapping[str, Any] | None = None,
     ) -> Changed:
-        """Put another definition in its place; what code declared of it stays.
+        """Put another definition in its place; what code declared of it stays, masks are filled.
 
         So does its retention where the document says nothing of it, unless it is meant exactly.
-        An `enabled` that is not so is refused: an edit does not change it.
+        What it states, by `state` or `enabled`, has to be so: an edit does not change it.
         """
         before = await self._own(actor, key)
-        _require_so(before, enabled=enabled)
+        require_unchanged(stated, before.cursor.state)
         if not exactly:
             job = with_retention(job, before.job.retention)
         return await self._edit(actor, "job.replace", before, job, expected_version)
@@ -125,13 +136,15 @@ class JobOperations:
         patch: Any,
         expected_version: int | None = None,
         *,
-        enabled: bool | None = None,
+        stated: Mapping[str, Any] | None = None,
     ) -> Changed:
         """Change some fields by a JSON merge patch: null gives a field its default back."""
         while True:
             before = await self._own(actor, key)
-            _require_so(before, enabled=enabled)
-            job = job_from_document(merged(job_to_document(before.job), patch))
+            require_unchanged(stated, before.cursor.state)
+            # Masked: what the patch leaves alone is not sent to another host than before.
+            shown = masked_definition(job_to_document(before.job))
+            job = job_from_document(merged(shown, patch))
             if "retention" in patch and patch["retention"] is None:
                 job = with_retention(job, await self.tools.retention(actor.project))
             # The patch was laid over what was read just now: nobody may come in between.
@@ -155,10 +168,10 @@ class JobOperations:
 
     @needs(Permission.OPERATE)
     async def pause(
-        self, actor: Actor, key: str, *, why: str = "", until: int | None = None
+        self, actor: Actor, key: str, *, why: str = "", until: Moment | None = None
     ) -> Changed:
         """Stop firing, until somebody resumes it or the instant comes."""
-        before = await self.tools.jobs.get(actor.project, key)
+        before = await self._own(actor, key)
         ids = [before.job.id]
         jobs = self.tools.jobs
         (changed,) = await jobs.pause(actor.project, ids, by=actor.name, why=why, until=until)
@@ -168,7 +181,7 @@ class JobOperations:
     @needs(Permission.OPERATE)
     async def resume(self, actor: Actor, key: str) -> Changed:
         """Fire again from now on."""
-        before = await self.tools.jobs.get(actor.project, key)
+        before = await self._own(actor, key)
         (changed,) = await self.tools.jobs.resume(actor.project, [before.job.id])
         await self._note(actor, "job.resume", before.job.id, before, changed.entry)
         return changed
@@ -183,21 +196,25 @@ class JobOperations:
         self,
         actor: Actor,
         jobs: Sequence[Job],
+        states: Sequence[InitialState],
         *,
-        paused: bool = False,
         again: bool,
         fresh: bool,
     ) -> Sequence[Added]:
         for job in jobs:
             check_handler(job)
+        require_unmasked(jobs)
+        await self._require_usable(actor, jobs)
         require_own_secrets(actor, jobs)
+        await self._require_allowed_hosts(actor, jobs)
         kept = await self.tools.retention(actor.project)
         # Whatever they say of themselves, they are the actor's project's, and new.
         own = await self.tools.jobs.make(jobs, actor.project, kept, fresh=fresh)
-        by = actor.name if paused else None
+        now = self.tools.clock.now()
+        pauses = [_pause(actor, state, now) for state in states]
         try:
             async with self.tools.limiter.room_for(actor, own):
-                added = await self.tools.jobs.add_many(own, paused_by=by, made=True)
+                added = await self.tools.jobs.add_many(own, pauses=pauses, made=True)
         except JobExists:
             before = await self._made_before(own) if again else []
             if not before:
@@ -207,6 +224,13 @@ class JobOperations:
             Added(entry=entry, new=entry.job.id == job.id)
             for entry, job in zip(added, own, strict=True)
         ]
+
+    async def _require_allowed_hosts(self, actor: Actor, jobs: Sequence[Job]) -> None:
+        tools = self.tools
+        await require_allowed_hosts(tools.store, actor.project, jobs, tools.clock.now())
+
+    async def _require_usable(self, actor: Actor, jobs: Sequence[Job]) -> None:
+        await require_usable(self.tools.store, self.tools.clock, actor.project, jobs)
 
     async def _taken(self, jobs: Sequence[Job]) -> Sequence[str]:
         """The names that are; should they have come free meanwhile, all of them were in the way."""
@@ -226,9 +250,12 @@ class JobOperations:
     async def _edit(
         self, actor: Actor, action: str, before: Entry, job: Job, expected_version: int | None
     ) -> Changed:
+        job = unmasked(job, before.job)
         if job.target != before.job.target:
             check_handler(job)
+            await self._require_usable(actor, [job])
             require_own_secrets(actor, [job])
+            await self._require_allowed_hosts(actor, [job])
         own = replace(
             job,
             id=before.job.id,
@@ -262,10 +289,11 @@ def _is_made_before(job: Job, entry: Entry) -> bool:
     return job.created_at - before.created_at <= DAY and copied(job, **own) == before
 
 
-def _require_so(entry: Entry, *, enabled: bool | None) -> None:
-    if enabled is not None and enabled == (entry.cursor.state is JobState.PAUSED):
-        hint = "Pause or resume the job"
-        raise InvalidJob("is no part of an edit", field="enabled", hint=hint)
+def _pause(actor: Actor, state: InitialState, now: int) -> Pause | None:
+    if not state.is_paused(now):
+        return None
+    why = "added as paused" if state.why is None else state.why
+    return Pause(by=actor.name, why=why, since=now, until=state.until)
 
 
 def _expect(entry: Entry, version: int | None) -> None:
@@ -277,4 +305,4 @@ def _document(entry: Entry | None) -> dict[str, Any] | None:
     """What an audit entry keeps of a job: its definition, and whether it fires."""
     if entry is None:
         return None
-    return definition_document(entry.job, document_of(entry)) | {"state": entry.cursor.state.value}
+    return {**document_of(entry), **stamps(entry.job), "state": entry.cursor.state.value}

@@ -18,6 +18,7 @@ from tickwell.ids import new_id
 from tickwell.ports.executor import Executor
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.masking import unmasked
 from tickwell.services.operations.few import Few
 from tickwell.services.operations.senders import require_own_secrets
 from tickwell.services.operations.tools import Tools
@@ -51,9 +52,13 @@ class TrialOperations:
         self._few = Few(MOST, "test requests", retry_after=LONGEST / MOST)
 
     @needs(Permission.EDIT)
-    async def send(self, actor: Actor, job: Job) -> Trial:
-        """Send what the first attempt of this job would send now, and wait for `LONGEST`."""
+    async def send(self, actor: Actor, job: Job, saved: Job | None = None) -> Trial:
+        """Send what the first attempt of this job would send now, and wait for `LONGEST`.
+
+        Saved: the job as it is stored, whose credentials stand for the masks in this one.
+        """
         actor.require(Permission.OPERATE)
+        job = unmasked(job, saved)
         if not isinstance(job.target, Http):
             raise InvalidInput(
                 "only a webhook can be tried out",

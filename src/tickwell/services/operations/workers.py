@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tickwell.domain.ability import is_usable_by
 from tickwell.domain.worker import Liveness
 from tickwell.errors import NotFound
 from tickwell.services.access.actor import Actor, needs
@@ -16,7 +17,7 @@ class WorkerOperations:
     """Reads workers. They serve all projects, so not everybody sees all of them.
 
     Hosts and processes are for those who run the platform, what a worker can run for those who
-    may write a job for it.
+    may write a job for it: the handlers of their project, and those that are shared.
     """
 
     def __init__(self, tools: Tools) -> None:
@@ -40,5 +41,7 @@ def _seen_by(actor: Actor, liveness: Liveness) -> Liveness:
     if Permission.PLATFORM in actor.permissions:
         return liveness
     worker = liveness.worker
-    abilities = worker.abilities if Permission.EDIT in actor.permissions else ()
+    may_write = Permission.EDIT in actor.permissions
+    usable = [each for each in worker.abilities if is_usable_by(actor.project, each)]
+    abilities = tuple(usable) if may_write else ()
     return replace(liveness, worker=replace(worker, host="", pid=0, abilities=abilities))

@@ -20,6 +20,7 @@ from tickwell.services.every_record import every_record
 from tickwell.services.keyring import Keyring
 from tickwell.services.platform import PLATFORM
 from tickwell.services.secrets.envelope import rewrap, seal
+from tickwell.services.secrets.hosts import read_hosts
 from tickwell.services.secrets.place import KIND, PROJECT, place
 from tickwell.services.time import Time
 
@@ -38,6 +39,8 @@ class SecretInfo:
     version: int
     saved_at: int
     by: str
+    #: The only hosts that it may be sent to; without any, all.
+    hosts: tuple[str, ...] = ()
 
 
 class Secrets:
@@ -52,27 +55,63 @@ class Secrets:
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @needs(Permission.ADMINISTER)
-    async def set(self, actor: Actor, name: str, value: str) -> SecretInfo:
-        """Add a secret, or give it another value; used by attempts that start from now on."""
+    async def set(
+        self,
+        actor: Actor,
+        name: str,
+        value: str | None = None,
+        hosts: Sequence[str] | None = None,
+    ) -> SecretInfo:
+        """Add a secret, or give it another value, other hosts, or both; for attempts from now on.
+
+        Without a value or hosts, those of a secret that exists stay.
+        """
         check_name(name)
+        allowed = None if hosts is None else read_hosts(hosts)
+        if value is None:
+            return await self._limit(actor, name, allowed)
         if len(core(value)) < SHORTEST or len(value) > LONGEST:
             raise InvalidInput(
                 f"a secret has {SHORTEST} to {LONGEST} characters, {SHORTEST} of them between"
                 " any blanks at its ends",
                 field="value",
             )
-        info = await self.keep(actor.project, name, value, by=actor.name)
-        await self._audit.record(
-            actor, "secret.set", f"secret/{name}", after={"version": info.version}
-        )
+        info = await self.keep(actor.project, name, value, by=actor.name, hosts=allowed)
+        after = {"version": info.version, "hosts": [*info.hosts]}
+        await self._audit.record(actor, "secret.set", f"secret/{name}", after=after)
         return info
 
-    async def keep(self, project: str, name: str, value: str, *, by: str) -> SecretInfo:
+    async def _limit(self, actor: Actor, name: str, hosts: list[str] | None) -> SecretInfo:
+        """Other hosts for the same value."""
+        now, project = self._clock.now(), actor.project
+        record = await self._store.get_record(KIND, project, name, now)
+        if record is None or hosts is None:
+            raise InvalidInput("a text is needed", field="value")
+        before = _info(record.document)
+        record.document = record.document | {"hosts": hosts}
+        if not await self._store.put_record(record, now, record.version):
+            raise Conflict(f"secret {name!r} was changed at the same moment; repeat it")
+        await self._audit.record(
+            actor, "secret.limit", f"secret/{name}", {"hosts": [*before.hosts]}, {"hosts": hosts}
+        )
+        return _info(record.document)
+
+    async def keep(
+        self,
+        project: str,
+        name: str,
+        value: str,
+        *,
+        by: str,
+        hosts: Sequence[str] | None = None,
+    ) -> SecretInfo:
         """The same for our own use: what it is part of is audited, not this."""
         async with self._turns[project]:
-            return await self._keep(project, name, value, by)
+            return await self._keep(project, name, value, by, hosts)
 
-    async def _keep(self, project: str, name: str, value: str, by: str) -> SecretInfo:
+    async def _keep(
+        self, project: str, name: str, value: str, by: str, hosts: Sequence[str] | None
+    ) -> SecretInfo:
         now = self._clock.now()
         known = await self._store.get_record(KIND, project, name, now)
         await self._require_room(project, known, now)
@@ -82,7 +121,9 @@ class Secrets:
                 Record(kind=PROJECT, project=PLATFORM, key=project, document={}), now
             )
         version = known.document["version"] + 1 if known else 1
-        info = SecretInfo(name=name, version=version, saved_at=now, by=by)
+        if hosts is None:
+            hosts = known.document.get("hosts", []) if known else []
+        info = SecretInfo(name=name, version=version, saved_at=now, by=by, hosts=tuple(hosts))
         sealed = seal(self._keyring, value.encode(), place(project, name, version))
         await self._put(project, info, sealed, now, known.version if known else 0)
         return info
@@ -141,6 +182,7 @@ class Secrets:
             "version": info.version,
             "saved_at": info.saved_at,
             "by": info.by,
+            "hosts": [*info.hosts],
             "sealed": sealed,
         }
         record = Record(kind=KIND, project=project, key=info.name, document=document)
@@ -164,4 +206,5 @@ def _info(document: dict[str, Any]) -> SecretInfo:
         version=document["version"],
         saved_at=document["saved_at"],
         by=document["by"],
+        hosts=tuple(document.get("hosts", ())),
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from tickwell.errors import StoreCorrupt
+from tickwell.executors.http.secrets import Sealed
+from tickwell.executors.http.values import Unsendable
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.keyring import Keyring
 from tickwell.services.recall import Recall
 from tickwell.services.secrets.envelope import unseal
+from tickwell.services.secrets.hosts import allows, refusal
 from tickwell.services.secrets.place import KIND, place
 from tickwell.services.time import Time
 
@@ -26,11 +29,12 @@ class StoredSecrets:
         self._keyring: Keyring | None = None
         self._recall: Recall[tuple[str, str], Record | None] = Recall(clock)
 
-    async def get(self, project: str, names: Iterable[str]) -> Mapping[str, str]:
+    async def get(self, project: str, names: Mapping[str, Collection[str]]) -> Mapping[str, str]:
         found = {}
-        for name in names:
+        for name, hosts in names.items():
             record = await self._recall.get((project, name), partial(self._read, project, name))
             if record is not None:
+                _require_allowed(record, hosts)
                 found[name] = self._open(project, record)
         return found
 
@@ -39,15 +43,27 @@ class StoredSecrets:
 
     def _open(self, project: str, record: Record) -> str:
         document = record.document
+        keyring = self._keys(document["sealed"]["kek"])
         where = place(project, record.key, document["version"])
         try:
-            return unseal(self._keys(), document["sealed"], where).decode()
+            return unseal(keyring, document["sealed"], where).decode()
         except StoreCorrupt as error:
             raise StoreCorrupt(f"secret {record.key!r} cannot be opened: {error}") from None
 
-    def _keys(self) -> Keyring:
+    def _keys(self, needed: str) -> Keyring:
+        if self._keyring is None or self._keyring.find(needed) is None:
+            self._keyring = self._load()  # it may have been added since
         if self._keyring is None:
-            self._keyring = self._load()
-        if self._keyring is None:
-            raise StoreCorrupt("there is no key file and no TICKWELL_SECRET_KEYS here")
+            raise Sealed("there is no key file and no TICKWELL_SECRET_KEYS here")
+        if self._keyring.find(needed) is None:
+            raise Sealed(
+                f"its secrets are sealed with the server key {needed}, which is not known here;"
+                " add it to TICKWELL_SECRET_KEYS or to the key file"
+            )
         return self._keyring
+
+
+def _require_allowed(record: Record, hosts: Collection[str]) -> None:
+    for host in sorted(hosts):
+        if not allows(record.document.get("hosts", []), host):
+            raise Unsendable(refusal(record.key, host))

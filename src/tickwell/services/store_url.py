@@ -1,0 +1,21 @@
+"""The URL of a store as it may be shown: all of it but what nobody else may know."""
+
+from __future__ import annotations
+
+import re
+
+#: What stands for a password: whoever knows it puts it there.
+PASSWORD = "PASSWORD"  # noqa: S105 - not one
+_SECRET = re.compile(r"(?i)((?:password|secret|token)\w*=)[^&#\s]+")
+
+
+def without_password(url: str) -> str:
+    """The same URL with its user, host and options, and a word in place of the password."""
+    scheme, mark, rest = url.partition("://")
+    end = min((at for at in map(rest.find, "/?#") if at >= 0), default=len(rest))
+    authority, tail = rest[:end], rest[end:]
+    login, at, host = authority.rpartition("@")
+    user, colon, _ = login.partition(":")
+    shown = f"{user}:{PASSWORD}" if colon else login
+    options = _SECRET.sub(rf"\1{PASSWORD}", tail)
+    return f"{scheme}{mark}{shown}{at}{host}{options}"
