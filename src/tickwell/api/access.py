@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 
 from tickwell.api.authentication import Authentication
 from tickwell.api.context import Context
@@ -14,10 +15,12 @@ from tickwell.services.assembly import (
     open_administration,
 )
 from tickwell.services.bootstrap import LOCAL, Bootstrap, bootstrap, ensure_first_user
+from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.keyring import Keyring
 from tickwell.services.keyring.proof import require_keys
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools
+from tickwell.services.store_url import without_password
 
 logger = logging.getLogger("tickwell")
 
@@ -27,6 +30,7 @@ def give_access(
 ) -> None:
     """Administer over this application; ask everybody who they are unless `auth` is off."""
     context.administration = administration
+    context.cursors = CursorSeal.under(administration.keyring)
     tools.auditor, tools.limiter = administration.audit, administration.limits
     tools.retention = administration.retentions.of
     if context.settings.auth:
@@ -42,9 +46,16 @@ def let_in(context: Context, tools: Tools, keyring: Keyring) -> None:
     _admit(context, tools, make_administration(tools, context.settings, keyring))
 
 
-async def first_start(context: Context, tools: Tools) -> Bootstrap | None:
-    """See that the keys are those of the store; at the first start of all, make a way in."""
-    return await bootstrap(await _administration(context, tools), tools.clock)
+async def first_start(context: Context, tools: Tools, *, terminal: bool = True) -> Bootstrap | None:
+    """See that the keys are those of the store; at the first start of all, make a way in.
+
+    Without a terminal nothing is made that would have to be shown: a file or a journal keeps it.
+    """
+    administration = await _administration(context, tools)
+    if not terminal:
+        await ensure_first_user(administration, tools.clock)
+        return None
+    return await bootstrap(administration, tools.clock, key_life=context.settings.first_key_life)
 
 
 async def first_mounted(context: Context, tools: Tools, store: str) -> None:
@@ -55,7 +66,7 @@ async def first_mounted(context: Context, tools: Tools, store: str) -> None:
             "the dashboard has its first user: tickwell users link %s --store %s --address URL"
             " prints what logs them in; URL is where it is mounted, https://example.com/scheduler",
             LOCAL,
-            store,
+            shlex.quote(without_password(store)),
         )
 
 

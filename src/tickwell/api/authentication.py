@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import Request
 
@@ -87,7 +87,10 @@ class Authentication:
         named = request.headers.get(_HEADER)
         if named is not None and named != key.project:
             raise NotFound("project", named)
-        return _actor(request, f"key:{key.id}", key.project, key.permissions)
+        return replace(
+            _actor(request, f"key:{key.id}", key.project, key.permissions),
+            key_ends=key.expires_at,
+        )
 
     async def _by_session(self, request: Request) -> Actor:
         if session_of(request) is None:

@@ -14,6 +14,7 @@ from tickwell.domain.health import Health
 from tickwell.errors import NotRunning
 from tickwell.services.access.actor import Actor
 from tickwell.services.administration import Administration
+from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.feed import Feed
 from tickwell.services.operations import Operations, Tools
 from tickwell.services.reachable import Reachable
@@ -57,6 +58,8 @@ class Context:
     feed: Feed
     authenticate: Authenticate = nobody
     visit: Visit = no_visit
+    #: Seals the page cursors of lists; by the server keys as soon as there are any.
+    cursors: CursorSeal = field(default_factory=CursorSeal.of_process)
     settings: Settings = field(default_factory=Settings)
     #: Access, projects, secrets, limits and the audit log, where this process has them.
     administration: Administration | None = None

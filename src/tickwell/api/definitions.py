@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import orjson
 
-from tickwell.api.flat import canonical, flat_field
+from tickwell.api.flat import canonical, flat_error
 from tickwell.api.problems import Invalid
 from tickwell.domain.document import job_from_document
+from tickwell.domain.document.initial_state import FIELDS, InitialState, initial_state
 from tickwell.domain.document.job import UNWRITTEN
 from tickwell.domain.given import require_name
 from tickwell.domain.job import Job, copied, copier
@@ -18,45 +20,57 @@ from tickwell.services.paced import Pace
 from tickwell.services.savable import require_savable
 
 #: What the service says of a job, and nobody writes.
-READ_ONLY = UNWRITTEN | {"state", "next_fire_time", "pause", "cursor", "edited"}
+READ_ONLY = UNWRITTEN | {"next_fire_time", "cursor", "edited"}
+#: What says whether a job fires; a flat document may say it by `enabled`, too.
+_STATE = frozenset({"state", "pause"})
 
 
 def definition(
     document: Any, *, flat: bool = False, sent_back: bool = False
-) -> tuple[Job, bool | None]:
-    """The job of a document, without an id yet, and what `enabled` said in a flat one.
+) -> tuple[Job, dict[str, Any]]:
+    """The job of a document, without an id yet, and the fields that say whether it fires.
 
     Sent back: what the service had added when it was read is left out instead of refused.
     """
-    given, enabled = canonical(document) if flat else (document, None)
     try:
+        given, stated = _split(canonical(document) if flat else document, flat=flat)
         if sent_back and isinstance(given, dict):
             given = {name: value for name, value in given.items() if name not in READ_ONLY}
         _refuse_read_only(given)
         if isinstance(given, dict):
             given = {"id": "", **given}
-        return job_from_document(given), enabled
+        return job_from_document(given), stated
     except InvalidInput as error:
-        field = flat_field(error.field, document) if flat else error.field
-        raise InvalidJob(error.reason, field=field, hint=error.hint) from None
+        raise (flat_error(error, document) if flat else error.placed(str)) from None
 
 
-async def definitions(documents: Any, *, flat: bool = False) -> list[Job]:
-    """The jobs of a batch; everything that is wrong is said at once."""
+def _split(document: Any, *, flat: bool) -> tuple[Any, dict[str, Any]]:
+    """The definition, and the fields that say whether the job fires."""
+    own = FIELDS if flat else _STATE
+    if not isinstance(document, dict) or own.isdisjoint(document):
+        return document, {}
+    rest = {name: value for name, value in document.items() if name not in own}
+    return rest, {name: document[name] for name in document if name in own}
+
+
+async def definitions(
+    documents: Any, *, flat: bool = False
+) -> tuple[list[Job], list[InitialState]]:
+    """The jobs of a batch, and whether they fire; everything that is wrong is said at once."""
     if not isinstance(documents, list) or not 1 <= len(documents) <= MOST:
         raise InvalidJob(f"a list of 1 to {MOST} jobs is needed", field="jobs")
-    found, wrong = list[Job](), list[InvalidInput]()
+    found, states, wrong = list[Job](), list[InitialState](), list[InvalidInput]()
     names: dict[str, int] = {}
     pace = Pace()
     for number, document in enumerate(documents):
         if pace.is_long():
             await pace.rest()
         try:
-            job = _flat(document) if flat else alike(document)
+            job, stated = definition(document, flat=True) if flat else alike(document)
             require_savable(job)
+            states.append(initial_state(stated))
         except InvalidInput as error:
-            field = f"jobs.{number}.{error.field}" if error.field else f"jobs.{number}"
-            wrong.append(InvalidJob(error.reason, field=field, hint=error.hint))
+            wrong += error.placed(partial(_of_job, number)).all
             continue
         first = names.setdefault(job.name, number)
         if first != number:
@@ -64,27 +78,23 @@ async def definitions(documents: Any, *, flat: bool = False) -> list[Job]:
         found.append(job)
     if wrong:
         raise Invalid(wrong)
-    return found
+    return found, states
 
 
-def _flat(document: Any) -> Job:
-    job, enabled = definition(document, flat=True)
-    if enabled is False:
-        raise InvalidJob(
-            "no job of a batch is added as paused", field="enabled", hint="Add it by itself"
-        )
-    return job
+def _of_job(number: int, field: str) -> str:
+    return f"jobs.{number}.{field}" if field else f"jobs.{number}"
 
 
-def alike(document: Any) -> Job:
+def alike(document: Any) -> tuple[Job, dict[str, Any]]:
     """The job of a document, as `definition` has it.
 
     Of those that differ in name and payload only, the first is read, the others are copied.
     """
-    name = document.get("name") if isinstance(document, dict) else None
+    rest, stated = _split(document, flat=False)
+    name = rest.get("name") if isinstance(rest, dict) else None
     if type(name) is not str:
-        return definition(document)[0]
-    shared = document.copy()
+        return definition(rest)[0], stated
+    shared = rest.copy()
     del shared["name"]
     payload = shared.pop("payload", None)
     mark = orjson.dumps(shared)
@@ -92,13 +102,13 @@ def alike(document: Any) -> Job:
     if known is not None:
         job = _renamed(known, name, payload)
         require_name(job, "name")
-        return job
-    job = definition(document)[0]
+        return job, stated
+    job = definition(rest)[0]
     if len(mark) <= _LONGEST:
         if len(_ALIKE) >= _MOST_ALIKE:
             _ALIKE.clear()
         _ALIKE[mark] = copied(job, payload=None)
-    return job
+    return job, stated
 
 
 _renamed = copier("name", "payload")
@@ -109,13 +119,13 @@ _MOST_ALIKE = 1024
 _LONGEST = 4096
 
 
-def patch_of(document: Any, *, flat: bool = False) -> tuple[dict[str, Any], bool | None]:
-    """A merge patch that touches only what a client may write, and what `enabled` said."""
-    given, enabled = canonical(document) if flat else (document, None)
+def patch_of(document: Any, *, flat: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A merge patch that touches only what a client may write, and what it says of the state."""
+    given, stated = _split(canonical(document) if flat else document, flat=flat)
     if not isinstance(given, dict):
         raise InvalidJob("a patch is an object", hint='For example {"priority": 7}')
     _refuse_read_only(given)
-    return given, enabled
+    return given, stated
 
 
 def _refuse_read_only(document: Any) -> None:

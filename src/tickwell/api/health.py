@@ -32,6 +32,7 @@ def details(engine: Health, store: str, *, connected: bool) -> dict[str, Any]:
         "store": store,
         "problems": engine.problems,
         "full": engine.full,
+        "parked": engine.parked,
         "in_hand": engine.in_hand,
         "backlog": engine.backlog,
     }

@@ -143,12 +143,17 @@ async def on_error(request: Request, error: Exception) -> Response:
         return problem(request, error.status, error.kind, str(error), headers=error.headers)
     for kind, status, name in _STATUS:
         if isinstance(error, kind):
-            detail = _STORE if isinstance(error, errors.StoreError) else str(error)
+            detail = _STORE if isinstance(error, errors.StoreError) else _detail(error)
             found = _errors(request, error)
             return problem(
                 request, status, name, detail, errors=found, headers=_headers(status, error)
             )
     return await on_bug(request, error)
+
+
+def _detail(error: errors.TickwellError) -> str:
+    more = len(error.others) if isinstance(error, errors.InvalidInput) else 0
+    return f"{error}; and {more} more, see errors" if more else str(error)
 
 
 #: What a driver says may name hosts and tables.
@@ -213,7 +218,7 @@ def _errors(request: Request, error: errors.TickwellError) -> list[dict[str, Any
         place_of(request, document, each.field)
         | {"detail": each.reason}
         | ({"hint": each.hint} if each.hint else {})
-        for each in (error.problems if isinstance(error, Invalid) else [error])
+        for each in (error.problems if isinstance(error, Invalid) else error.all)
     ]
 
 

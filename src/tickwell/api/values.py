@@ -7,8 +7,9 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from tickwell.clock import NEVER, to_millis
-from tickwell.domain.trigger import parse_duration
+from tickwell.domain.trigger.duration import read_duration
 from tickwell.errors import InvalidInput
+from tickwell.services.time import After, Moment
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -43,15 +44,13 @@ def required_instant(value: Any, field: str) -> int:
     return found
 
 
-def later(now: int, at: Any, delay: Any) -> int | None:
+def later(at: Any, delay: Any) -> Moment | None:
     """When a run is asked for: at an instant, or after a duration; None: now."""
     if at is not None and delay is not None:
         raise InvalidInput("at and in exclude each other", field="in")
     if delay is None:
         return instant(at, "at")
-    if not isinstance(delay, str):
-        raise InvalidInput("is not a duration", field="in", hint="For example 10m")
-    return min(now + parse_duration(delay, field="in"), NEVER)
+    return After(read_duration(delay, field="in"))
 
 
 def flag(value: Any, field: str) -> bool:

@@ -9,10 +9,12 @@ from typing import Any
 
 from tickwell.api.definitions import READ_ONLY
 from tickwell.domain.document import job_from_document, job_to_document
+from tickwell.domain.document.initial_state import FIELDS
 from tickwell.domain.job import Job
 from tickwell.domain.trigger import Trigger
 from tickwell.domain.trigger.document import trigger_from_document
 from tickwell.errors import InvalidInput
+from tickwell.services.masking import masked_definition
 from tickwell.ui.formatting import pretty
 from tickwell.ui.places import (
     DEFAULTS,
@@ -31,7 +33,7 @@ from tickwell.ui.places import (
 
 def definition(job: Job) -> dict[str, Any]:
     """What of a job somebody edits."""
-    return _editable(job_to_document(job))
+    return _editable(masked_definition(job_to_document(job)))
 
 
 @dataclass(slots=True)
@@ -100,9 +102,9 @@ class Draft:
         try:
             return job_from_document({"id": "", **_editable(self.document)})
         except InvalidInput as error:
-            self.errors[error.field] = (
-                f"{error.reason}. {error.hint}" if error.hint else error.reason
-            )
+            for each in error.all:
+                said = f"{each.reason}. {each.hint}" if each.hint else each.reason
+                self.errors.setdefault(each.field, said)
         return None
 
     def mark_missing(self) -> None:
@@ -124,5 +126,6 @@ class Draft:
 
 
 def _editable(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document without what the service says of a job, and nobody else."""
-    return {name: value for name, value in document.items() if name not in READ_ONLY}
+    """A document without what the service says of a job, and without its state."""
+    left = READ_ONLY | FIELDS
+    return {name: value for name, value in document.items() if name not in left}

@@ -16,6 +16,7 @@ from tickwell.api.same_origin import ForeignPage, OldPage
 from tickwell.errors import Forbidden, TickwellError
 from tickwell.ui.addresses import back, path_of
 from tickwell.ui.answers import go
+from tickwell.ui.formatting import sentence
 from tickwell.ui.kept import kept
 from tickwell.ui.rendering import HEADERS, render
 
@@ -120,4 +121,4 @@ async def _page(
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    return sentence(text) + ("" if text.endswith((".", "!", "?")) else ".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import shlex
 from collections.abc import Callable
 from datetime import datetime
@@ -17,9 +18,11 @@ from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
 from tickwell.services.audit.entry import Entry as Audited
 from tickwell.services.fires import upcoming
+from tickwell.services.masking import masked_url
 
 #: Characters of a document that a page shows of it.
 LONGEST = 16_384
+_WORD = re.compile(r"[a-z]+(?:[\s,;.!?']|: |$)")
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
 
 
@@ -126,7 +129,7 @@ def short(id: str) -> str:
 def target_text(target: Target) -> str:
     """What a job calls, in one line."""
     if isinstance(target, Http):
-        return f"{target.method} {target.url}"
+        return f"{target.method} {masked_url(target.url)}"
     return f"{target.handler}()"
 
 
@@ -159,7 +162,8 @@ def changes(entry: Audited) -> list[str]:
 
 def sentence(text: str) -> str:
     """The same with a capital letter; all others stay as they are."""
-    return text[:1].upper() + text[1:]
+    # An address or the name of a field is no word: it stays as it is.
+    return text[:1].upper() + text[1:] if _WORD.match(text) else text
 
 
 def word(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 
@@ -12,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from tickwell.api.listening import may_listen
 from tickwell.clock import Clock
-from tickwell.domain.event import Event, Events, Started, Stopped
+from tickwell.domain.event import Event, Events, Started, Stopped, projects_of
 from tickwell.errors import LimitReached
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
@@ -32,39 +33,45 @@ router = APIRouter(include_in_schema=False)
 
 
 class Hub:
-    """Wakes every stream when the engine of this process tells something.
+    """Wakes the streams of a project when the engine of this process tells something of it.
 
     A stream is one event that is set or not: a slow reader misses hints, and nothing gathers.
     """
 
     def __init__(self, events: Events) -> None:
-        #: With each, whose it is.
-        self.streams: dict[asyncio.Event, str] = {}
-        #: Events so far; a page remembers how many there were when it was made.
-        self.heard = 0
+        #: With each, whose it is, and of which project.
+        self.streams: dict[asyncio.Event, tuple[str, str]] = {}
+        #: Events so far, of every project and of the process.
+        self._heard: Counter[str | None] = Counter()
         #: The engine has drained: a stream that went on would hold up the end of its process.
         self.over = asyncio.Event()
         events.subscribe(self._on_event)
 
     def _on_event(self, event: Event) -> None:
-        self.heard += 1
+        projects = projects_of(event)
+        self._heard.update([None] if projects is None else projects)
         if isinstance(event, Stopped):
             self.over.set()
         elif isinstance(event, Started):
             self.over.clear()
-        for stream in self.streams:
-            stream.set()
+        for stream, (_, project) in self.streams.items():
+            if projects is None or project in projects:
+                stream.set()
 
-    def join(self, visitor: str, heard: int | None = None) -> asyncio.Event:
+    def heard(self, project: str) -> int:
+        """Events so far; a page remembers how many there were when it was made."""
+        return self._heard[project] + self._heard[None]
+
+    def join(self, visitor: str, project: str, heard: int | None = None) -> asyncio.Event:
         """A new stream, which tells at once what its page missed; leave it by `streams.pop`."""
         if len(self.streams) >= MOST:
             raise LimitReached(f"{MOST} pages are open already", retry_after=30)
-        if [*self.streams.values()].count(visitor) >= MOST_OF_ONE:
+        if sum(each == visitor for each, _ in self.streams.values()) >= MOST_OF_ONE:
             raise LimitReached(f"{MOST_OF_ONE} pages of yours are open already", retry_after=30)
         stream = asyncio.Event()
-        if heard not in {None, self.heard}:
+        if heard not in {None, self.heard(project)}:
             stream.set()
-        self.streams[stream] = visitor
+        self.streams[stream] = visitor, project
         return stream
 
 
@@ -98,7 +105,7 @@ async def live(
         return (await context.visit(request))[0]
 
     still = partial(may_listen, ask, actor)
-    return Stream(hub, hub.join(actor.name, heard), context.clock, still)
+    return Stream(hub, hub.join(actor.name, actor.project, heard), context.clock, still)
 
 
 async def _messages(

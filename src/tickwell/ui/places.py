@@ -12,6 +12,7 @@ PLACES = {
     "queue": ("queue",),
     "cron": ("trigger", "cron"),
     "tz": ("trigger", "tz"),
+    "dialect": ("trigger", "dialect"),
     "every": ("trigger", "every"),
     "once": ("trigger", "once"),
     "url": ("target", "http", "url"),
@@ -32,12 +33,23 @@ FOLDED = {
     "bearer": ("target", "http", "auth", "bearer", "token"),
 }
 #: Which fields of the trigger and of the target go with which kind.
-TRIGGERS = {"cron": ("cron", "tz"), "every": ("every",), "once": ("once",), "on_demand": ()}
+TRIGGERS = {
+    "cron": ("cron", "tz", "dialect"),
+    "every": ("every",),
+    "once": ("once",),
+    "on_demand": (),
+}
 TARGETS = {"http": ("url", "method", "timeout"), "call": ("handler",)}
 #: A kind that the form has no fields for: what the document says of it stays.
 OTHER = "other"
 #: What the document does not say because it is the default.
-DEFAULTS = {"queue": "default", "method": "POST", "overlap": "skip", "misfire": "latest"}
+DEFAULTS = {
+    "queue": "default",
+    "method": "POST",
+    "overlap": "skip",
+    "misfire": "latest",
+    "dialect": "cron",
+}
 #: What a kind begins with when somebody chooses it.
 STARTS = {"cron": {"cron": "0 9 * * *"}, "every": {"every": "5m"}, "once": {"once": ""}}
 #: What a job cannot do without: kept when it is empty, so that its place says so.

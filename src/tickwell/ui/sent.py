@@ -15,6 +15,7 @@ from tickwell.domain.http.target import WITH_PAYLOAD
 from tickwell.domain.http.template import Resolve, render_json, template
 from tickwell.domain.job import Job
 from tickwell.services.audit.entry import HIDDEN, redacted
+from tickwell.services.masking import masked_target
 from tickwell.ui.formatting import LONGEST, iso
 
 #: The file that holds a body which is too long for a command.
@@ -36,9 +37,9 @@ def headers_of(execution: Execution, job: Job | None) -> dict[str, str] | None:
 
 def curl(execution: Execution, job: Job | None) -> str | None:
     """The same request from a terminal; where a secret would stand, its place does."""
-    if job is None or not isinstance(job.target, Http):
+    target = None if job is None else masked_target(job.target)
+    if job is None or not isinstance(target, Http):
         return None
-    target = job.target
     payload = job.payload if execution.payload is None else execution.payload
     value = partial(_value, execution, job, payload)
     url, headers = _url(target, value), _headers(target, value)

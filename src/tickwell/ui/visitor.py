@@ -82,8 +82,9 @@ def visit(permission: Permission) -> Any:
     """What lets a visitor in who holds the permission, as the default of a parameter."""
 
     async def admitted(request: Request) -> Visitor:
-        context, heard = context_of(request), request.app.state.hub.heard
+        context = context_of(request)
         actor, token = await context.visit(request)
+        heard = request.app.state.hub.heard(actor.project)
         actor.require(permission)
         user = await _user(context, actor)
         return Visitor(

@@ -183,6 +183,10 @@ class Secret(Answer):
     version: int
     saved_at: Instant
     by: str
+    hosts: list[str] = Field(
+        description="The only hosts that it may be sent to; empty: any.",
+        examples=[["api.example.com", "*.example.org"]],
+    )
 
 
 class Secrets(Answer):
@@ -192,9 +196,10 @@ class Secrets(Answer):
 
 
 class SecretToSet(Shape):
-    """The value, which is never shown again."""
+    """The value, which is never shown again, and the hosts; what is left out stays."""
 
-    value: str = Field(min_length=4, max_length=8192)
+    value: str | None = Field(default=None, min_length=4, max_length=8192)
+    hosts: list[str] | None = Field(default=None, max_length=50)
 
 
 class Entry(Answer):
@@ -222,6 +227,7 @@ class Verified(Answer):
     """What a look at the whole chain found."""
 
     entries: int
+    pruned: int = Field(description="Entries that retention has taken away.")
     head: str | None
     problem: str | None
 

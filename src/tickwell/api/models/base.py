@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 Instant = Annotated[
     str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-15T09:00:00.000Z"])
 ]
-#: Milliseconds, or as people write it.
-Duration = Annotated[str | int, Field(examples=["5m"])]
+#: A number with its unit: "500ms", "30s", "5m", "1h30m", or ISO 8601.
+Duration = Annotated[str, Field(examples=["5m"])]
 Json = Any
 
 

@@ -21,6 +21,7 @@ class Retry(Shape):
     cap: Duration = "1h"
     jitter: float = Field(default=0.1, ge=0, le=1)
     max_age: Duration | None = None
+    max_losses: int | None = Field(default=3, ge=1, le=100)
 
 
 class Misfire(Shape):
@@ -86,6 +87,22 @@ class JobBody(Policies):
     target: Target
 
 
+class NewPause(Shape):
+    """Why a job is added as paused, and until when; `by` and `since` are said by the service."""
+
+    why: str | None = None
+    until: Instant | None = None
+    by: str | None = None
+    since: Instant | None = None
+
+
+class NewJob(JobBody):
+    """A job to be added, paused or not."""
+
+    state: Literal["active", "paused"] = "active"
+    pause: NewPause | None = None
+
+
 class JobPatch(Shape):
     """A JSON merge patch: what is given is changed, null gives a field its default back."""
 
@@ -147,6 +164,15 @@ class Job(JobBody, Answer):
     )
 
 
+class JobBrief(Answer):
+    """A job that a key without `read` changed."""
+
+    id: str
+    project: str
+    version: int
+    state: Literal["active", "paused", "finished", "deleted"]
+
+
 class JobPage(Answer):
     """A part of a list."""
 
@@ -157,7 +183,7 @@ class JobPage(Answer):
 class JobChanged(Answer):
     """A job after a change, and what the change took back."""
 
-    job: Job
+    job: Job | JobBrief
     withdrawn: int
     cancelling: int
 
@@ -165,13 +191,13 @@ class JobChanged(Answer):
 class Batch(Shape):
     """Jobs to be added together, all or none."""
 
-    jobs: list[JobBody] = Field(min_length=1, max_length=1000)
+    jobs: list[NewJob] = Field(min_length=1, max_length=1000)
 
 
 class BatchDone(Answer):
     """The jobs in the order given; `new` says which were added."""
 
-    items: list[Job]
+    items: list[Job] | list[JobBrief]
     new: list[bool]
 
 

@@ -15,12 +15,12 @@ from tickwell.domain.policy import REVIVAL_RATE
 class Worker(Answer):
     """A worker and its last beat.
 
-    `host` and `pid` are empty to all but platform admins, `abilities` to those who may not edit.
+    `host` and `pid` are null to all but platform admins, `abilities` to those who may not edit.
     """
 
     id: str
-    host: str
-    pid: int
+    host: str | None
+    pid: int | None
     state: str
     queues: list[str]
     abilities: list[str]
@@ -210,5 +210,6 @@ class HealthDetails(Health):
     store: str
     problems: list[str]
     full: list[str]
+    parked: list[str]
     in_hand: int
     backlog: int

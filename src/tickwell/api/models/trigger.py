@@ -66,6 +66,9 @@ class CronTrigger(Zoned):
     """By a cron expression: five fields, or six with seconds first."""
 
     cron: str = Field(max_length=256, examples=["0 9 * * mon-fri"])
+    dialect: Literal["cron", "quartz", "aws", "celery"] | None = Field(
+        default=None, description="Whose expression it is; aws is EventBridge."
+    )
 
 
 class EveryTrigger(Common):

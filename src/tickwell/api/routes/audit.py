@@ -12,7 +12,6 @@ from tickwell.api.answers import answer
 from tickwell.api.context import administration_of, context_of
 from tickwell.api.describe import described
 from tickwell.api.models import administration as models
-from tickwell.api.paging import opened, sealed
 from tickwell.api.security import allow
 from tickwell.ports.records import Page
 from tickwell.services.access.actor import Actor
@@ -37,8 +36,9 @@ async def list_audit(
 ) -> Response:
     """Entries of the project, newest first."""
     scope = (actor.project, "audit")
-    page = await administration_of(request).audit.list(actor, opened(cursor, *scope), limit)
-    return _page(page, scope)
+    after = context_of(request).cursors.open(cursor, *scope)
+    page = await administration_of(request).audit.list(actor, after, limit)
+    return _page(request, page, scope)
 
 
 @router.get("/audit/verify", **described("verify_audit", models.Verified))
@@ -56,7 +56,8 @@ async def list_platform(
 ) -> Response:
     """Entries about users, projects, queues and sessions, newest first."""
     audit, scope = administration_of(request).audit, (PLATFORM, "audit")
-    return _page(await audit.list_platform(actor, opened(cursor, *scope), limit), scope)
+    after = context_of(request).cursors.open(cursor, *scope)
+    return _page(request, await audit.list_platform(actor, after, limit), scope)
 
 
 @router.get("/platform/audit/verify", **described("verify_platform_audit", models.Verified))
@@ -78,6 +79,7 @@ async def rewrap(request: Request, actor: Actor = allow(Permission.PLATFORM)) ->
     return await context.idempotency.once(request, actor, body, act)
 
 
-def _page(page: Page[Entry], scope: tuple[str, str]) -> Response:
+def _page(request: Request, page: Page[Entry], scope: tuple[str, str]) -> Response:
     items = [entry_document(entry) for entry in page.items]
-    return answer({"items": items, "next_cursor": sealed(page.cursor, *scope)})
+    following = context_of(request).cursors.seal(page.cursor, *scope)
+    return answer({"items": items, "next_cursor": following})

@@ -49,7 +49,7 @@ async def pause(request: Request, actor: Actor = allow(Permission.OPERATE)) -> R
         done = await context.operations.bulk.pause(
             actor, where, dry_run=dry_run, why=why, until=until
         )
-        return _answer(done)
+        return _answer(actor, done)
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -62,7 +62,7 @@ async def resume(request: Request, actor: Actor = allow(Permission.OPERATE)) -> 
 
     async def act() -> Response:
         _, where, dry_run = _read(body)
-        return _answer(await context.operations.bulk.resume(actor, where, dry_run=dry_run))
+        return _answer(actor, await context.operations.bulk.resume(actor, where, dry_run=dry_run))
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -78,7 +78,7 @@ async def trigger(request: Request, actor: Actor = allow(Permission.OPERATE)) ->
         done = await context.operations.bulk.trigger(
             actor, where, dry_run=dry_run, payload=given.get("payload"), key=key_of(request)
         )
-        return _answer(done)
+        return _answer(actor, done)
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -91,7 +91,7 @@ async def delete(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
 
     async def act() -> Response:
         _, where, dry_run = _read(body)
-        return _answer(await context.operations.bulk.delete(actor, where, dry_run=dry_run))
+        return _answer(actor, await context.operations.bulk.delete(actor, where, dry_run=dry_run))
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -117,14 +117,16 @@ def _read(body: bytes, *more: str) -> tuple[dict[str, Any], JobFilter, bool]:
     return given, chosen, values.flag(given.get("dry_run"), "dry_run")
 
 
-def _answer(done: Bulk) -> Response:
+def _answer(actor: Actor, done: Bulk) -> Response:
+    """How many, and for an actor who may read jobs, which."""
+    shown = _NAMES if Permission.READ in actor.permissions else 0
     return answer(
         {
             "dry_run": done.dry_run,
             "matched": len(done.matched),
             "changed": done.changed,
-            "names": done.matched[:_NAMES],
-            "refused": dict(list(done.refused.items())[:_NAMES]),
+            "names": done.matched[:shown],
+            "refused": dict(list(done.refused.items())[:shown]),
             "more": done.more,
         }
     )

@@ -12,7 +12,6 @@ from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.filters import ExecutionQuery, execution_filter
 from tickwell.api.models import execution as models
-from tickwell.api.paging import opened, sealed
 from tickwell.api.security import allow
 from tickwell.domain.execution import Execution
 from tickwell.services.access.actor import Actor
@@ -29,16 +28,17 @@ async def list_executions(
     actor: Actor = allow(Permission.READ),
 ) -> Response:
     """Executions, newest first."""
-    executions = context_of(request).operations.executions
+    context = context_of(request)
+    executions = context.operations.executions
     job_id = None
     if query.job is not None:
         job_id = (await executions.job_of(actor, query.job)).job.id
     where = execution_filter(query, job_id, query.queue)
-    cursor = opened(query.cursor, "executions", actor.project, where)
+    cursor = context.cursors.open(query.cursor, "executions", actor.project, where)
     page = await executions.list(actor, where, cursor, query.limit)
     names = await executions.names(actor, page.items)
     items = [execution_document(each, names.get(each.job_id)) for each in page.items]
-    following = sealed(page.cursor, "executions", actor.project, where)
+    following = context.cursors.seal(page.cursor, "executions", actor.project, where)
     return answer({"items": items, "next_cursor": following})
 
 
@@ -84,9 +84,13 @@ async def revive(request: Request, id: str, actor: Actor = allow(Permission.OPER
     return await context.idempotency.once(request, actor, body, act)
 
 
+#: What an actor does not learn of an execution that it may change and not read.
+_UNREAD: dict[str, Any] = {"payload": None, "result": None, "error": None, "attempts": []}
+
+
 async def _whole(request: Request, actor: Actor, execution: Execution) -> dict[str, Any]:
     if Permission.READ not in actor.permissions:  # and yet they may have changed it
-        return whole_document(execution, None) | notes_document(None, ())
+        return whole_document(execution, None) | _UNREAD | notes_document(None, ())
     executions = context_of(request).operations.executions
     jobs = await executions.jobs(actor, [execution])
     document = whole_document(execution, jobs.get(execution.job_id))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -17,9 +17,9 @@ from tickwell.api.filters import JobQuery, job_filter
 from tickwell.api.flat import takes_flat
 from tickwell.api.idempotency import is_sent_again
 from tickwell.api.models import job as models
-from tickwell.api.paging import opened, sealed
 from tickwell.api.security import allow
 from tickwell.domain.change import Changed
+from tickwell.domain.document.initial_state import initial_state
 from tickwell.domain.document.texts import texts_of
 from tickwell.domain.job import Entry, Job
 from tickwell.services.access.actor import Actor
@@ -42,7 +42,7 @@ EXAMPLE = {
         "create_job",
         models.Job,
         status=201,
-        body=models.JobBody,
+        body=models.NewJob,
         example=EXAMPLE,
         body_required=True,
     ),
@@ -54,13 +54,13 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
 
     async def act() -> Response:
         jobs = context.operations.jobs
-        given, enabled = _given(bodies.parsed(body), flat=takes_flat(request))
-        again = is_sent_again(request)
-        added = await jobs.create(actor, given, paused=enabled is False, again=again, fresh=True)
+        given, stated = _given(bodies.parsed(body), flat=takes_flat(request))
+        state, again = initial_state(stated), is_sent_again(request)
+        added = await jobs.create(actor, given, state=state, again=again, fresh=True)
         if not added.new:
-            return job_answer(added.entry)
+            return job_answer(actor, added.entry)
         headers = place(request, f"/jobs/{added.entry.job.id}")
-        return job_answer(added.entry, 201, headers)
+        return job_answer(actor, added.entry, 201, headers)
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -84,9 +84,10 @@ async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -
     async def act() -> Response:
         jobs = context.operations.jobs
         documents = bodies.object_of(body, "jobs").get("jobs")
-        given = await definitions(documents, flat=takes_flat(request))
-        added = await jobs.create_many(actor, given, again=is_sent_again(request), fresh=True)
-        items = texts_of((each.entry for each in added), entry_document, text_of)
+        given, states = await definitions(documents, flat=takes_flat(request))
+        again = is_sent_again(request)
+        added = await jobs.create_many(actor, given, states=states, again=again, fresh=True)
+        items = _texts(actor, [each.entry for each in added])
         return answer_items(items, {"new": [each.new for each in added]}, 201)
 
     return await context.idempotency.once(request, actor, body, act)
@@ -98,17 +99,18 @@ async def list_jobs(
 ) -> Response:
     """Jobs by name."""
     where = job_filter(query.model_dump(exclude={"cursor", "limit", "state"}), query.state)
-    cursor = opened(query.cursor, "jobs", actor.project, where)
-    page = await context_of(request).operations.jobs.list(actor, where, cursor, query.limit)
+    context = context_of(request)
+    cursor = context.cursors.open(query.cursor, "jobs", actor.project, where)
+    page = await context.operations.jobs.list(actor, where, cursor, query.limit)
     items = [entry_document(entry) for entry in page.items]
-    following = sealed(page.cursor, "jobs", actor.project, where)
+    following = context.cursors.seal(page.cursor, "jobs", actor.project, where)
     return answer({"items": items, "next_cursor": following})
 
 
 @router.get("/jobs/{key}", **described("get_job", models.Job))
 async def show(request: Request, key: str, actor: Actor = allow(Permission.READ)) -> Response:
     """One job, by its name or id."""
-    return job_answer(await context_of(request).operations.jobs.get(actor, key))
+    return job_answer(actor, await context_of(request).operations.jobs.get(actor, key))
 
 
 @router.put(
@@ -123,13 +125,16 @@ async def show(request: Request, key: str, actor: Actor = allow(Permission.READ)
     ),
 )
 async def replace(request: Request, key: str, actor: Actor = allow(Permission.EDIT)) -> Response:
-    """Put another definition in its place. What was read may be sent back, changed."""
+    """Put another definition in its place. What was read may be sent back, changed.
+
+    A `state` that is not the job's is refused: pause or resume it.
+    """
     flat = takes_flat(request)
     version = await expected_version(request, actor, key, required=not flat)
     document = await bodies.read_json(request)
-    given, enabled = definition(document, flat=flat, sent_back=True)
+    given, stated = definition(document, flat=flat, sent_back=True)
     jobs = context_of(request).operations.jobs
-    return changed_answer(await jobs.replace(actor, key, given, version, enabled=enabled))
+    return changed_answer(actor, await jobs.replace(actor, key, given, version, stated=stated))
 
 
 @router.patch(
@@ -148,9 +153,9 @@ async def patch(request: Request, key: str, actor: Actor = allow(Permission.EDIT
     """Change some fields by a JSON merge patch; null gives a field its default back."""
     flat = takes_flat(request)
     version = await expected_version(request, actor, key, required=not flat)
-    given, enabled = patch_of(await bodies.read_json(request), flat=flat)
+    given, stated = patch_of(await bodies.read_json(request), flat=flat)
     jobs = context_of(request).operations.jobs
-    return changed_answer(await jobs.patch(actor, key, given, version, enabled=enabled))
+    return changed_answer(actor, await jobs.patch(actor, key, given, version, stated=stated))
 
 
 @router.delete("/jobs/{key}", **described("delete_job", models.JobChanged, if_match=False))
@@ -158,23 +163,45 @@ async def delete(request: Request, key: str, actor: Actor = allow(Permission.EDI
     """Take a job away; its history stays until retention ends."""
     version = await expected_version(request, actor, key)
     jobs = context_of(request).operations.jobs
-    return answer(changed_document(await jobs.delete(actor, key, version)))
+    changed = await jobs.delete(actor, key, version)
+    return answer(changed_document(changed, _document_for(actor)))
 
 
-def _given(document: Any, *, flat: bool) -> tuple[Job, bool | None]:
-    return definition(document, flat=True) if flat else (alike(document), None)
+def _given(document: Any, *, flat: bool) -> tuple[Job, dict[str, Any]]:
+    return definition(document, flat=True) if flat else alike(document)
 
 
 def job_answer(
-    entry: Entry, status: int = 200, headers: Mapping[str, str] | None = None
+    actor: Actor, entry: Entry, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A job with its tag."""
-    return answer(
-        entry_document(entry), status, {"etag": etag(entry.job.version), **(headers or {})}
-    )
+    """A job with its tag, as far as the actor may read it."""
+    document = _document_for(actor)(entry)
+    return answer(document, status, {"etag": etag(entry.job.version), **(headers or {})})
 
 
-def changed_answer(changed: Changed) -> Response:
-    """A changed job with its new tag."""
-    document: dict[str, Any] = changed_document(changed)
+def changed_answer(actor: Actor, changed: Changed) -> Response:
+    """A changed job with its new tag, as far as the actor may read it."""
+    document: dict[str, Any] = changed_document(changed, _document_for(actor))
     return answer(document, headers={"etag": etag(changed.entry.job.version)})
+
+
+def _document_for(actor: Actor) -> Callable[[Entry], dict[str, Any]]:
+    return entry_document if Permission.READ in actor.permissions else _brief
+
+
+def _texts(actor: Actor, entries: Sequence[Entry]) -> list[str]:
+    """The documents of jobs that were added together, as JSON."""
+    if Permission.READ not in actor.permissions:
+        return [text_of(_brief(entry)) for entry in entries]
+    return texts_of(entries, entry_document, text_of)
+
+
+def _brief(entry: Entry) -> dict[str, Any]:
+    """What an actor learns of a job that it may change and not read."""
+    job = entry.job
+    return {
+        "id": job.id,
+        "project": job.project,
+        "version": job.version,
+        "state": entry.cursor.state.value,
+    }

@@ -13,7 +13,7 @@ from tickwell.api.describe import described
 from tickwell.api.models import administration as models
 from tickwell.api.once import require_no_key
 from tickwell.api.security import allow
-from tickwell.domain.trigger import parse_duration
+from tickwell.domain.trigger.duration import read_duration
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.keys import OVERLAP
 from tickwell.services.access.permission import Permission, Role
@@ -73,7 +73,7 @@ async def rotate(
     """Make a key that takes over from this one, which works on for the overlap."""
     require_no_key(request)
     overlap = (await bodies.read_object(request, "overlap")).get("overlap")
-    life = OVERLAP if overlap is None else parse_duration(overlap, field="overlap")
+    life = OVERLAP if overlap is None else read_duration(overlap, field="overlap")
     made = await administration_of(request).keys.rotate(actor, id, life)
     return answer(key_document(made.key, None) | {"key": made.token}, 201)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -27,11 +27,13 @@ async def cron(
     request: Request,
     expr: Annotated[str, Query(max_length=256, examples=["0 9 * * mon-fri"])],
     tz: Annotated[str, Query(max_length=64)] = "UTC",
+    dialect: Annotated[Literal["cron", "quartz", "aws", "celery"], Query()] = "cron",
     count: Annotated[int, Query(ge=1, le=100)] = 10,
+    *,
     actor: Actor = allow(Permission.READ),
 ) -> Response:
     """A cron expression in words, its next fire times, and what may surprise."""
-    return await _preview(request, actor, Cron(expr, tz=tz), count)
+    return await _preview(request, actor, Cron(expr, tz=tz, dialect=dialect), count)
 
 
 @router.post(

@@ -14,7 +14,6 @@ from tickwell.api.filters import HistoryQuery, execution_filter
 from tickwell.api.idempotency import key_of
 from tickwell.api.models import execution as runs
 from tickwell.api.models import job as models
-from tickwell.api.paging import opened, sealed
 from tickwell.api.routes.jobs import changed_answer
 from tickwell.api.security import allow
 from tickwell.services.access.actor import Actor
@@ -43,11 +42,10 @@ async def pause(request: Request, key: str, actor: Actor = allow(Permission.OPER
     async def act() -> Response:
         given = bodies.object_of(body, "note", "until")
         why, until = values.text(given.get("note"), "note"), given.get("until")
-        return changed_answer(
-            await context.operations.jobs.pause(
-                actor, key, why=why, until=values.instant(until, "until")
-            )
+        changed = await context.operations.jobs.pause(
+            actor, key, why=why, until=values.instant(until, "until")
         )
+        return changed_answer(actor, changed)
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -60,7 +58,7 @@ async def resume(request: Request, key: str, actor: Actor = allow(Permission.OPE
 
     async def act() -> Response:
         bodies.object_of(body)
-        return changed_answer(await context.operations.jobs.resume(actor, key))
+        return changed_answer(actor, await context.operations.jobs.resume(actor, key))
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -87,7 +85,7 @@ async def trigger(request: Request, key: str, actor: Actor = allow(Permission.OP
             actor,
             key,
             payload=given.get("payload"),
-            run_at=values.later(context.clock.now(), given.get("at"), given.get("in")),
+            run_at=values.later(given.get("at"), given.get("in")),
             key=key_of(request),
         )
         headers = place(request, f"/executions/{execution.id}")
@@ -175,8 +173,9 @@ async def versions(
 ) -> Response:
     """The definitions that the job had, newest first: all of them, unless they are very large."""
     scope = ("versions", actor.project, key)
-    operations = context_of(request).operations
-    page = await operations.slots.versions_page(actor, key, opened(cursor, *scope))
+    context = context_of(request)
+    before = context.cursors.open(cursor, *scope)
+    page = await context.operations.slots.versions_page(actor, key, before)
     items = [
         {
             "version": job.version,
@@ -185,7 +184,7 @@ async def versions(
         }
         for job in page.items
     ]
-    return answer({"items": items, "next_cursor": sealed(page.cursor, *scope)})
+    return answer({"items": items, "next_cursor": context.cursors.seal(page.cursor, *scope)})
 
 
 @router.get("/jobs/{key}/history", **described("job_history", runs.ExecutionPage))
@@ -196,11 +195,12 @@ async def history(
     actor: Actor = allow(Permission.READ),
 ) -> Response:
     """The executions of a job, newest first."""
-    executions = context_of(request).operations.executions
+    context = context_of(request)
+    executions = context.operations.executions
     job = (await executions.job_of(actor, key)).job
     where = execution_filter(query, job.id)
-    cursor = opened(query.cursor, "executions", actor.project, where)
+    cursor = context.cursors.open(query.cursor, "executions", actor.project, where)
     page = await executions.list(actor, where, cursor, query.limit)
     items = [execution_document(each, job.name) for each in page.items]
-    following = sealed(page.cursor, "executions", actor.project, where)
+    following = context.cursors.seal(page.cursor, "executions", actor.project, where)
     return answer({"items": items, "next_cursor": following})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 
 from tickwell.api import bodies
@@ -32,15 +34,21 @@ async def list_secrets(request: Request, actor: Actor = allow(Permission.ADMINIS
         models.Secret,
         body=models.SecretToSet,
         body_required=True,
-        example={"value": "a long random value"},
+        example={"value": "a long random value", "hosts": ["api.example.com"]},
     ),
 )
 async def put(request: Request, name: str, actor: Actor = allow(Permission.ADMINISTER)) -> Response:
-    """Add a secret, or give it another value."""
-    value = (await bodies.read_object(request, "value")).get("value")
-    if not isinstance(value, str):
+    """Add a secret, or give it another value, other hosts that it may be sent to, or both."""
+    given = await bodies.read_object(request, "value", "hosts")
+    value, hosts = given.get("value"), given.get("hosts")
+    if not isinstance(value, str) and (value is not None or hosts is None):
         raise InvalidInput("a text is needed", field="value")
-    return answer(secret_document(await administration_of(request).secrets.set(actor, name, value)))
+    if hosts is not None and not _are_texts(hosts):
+        raise InvalidInput(
+            "is not a list of texts", field="hosts", hint='For example ["api.example.com"]'
+        )
+    found = await administration_of(request).secrets.set(actor, name, value, hosts)
+    return answer(secret_document(found))
 
 
 @router.delete("/secrets/{name}", **described("delete_secret", models.Done))
@@ -50,3 +58,7 @@ async def delete(
     """Take a secret away; attempts that name it fail from now on."""
     await administration_of(request).secrets.delete(actor, name)
     return answer({"done": True})
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.api.hung_up import unless_hung_up
+from tickwell.domain.ability import handler_of, is_call
+from tickwell.domain.document.initial_state import initial_state
 from tickwell.domain.document.job import with_retention
 from tickwell.domain.http.target import METHODS
 from tickwell.domain.job import Entry, Job
@@ -29,6 +31,8 @@ _OVERTAKEN = (
 )
 
 router = APIRouter(include_in_schema=False)
+#: Whose cron expression it is, as the form names them.
+_DIALECTS = {"cron": "cron", "quartz": "Quartz", "aws": "EventBridge", "celery": "Celery"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,10 +79,14 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
     form = await request.form()
     try:
         if entry is None:
-            found = (await operations.create(actor, job)).entry
+            state = initial_state(draft.document)
+            found = (await operations.create(actor, job, state=state)).entry
         else:
             version = _version(str(form.get("version", entry.job.version)))
-            found = (await operations.replace(actor, entry.job.id, job, version)).entry
+            stated = draft.document
+            found = (
+                await operations.replace(actor, entry.job.id, job, version, stated=stated)
+            ).entry
     except VersionConflict as error:
         draft.errors[""] = _OVERTAKEN.format(error.found)
         return await _editor(request, visitor, draft, entry, status=422, complete=True)
@@ -96,7 +104,7 @@ async def try_out(request: Request, visitor: Visitor = visit(Permission.EDIT)) -
     job, found, untried = draft.job(), None, "Mend the fields that are marked first"
     status = 200
     if job is not None:
-        trial = visitor.operations.trials.send(visitor.actor, job)
+        trial = visitor.operations.trials.send(visitor.actor, job, entry.job if entry else None)
         try:
             found = await unless_hung_up(request, trial)
         except (InvalidInput, LimitReached) as error:
@@ -150,6 +158,7 @@ async def _editor(
         job_zone=ZoneInfo(tz) if tz in available_timezones() else None,
         zones=sorted(available_timezones()),
         methods=METHODS,
+        dialects=_DIALECTS,
         handlers=await _handlers(visitor),
         secrets=await _secrets(visitor),
         trial=trial,
@@ -179,10 +188,10 @@ def _version(given: str) -> int:
 
 
 async def _handlers(visitor: Visitor) -> list[str]:
-    """The handlers that live workers know."""
+    """The handlers that live workers have for the project."""
     workers = await visitor.operations.workers.list(visitor.actor)
     known = {able for each in workers if not each.lost for able in each.worker.abilities}
-    return sorted(able.removeprefix("call:") for able in known if able.startswith("call:"))
+    return sorted({handler_of(able) for able in known if is_call(able)})
 
 
 async def _secrets(visitor: Visitor) -> list[str]:

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.api.paging import opened, sealed
 from tickwell.domain.execution import LIVE, State
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ids import trace_id
@@ -47,7 +46,8 @@ async def executions(
         queue=queue or None,
     )
     scope = actor.project, "executions", where
-    found = await operations.list(actor, where, opened(cursor, *scope), PAGE)
+    cursors = visitor.context.cursors
+    found = await operations.list(actor, where, cursors.open(cursor, *scope), PAGE)
     view = {"state": state, "job": job, "queue": queue}
     return page(
         request,
@@ -59,7 +59,7 @@ async def executions(
         view=view,
         states=tuple(State),
         query=urlencode({name: value for name, value in view.items() if value}),
-        next=sealed(found.cursor, *scope),
+        next=cursors.seal(found.cursor, *scope),
     )
 
 

@@ -15,6 +15,7 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.declarations import is_edited
 from tickwell.services.insights.history import LATEST
 from tickwell.services.operations.previews import warnings
+from tickwell.services.time import After
 from tickwell.ui.answers import done
 from tickwell.ui.draft import definition
 from tickwell.ui.forms import json_of
@@ -64,7 +65,7 @@ async def pause(
     visitor: Visitor = visit(Permission.OPERATE),
 ) -> Response:
     """Stop firing, for a while or until somebody resumes it."""
-    until = visitor.now + parse_duration(how_long, field="how_long") if how_long else None
+    until = After(parse_duration(how_long, field="how_long")) if how_long else None
     changed = await visitor.operations.jobs.pause(visitor.actor, id, why=why, until=until)
     return done(request, f"{changed.entry.job.name} is paused", f"/jobs/{id}")
 

@@ -11,7 +11,6 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from markupsafe import Markup
 
-from tickwell.api.paging import opened, sealed
 from tickwell.clock import NEVER
 from tickwell.domain.job import Entry, JobState
 from tickwell.errors import InvalidInput
@@ -50,7 +49,9 @@ async def jobs(
     view = {"q": q, "state": state, "queue": queue, "tag": tag, "sort": sort}
     where = _filter(view)
     scope = visitor.actor.project, "jobs", where
-    found = await visitor.operations.jobs.list(visitor.actor, where, opened(cursor, *scope), PAGE)
+    cursors = visitor.context.cursors
+    after = cursors.open(cursor, *scope)
+    found = await visitor.operations.jobs.list(visitor.actor, where, after, PAGE)
     return page(
         request,
         visitor,
@@ -61,7 +62,7 @@ async def jobs(
         states=STATES,
         query=_query(view),
         address=partial(_address, view),
-        next=sealed(found.cursor, *scope),
+        next=cursors.seal(found.cursor, *scope),
     )
 
 

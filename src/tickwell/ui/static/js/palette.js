@@ -65,5 +65,9 @@ function onKey(event) {
   } else if (event.key === "Enter") {
     event.preventDefault();
     items[chosen]?.querySelector("a").click();
+  } else if (event.key === "Escape") {
+    // A search field takes the first press to empty itself, and the dialog would stay.
+    event.preventDefault();
+    dialog.close();
   }
 }

@@ -7,7 +7,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from tickwell.api.paging import opened, sealed
 from tickwell.services.access.permission import Permission
 from tickwell.services.platform import PLATFORM
 from tickwell.ui.rendering import page
@@ -31,7 +30,7 @@ async def audit(
     """Entries of the project, newest first; on request the whole chain is looked at."""
     log, actor = visitor.administration.audit, visitor.actor
     scope = (actor.project, "audit")
-    found = await log.list(actor, opened(cursor, *scope), PAGE)
+    found = await log.list(actor, visitor.context.cursors.open(cursor, *scope), PAGE)
     return page(
         request,
         visitor,
@@ -39,7 +38,7 @@ async def audit(
         title="Audit log",
         entries=found.items,
         verified=await log.verify(actor) if check else None,
-        next=sealed(found.cursor, *scope),
+        next=visitor.context.cursors.seal(found.cursor, *scope),
     )
 
 
@@ -54,7 +53,7 @@ async def platform_audit(
     """The same about users, projects, queues and sessions."""
     log, actor = visitor.administration.audit, visitor.actor
     scope = (PLATFORM, "audit")
-    found = await log.list_platform(actor, opened(cursor, *scope), PAGE)
+    found = await log.list_platform(actor, visitor.context.cursors.open(cursor, *scope), PAGE)
     return page(
         request,
         visitor,
@@ -62,5 +61,5 @@ async def platform_audit(
         title="Audit log of the platform",
         entries=found.items,
         verified=await log.verify_platform(actor) if check else None,
-        next=sealed(found.cursor, *scope),
+        next=visitor.context.cursors.seal(found.cursor, *scope),
     )

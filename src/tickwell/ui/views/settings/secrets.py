@@ -16,6 +16,8 @@ from tickwell.ui.visitor import Visitor, visit
 
 PATH = "/settings/secrets"
 Name = Annotated[str, Form(max_length=255)]
+#: Separated by commas or blanks.
+Hosts = Annotated[str, Form(max_length=10_000)]
 
 router = APIRouter(include_in_schema=False)
 
@@ -42,11 +44,26 @@ async def put(
     request: Request,
     name: Name,
     value: Annotated[str, Form(max_length=LONGEST)],
+    hosts: Hosts = "",
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> Response:
-    """Add a secret, or give it another value."""
-    info = await visitor.administration.secrets.set(visitor.actor, name, value)
+    """Add a secret, or give it another value; without hosts, those that it has stay."""
+    secrets = visitor.administration.secrets
+    info = await secrets.set(visitor.actor, name, value, _several(hosts) or None)
     return done(request, f"{info.name} is set, version {info.version}", PATH)
+
+
+@router.post(f"{PATH}/hosts")
+async def limit(
+    request: Request,
+    name: Name,
+    hosts: Hosts = "",
+    visitor: Visitor = visit(Permission.ADMINISTER),
+) -> Response:
+    """Set the only hosts that a secret may be sent to; without any, it may go anywhere."""
+    secrets = visitor.administration.secrets
+    info = await secrets.set(visitor.actor, name, None, _several(hosts))
+    return done(request, f"{info.name} may be sent to {', '.join(info.hosts) or 'any host'}", PATH)
 
 
 @router.post(f"{PATH}/delete")
@@ -56,3 +73,7 @@ async def delete(
     """Take a secret away; attempts that name it fail from now on."""
     await visitor.administration.secrets.delete(visitor.actor, name)
     return done(request, f"{name} is deleted", PATH)
+
+
+def _several(text: str) -> list[str]:
+    return text.replace(",", " ").split()
