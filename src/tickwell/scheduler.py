@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 
 from tickwell.clock import Clock, StoreClock
@@ -16,10 +16,11 @@ from tickwell.declared.hooks import Hook, Hooks, What
 from tickwell.declared.leaving import Leaving
 from tickwell.declared.lifecycle import Lifecycle
 from tickwell.declared.named import Named
+from tickwell.declared.owner_loop import Marshalled, OwnerLoop, in_owner
 from tickwell.declared.policies import Policies
 from tickwell.declared.running import BOTH, Running
 from tickwell.declared.syncing import Synced, Syncing, gone_from
-from tickwell.domain.event import Event, Events, JobPaused, Listener, StepFailed
+from tickwell.domain.event import Event, Events, JobOver, JobPaused, Listener, StepFailed
 from tickwell.domain.job import Job
 from tickwell.domain.promises import Promises
 from tickwell.domain.target import Call
@@ -27,7 +28,7 @@ from tickwell.domain.trigger import Trigger
 from tickwell.errors import InvalidSetting, NotRunning, TickwellError
 from tickwell.executors.handlers import Handler, Handlers
 from tickwell.ids import ENTROPY
-from tickwell.observe.logs import log_event
+from tickwell.observe.logs import EventLog
 from tickwell.services.admission import admission
 from tickwell.services.declarations import stamped
 from tickwell.services.executions import Executions
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from tickwell.wiring import NotifyingStore
 
 H = TypeVar("H", bound=Hook)
+V = TypeVar("V")
 
 
 class Scheduler(Named, Running):
@@ -65,14 +67,15 @@ class Scheduler(Named, Running):
         self.app = app
         self.project = project
         self.events = Events()
-        self.events.subscribe(log_event)
-        self.handlers = Handlers()
+        self.events.subscribe(EventLog().hear)
+        self.handlers = Handlers(project)
         self._hooks = Hooks(self.events)
         self._declared: list[Job] = []
         #: Declared while the engine ran, and not in the store yet.
         self._late: list[Job] = []
+        self._owner = OwnerLoop(self._make_loop, self._stop_here)
         #: The same calls for code without an event loop.
-        self.blocking = Blocking(self, lambda: self._life.loop, self._make_loop, self.stop)
+        self.blocking = Blocking(self, self._owner)
         self.live_on(self._make_store(store), StoreClock(), replace(self.settings, store=store))
 
     def move_to(self, store: str) -> None:
@@ -81,19 +84,29 @@ class Scheduler(Named, Running):
             raise NotRunning("the scheduler has opened its store; choose the store before")
         self.live_on(self._make_store(store), StoreClock(), replace(self.settings, store=store))
 
-    def live_on(self, store: NotifyingStore, clock: Clock, settings: Settings) -> None:
-        """Live on this store and by this clock, as tests want it; before anything is opened."""
+    def live_on(
+        self, store: NotifyingStore, clock: Clock, settings: Settings, *, claims_loop: bool = False
+    ) -> None:
+        """Live on this store and by this clock, as tests want it; before anything is opened.
+
+        With `claims_loop` any call lets its event loop own the scheduler, not only a start: time
+        that a test moves belongs to the loop of the test.
+        """
+        self._owner.always_claims = claims_loop
         self.settings, self.clock, self._store = settings, clock, store
         random = ENTROPY
-        self.jobs = Jobs(store, clock, random, self._wake)
-        self.executions = Executions(store, clock, random, self._wake)
+        self.jobs = self._marshalled(Jobs(store, clock, random, self._wake))
+        self.executions = self._marshalled(Executions(store, clock, random, self._wake))
         self.jobs.check = self.executions.check = self._check_payload
         self.jobs.admit = admission(clock, settings)
-        self.slots = Slots(store, clock)
+        self.slots = self._marshalled(Slots(store, clock))
         self.transactions = Transactions(store, self.project, random, self.executions.fairness)
         self.transactions.check = self._check_payload
-        self._life = Lifecycle(store, clock, self._hooks)
+        self._life = Lifecycle(store, clock, self._hooks, self._owner)
         self._life.on_fork = self._on_fork
+
+    def _marshalled(self, service: V) -> V:
+        return cast("V", Marshalled(service, self._owner, self.open))
 
     @property
     def promises(self) -> Promises:
@@ -111,12 +124,14 @@ class Scheduler(Named, Running):
         *,
         name: str | None = None,
         isolation: Literal["none", "process"] = "none",
+        shared: bool = False,
         **policies: Unpack[Policies],
     ) -> Declare:
         """Declare a function as a job: by a trigger, or without one on demand.
 
         Policies are the fields of a job: retry, overlap, misfire, timeout, queue, payload, …
         With `isolation="process"` it runs in a process of its own, which can be killed.
+        With `shared=True` jobs of every project may call the function, not only this one's.
         """
         # Refused before the function is seen: a function in place of the trigger, above all.
         self._definition("job" if name is None else name, trigger, Call("job"), dict(policies))
@@ -124,7 +139,7 @@ class Scheduler(Named, Running):
         def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any]:
             chosen = getattr(function, "__name__", "") if name is None else name
             job = self._definition(chosen, trigger, Call(chosen), dict(policies))
-            handler = Handler(chosen, function, isolation)
+            handler = Handler(chosen, function, isolation, shared=shared)
             if trigger is not None:  # a fire that cannot be called is refused here
                 handler.arguments(job.payload)
             self.handlers.register(handler)
@@ -150,10 +165,16 @@ class Scheduler(Named, Running):
 
     async def open(self) -> None:
         """Open the store without running anything: to add, change and read jobs."""
+        await self._owner.run(self._open, claims=True)
+
+    async def _open(self) -> None:
         await self._life.open()
         while self._late:
-            await self._syncing().sync_one(self._late.pop(0), Synced())
+            synced = Synced()
+            await self._syncing().sync_one(self._late.pop(0), synced)
+            self._told(synced)
 
+    @in_owner
     async def sync(self, *, prune: bool = False) -> Synced:
         """Bring the jobs of this app in the store up to date with the code, as a start does.
 
@@ -172,14 +193,15 @@ class Scheduler(Named, Running):
     def _told(self, synced: Synced) -> Synced:
         for name in synced.paused:
             self.events.emit(JobPaused(job=name, why=gone_from(self.app)))
+        for name in synced.over:
+            self.events.emit(JobOver(job=name))
         return synced
 
     async def _add_declared(self, name: str) -> bool:
-        synced = Synced()
-        for job in self._declared:
-            if job.name == name:
-                await self._syncing().sync_one(job, synced)
-        return bool(synced.added)
+        found = [job for job in self._declared if job.name == name]
+        for job in found:
+            await self._syncing().sync_one(job, Synced())
+        return bool(found)  # added here, or by another call at the same moment
 
     def _syncing(self) -> Syncing:
         return Syncing(self.jobs, self._store, self.app, self.project)
@@ -193,10 +215,16 @@ class Scheduler(Named, Running):
                 field="roles",
                 hint="Use planner, worker or both",
             )
-        await self._life.start(lambda: self._make_engine(frozenset(roles)))
+        if self._life.engine is None:
+            await self._owner.claim_from_background()
+        make = partial(self._make_engine, frozenset(roles))
+        await self._owner.run(lambda: self._life.start(make), claims=True)
 
     async def stop(self) -> None:
         """Claim nothing more, let running attempts end, give the rest back, close the store."""
+        await self._owner.stop()
+
+    async def _stop_here(self) -> None:
         await self._life.stop()
 
     def on(self, what: What | type[Event]) -> Callable[[H], H]:
@@ -249,7 +277,7 @@ class Scheduler(Named, Running):
 
         async def welcome() -> None:
             if tools.store is self._store:  # a test lets the scheduler live elsewhere meanwhile
-                await first_mounted(app.state.context, tools, self.store_url)
+                await first_mounted(app.state.context, tools, self.settings.store)
 
         self._life.prepare = welcome
         if self._life.engine is not None and self._life.loop is not None:
@@ -263,9 +291,10 @@ class Scheduler(Named, Running):
 
     def _check_payload(self, job: Job, payload: Any) -> None:
         """What a handler that is known here cannot be called with is refused at once."""
-        handler = self.handlers.find(job.target.handler) if isinstance(job.target, Call) else None
-        if handler is not None:
-            handler.arguments(payload)
+        if isinstance(job.target, Call):
+            handler = self.handlers.find(job.target.handler, job.project)
+            if handler is not None:
+                handler.arguments(payload)
 
     async def _make_engine(self, roles: frozenset[str]) -> Engine:
         from tickwell.wiring import make_engine
@@ -295,6 +324,6 @@ class Scheduler(Named, Running):
         return loop_factory()()
 
     def _on_fork(self) -> None:
-        self.blocking.forget()
+        self._owner.forget()
         for service in (self.jobs, self.executions, self.slots, self.transactions):
             service.store = self._life.store

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -32,6 +34,7 @@ from tickwell.services.executions import Executions
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.secrets.source import StoredSecrets
 from tickwell.settings import Settings
+from tickwell.stores.link import weakness
 from tickwell.stores.schemes import SERVERS, scheme_of, unknown
 
 if TYPE_CHECKING:
@@ -75,6 +78,18 @@ def make_store(url: str) -> NotifyingStore:
     raise unknown(url)
 
 
+def weak_links(store: str, notify: str | None) -> list[tuple[str, str]]:
+    """What others on the network could read or forge, by setting."""
+    found = (("store", weakness(store)), ("notify", weakness(notify or "")))
+    return [(setting, words) for setting, words in found if words]
+
+
+@cache
+def _warn(setting: str, words: str, *_links: str | None) -> None:
+    """Once for the same links in a process: it is the same for every scheduler."""
+    logging.getLogger("tickwell").warning("the link to %s %s", setting, words)
+
+
 def leave_missing(store: Store) -> None:
     """Refuse to open a database without anything of ours in it, instead of setting it up."""
     bare = getattr(store, "store", store)  # without the Redis that is put beside it
@@ -85,6 +100,8 @@ def leave_missing(store: Store) -> None:
 def make_notifying_store(url: str, settings: Settings) -> NotifyingStore:
     """The same with the Redis that the settings put beside it."""
     store = make_store(url)
+    for setting, words in weak_links(url, settings.notify):
+        _warn(setting, words, url, settings.notify)
     if settings.notify is None or store.name.startswith("memory:"):
         return store
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 Document = dict[str, Any]
@@ -54,8 +55,10 @@ class Administration(Protocol):
         """Names and versions: {"items": […]}."""
         ...
 
-    async def secrets_set(self, name: str, value: str) -> Document:
-        """Add a secret, or give it another value; answers its name and version."""
+    async def secrets_set(
+        self, name: str, value: str | None, hosts: Sequence[str] | None
+    ) -> Document:
+        """Add a secret, or change its value, its hosts or both; answers its name and version."""
         ...
 
     async def secrets_delete(self, name: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from tickwell.cli.administration import Administration
+from tickwell.domain.document.initial_state import ACTIVE, InitialState
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.dead import DeadFilter
 from tickwell.services.payload import KEEP
@@ -42,7 +43,9 @@ class Backend(Protocol):
         """Let webhooks of jobs that are saved go to this machine, as `serve --allow-local` does."""
         ...
 
-    async def jobs_add(self, document: Document, *, paused: bool = False) -> tuple[Document, bool]:
+    async def jobs_add(
+        self, document: Document, state: InitialState = ACTIVE
+    ) -> tuple[Document, bool]:
         """Add a job; answers its `entry_document`, and whether it is new."""
         ...
 

@@ -102,6 +102,7 @@ def connect(
 
     found = configure(store, server=server, key=api_key)
     if found.server:
+        found.require_own_server()
         from tickwell.cli.remote_backend import RemoteBackend
 
         return RemoteBackend(found.server, found.key, project)

@@ -9,6 +9,7 @@ from typing import Any
 
 from tickwell.cli.command import ApiKey, Json, Server, Store, group
 from tickwell.cli.screen import Screen
+from tickwell.domain.seconds import Seconds
 
 app = group("config", "See the settings in force.")
 
@@ -51,4 +52,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str):
         hidden = re.sub(r"(://[^/@:?#\s]*):\S*@", r"\1:…@", value)
         return re.sub(r"(?i)((?:password|secret|token)=)[^&\s]+", r"\1…", hidden)
+    if isinstance(value, Seconds):
+        return str(value)
     return [_shown(each) for each in value] if isinstance(value, tuple) else value

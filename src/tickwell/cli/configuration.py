@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tickwell.cli.configured_value import KINDS, native, read
+from tickwell.cli.configured_value import KINDS, in_seconds, native, read
 from tickwell.errors import InvalidSetting
 from tickwell.settings import Settings
 
@@ -48,6 +48,20 @@ class Configuration:
     server: str
     #: What to show it.
     key: str
+
+    def require_own_server(self) -> None:
+        """Refuse to send a key of the person's own to a server that a file in the folder names.
+
+        The folder may be somebody else's, an unpacked archive or a clone: its file must not decide
+        where a key goes that it does not have.
+        """
+        server, key = self.origins.get("server", ""), self.origins.get("key", "")
+        if key and _is_of_folder(server) and not _is_of_folder(key):
+            raise InvalidSetting(
+                "names the server, and the API key comes from elsewhere",
+                field=server,
+                hint="Pass --server or export TICKWELL_SERVER if the key is meant for it",
+            )
 
     @contextmanager
     def blaming(self) -> Iterator[None]:
@@ -101,6 +115,10 @@ def _choose(found: dict[str, tuple[Any, str]]) -> None:
     del found["server"]
 
 
+def _is_of_folder(origin: str) -> bool:
+    return origin.endswith((f"in {DOTENV}", f"in {FILE}"))
+
+
 def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     try:
         return Settings(**values)
@@ -144,7 +162,8 @@ def _from_texts(texts: Mapping[str, str], where: str) -> Found:
         # A URL that is there and empty is how containers say that there is none.
         if text or (text is not None and variable not in _URLS):
             origin = f"{variable} {where}"
-            value = read(name, text, origin)
+            in_their_unit = variable == "SCHEDULER_TICK_INTERVAL"
+            value = in_seconds(text, origin) if in_their_unit else read(name, text, origin)
             yield name, _without_driver(value) if variable == "DATABASE_URL" else value, origin
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import types
 from typing import Any, get_args, get_type_hints
 
-from tickwell.errors import InvalidSetting
+from tickwell.domain.seconds import Seconds
+from tickwell.domain.trigger.duration import read_duration
+from tickwell.errors import InvalidSetting, InvalidTrigger
 from tickwell.settings import Settings
 
 _YES, _NO = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
@@ -30,6 +32,8 @@ KINDS: dict[str, type] = {
 def native(name: str, value: Any, origin: str) -> Any:
     """A value of TOML, which has kinds of its own."""
     kind = KINDS[name]
+    if kind is Seconds:
+        return _duration(value, origin)
     if kind is float and type(value) is int:
         return float(value)
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
@@ -42,6 +46,8 @@ def native(name: str, value: Any, origin: str) -> Any:
 def read(name: str, text: str, origin: str) -> Any:
     """A value of the environment, which is always a text; a list has commas."""
     kind, given = KINDS[name], text.strip()
+    if kind is Seconds:
+        return _duration(given, origin)
     try:
         if kind is bool:
             return _flag(given)
@@ -52,6 +58,19 @@ def read(name: str, text: str, origin: str) -> Any:
     if kind is str:
         return given
     return tuple(part.strip() for part in given.split(",") if part.strip())
+
+
+def in_seconds(text: str, origin: str) -> Any:
+    """A value of a variable that counts seconds by the convention of others; a unit may follow."""
+    given = text.strip()
+    return _duration(f"{given}s" if given.replace(".", "", 1).isdecimal() else given, origin)
+
+
+def _duration(value: Any, origin: str) -> Any:
+    try:
+        return Seconds(read_duration(value, field=origin) / 1000)
+    except InvalidTrigger as error:
+        raise InvalidSetting(error.reason, field=origin, hint=error.hint) from None
 
 
 def _flag(text: str) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from tickwell.cli.command import Json, group
 from tickwell.cli.screen import Screen
 from tickwell.cli.times import read_time
+
+if TYPE_CHECKING:
+    from tickwell.domain.cron.dialect import Dialect
 
 app = group("cron", "Understand cron expressions.")
 
@@ -23,6 +26,9 @@ def explain(
     *,
     expression: Annotated[str, typer.Argument(metavar="EXPR", help="In quotes.")],
     tz: Annotated[str, typer.Option(metavar="ZONE", help="As Europe/Rome.")] = "UTC",
+    dialect: Annotated[
+        str, typer.Option(metavar="NAME", help="Of EXPR: cron, quartz, aws or celery.")
+    ] = "cron",
     count: Annotated[
         int, typer.Option(min=1, max=1000, metavar="N", help="How many fire times.")
     ] = 5,
@@ -38,12 +44,14 @@ def explain(
     from tickwell.services.documents import instant_text
 
     screen, now = Screen(), wall_millis()
-    trigger = Cron(expression, tz)
+    trigger = Cron(expression, tz, dialect=cast("Dialect", dialect))
     after = read_time(since, "since", now, tz=tz)
     fires = [instant_text(fire) for fire in islice(trigger.between(after, NEVER), count)]
     words, warnings = trigger.explain(), trigger.warnings(after)
     if as_json:
         document = {"cron": trigger.expr, "tz": tz, "words": words, "warnings": warnings}
+        if dialect != "cron":
+            document["dialect"] = dialect
         screen.json({**document, "next": fires})
         return
     screen.data(f"{words[:1].upper()}{words[1:]}.")

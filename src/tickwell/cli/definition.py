@@ -32,7 +32,7 @@ _OWN = {
     "after",
     "phase",
 }
-_ZONED = {"tz", "dst_gap", "dst_fold"}
+_ZONED = {"tz", "dst_gap", "dst_fold", "dialect"}
 
 
 def read_file(name: str) -> Document:

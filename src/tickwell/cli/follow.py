@@ -71,7 +71,8 @@ def _news(execution: Document) -> list[str]:
     elif state == "waiting":
         lines.append(f"waiting, due {say_time(execution['run_at'])}")
     elif state == "parked":
-        lines.append("parked: no live worker knows its handler; start one that does")
+        why = execution.get("reason") or "no live worker can run it"
+        lines.append(f"parked: {why}; start one that does")
     elif state not in _ENDED:
         lines.append(state)
     return lines

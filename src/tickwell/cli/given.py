@@ -54,6 +54,7 @@ def _shown(kind: Any, metavar: str) -> str:
 
 GIVEN = (
     _trigger("cron", "cron", "When, by a cron expression.", metavar="EXPR"),
+    _trigger("dialect", "dialect", "Of --cron: cron, quartz, aws or celery.", metavar="NAME"),
     _trigger("every", "every", "When, by a period: 5m, 1h30m.", metavar="DURATION"),
     _trigger("at", "once", "When, once: a time, or +10m.", metavar="TIME"),
     _trigger("on_demand", "on_demand", "Only when it is triggered.", bool),

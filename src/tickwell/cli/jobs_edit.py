@@ -43,17 +43,20 @@ async def add(
 ) -> None:
     """Add a job, by options or from a file; options win over the file."""
     from tickwell.cli.definition import changed, read_file
+    from tickwell.domain.document.initial_state import initial_state
     from tickwell.services.documents import definition_of
 
     if allow_local:
         session.backend.allow_local()
-    document = definition_of(read_file(file)) if file else {}
+    read = read_file(file) if file else {}
+    document, state = definition_of(read), initial_state(read)
+    document.pop("enabled", None)
     if name is not None:
         document["name"] = name
     document = changed(document, given, await session.backend.now())
     require(document)
     with naming_the_option():
-        job, is_new = await session.backend.jobs_add(document)
+        job, is_new = await session.backend.jobs_add(document, state)
     if session.as_json:
         session.screen.json(job)
         return
@@ -84,6 +87,8 @@ async def edit(
 ) -> None:
     """Change a job by options or a file; without either your $EDITOR opens."""
     from tickwell.cli.definition import changed, is_given, read_file
+    from tickwell.domain.document.initial_state import require_unchanged
+    from tickwell.domain.job import JobState
     from tickwell.errors import InvalidInput
     from tickwell.services.documents import definition_of
 
@@ -91,7 +96,10 @@ async def edit(
         session.backend.allow_local()
     before = await session.backend.jobs_get(job)
     options = {name: value for name, value in given.items() if is_given(value)}
-    document = definition_of(read_file(file) if file else before)
+    read = read_file(file) if file else before
+    require_unchanged(read, JobState(before["state"]))
+    document = definition_of(read)
+    document.pop("enabled", None)
     document.setdefault("name", before["name"])
     if not file and not options:
         if not session.screen.is_terminal:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +17,7 @@ from tickwell.cli.pages import say_count
 from tickwell.cli.views import Document
 
 if TYPE_CHECKING:
+    from tickwell.domain.document.initial_state import InitialState
     from tickwell.domain.job import Job
 
 #: What belongs to the store that a job is in, not to the job.
@@ -54,6 +57,7 @@ async def import_jobs(
 ) -> None:
     """Add the jobs of a file, and give those that are there its definitions. May be repeated."""
     from tickwell.cli.definition import read_jobs
+    from tickwell.domain.document.initial_state import initial_state
     from tickwell.errors import InvalidInput
 
     if allow_local:
@@ -68,7 +72,7 @@ async def import_jobs(
                         done[await _put(session, document)] += 1
                     else:
                         require(document)
-                        _pause_in(document, 0)
+                        initial_state(document)
                         _job(_portable(document))
             except InvalidInput as error:
                 field = f"{document.get('name') or number}: {error.field}"
@@ -82,58 +86,64 @@ async def import_jobs(
 
 
 async def _put(session: Session, document: Document) -> str:
-    from tickwell.errors import JobExists
+    from tickwell.domain.document.initial_state import initial_state
 
-    wanted, now = _portable(document), await session.backend.now()
-    paused, why, until = _pause_in(document, now)
-    try:
-        before, is_new = await session.backend.jobs_add(wanted, paused=paused)
-    except JobExists:
-        before, is_new = await session.backend.jobs_get(wanted["name"]), False
+    wanted, state = _portable(document), initial_state(document)
+    before, is_new = await _add_or_find(session, wanted, state)
     if is_new:
-        if paused and (why or until):  # it is paused already, without a word and without end
-            await session.backend.jobs_pause(before["id"], why=why, until=until)
         return "added"
     known = _portable(before)
     if "retention" not in wanted and "retention" in known:
         wanted["retention"] = known["retention"]  # a definition without one leaves it as it is
-    if _job(wanted) == _job(known):
-        return "unchanged"
-    await session.backend.jobs_edit(before["id"], wanted, before["version"])
-    return "changed"
+    is_same = _job(wanted) == _job(known)
+    if not is_same:
+        await session.backend.jobs_edit(before["id"], wanted, before["version"])
+    moved = await _bring_to(session, before, state)
+    return "unchanged" if is_same and not moved else "changed"
+
+
+async def _bring_to(session: Session, job: Document, state: InitialState) -> bool:
+    """Pause or resume a job that was there before, if the file says so; whether it had to be."""
+    is_paused = job["state"] == "paused"
+    wants_pause = state.is_paused(await session.backend.now())
+    if not state.stated or wants_pause is is_paused:
+        return False
+    if wants_pause:
+        await session.backend.jobs_pause(job["id"], why=state.why or "", until=state.until)
+    else:
+        await session.backend.jobs_resume(job["id"])
+    return True
+
+
+async def _add_or_find(
+    session: Session, wanted: Document, state: InitialState
+) -> tuple[Document, bool]:
+    from tickwell.errors import JobExists, TickwellError
+
+    if "{{masked" in json.dumps(wanted):
+        # Added it would be refused: a mask keeps what is stored. Adding says what else is wrong.
+        with suppress(TickwellError):
+            return await session.backend.jobs_get(wanted["name"]), False
+    try:
+        return await session.backend.jobs_add(wanted, state)
+    except JobExists:
+        return await session.backend.jobs_get(wanted["name"]), False
 
 
 def _portable(job: Document) -> Document:
     """What says the same in any store."""
     from tickwell.services.documents import definition_of
 
-    return {name: value for name, value in definition_of(job).items() if name not in _LEFT}
+    left = {*_LEFT, "enabled"}
+    return {name: value for name, value in definition_of(job).items() if name not in left}
 
 
 def _paused(job: Document) -> Document:
     if not job["pause"]:
         return {}
     said = {name: job["pause"][name] for name in ("why", "until")}
-    return {"pause": {name: value for name, value in said.items() if value is not None}}
-
-
-def _pause_in(document: Document, now: int) -> tuple[bool, str, int | None]:
-    """Whether the job of a file is paused, why, and until when; one that is over counts no more."""
-    from tickwell.cli.times import read_time
-    from tickwell.errors import InvalidInput
-
-    pause = document.get("pause")
-    if pause is None:
-        return False, "", None
-    why, end = (pause.get("why", ""), pause.get("until")) if isinstance(pause, dict) else (0, 0)
-    if not isinstance(why, str) or not isinstance(end, str | None):
-        raise InvalidInput(
-            "is no pause",
-            field="pause",
-            hint='For example {"why": "holidays", "until": "2027-01-07T00:00:00Z"}',
-        )
-    until = None if end is None else read_time(end, "pause.until", now)
-    return until is None or until > now, why, until
+    pause = {name: value for name, value in said.items() if value is not None}
+    return {"state": "paused", "pause": pause}
 
 
 def _job(definition: Document) -> Job:

@@ -36,7 +36,7 @@ from tickwell.cli.groups import Group
 from tickwell.cli.init import init
 from tickwell.cli.serve import serve
 from tickwell.cli.text import safe
-from tickwell.errors import TickwellError
+from tickwell.errors import InvalidInput, TickwellError
 
 THIS = "This command"
 app = typer.Typer(
@@ -104,4 +104,6 @@ def main() -> None:
     except TickwellError as error:
         sys.stdout.flush()
         typer.echo(f"tickwell: {safe(advised(error))}", err=True)
+        for other in error.others if isinstance(error, InvalidInput) else ():
+            typer.echo(f"tickwell: {safe(advised(other))}", err=True)
         sys.exit(code_of(error))

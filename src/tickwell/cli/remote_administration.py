@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, cast
 
 from tickwell.cli.administration import Document
@@ -69,8 +71,10 @@ class RemoteAdministration:
     async def secrets_list(self) -> Document:
         return _document(await self.client.list_secrets())
 
-    async def secrets_set(self, name: str, value: str) -> Document:
-        return _document(await self.client.set_secret(name, value))
+    async def secrets_set(
+        self, name: str, value: str | None, hosts: Sequence[str] | None
+    ) -> Document:
+        return _document(await self.client.set_secret(name, value, hosts=hosts))
 
     async def secrets_delete(self, name: str) -> None:
         await self.client.delete_secret(name)
@@ -105,7 +109,8 @@ class RemoteAdministration:
         return _document(await self.client.create_key(name, role, permissions=may, expires_at=end))
 
     async def keys_rotate(self, id: str, overlap: int | None) -> Document:
-        return _document(await self.client.rotate_key(id, overlap=overlap))
+        span = None if overlap is None else timedelta(milliseconds=overlap)
+        return _document(await self.client.rotate_key(id, overlap=span))
 
     async def keys_revoke(self, id: str) -> None:
         await self.client.revoke_key(id)

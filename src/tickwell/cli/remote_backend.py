@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +11,7 @@ from tickwell.cli.backend import COUNTED, Document
 from tickwell.client.asynchronous import AsyncClient
 from tickwell.client.calls.jobs import create_job, trigger_job
 from tickwell.clock import StoreClock, to_millis, wall_millis
+from tickwell.domain.document.initial_state import ACTIVE, InitialState
 from tickwell.errors import InvalidInput, InvalidJob, NotFound, StoreError
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.checkup import Finding, Level
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at how far a revival is.
 _LOOK = 0.25
-#: What a server says of a job and takes from nobody; it stands in what was read before.
+#: Fields that a definition is sent without: read-only ones, and the state, which is sent apart.
 SAID = frozenset(
     {
         *("id", "project", "version", "saved_at", "created_at", "app", "declared"),
@@ -59,12 +59,17 @@ class RemoteBackend:
             hint="Start it so: tickwell serve --allow-local",
         )
 
-    async def jobs_add(self, document: Document, *, paused: bool = False) -> tuple[Document, bool]:
+    async def jobs_add(
+        self, document: Document, state: InitialState = ACTIVE
+    ) -> tuple[Document, bool]:
         await self._check_project(document)
-        call = create_job(_definition(document))
-        if paused:  # said where flat documents are taken; a canonical one says nothing of it
-            call = replace(call, path="/api/jobs", body={**call.body, "enabled": False})
-        answer = await self.client.answer(call)
+        body = _definition(document)
+        if state.paused:
+            until = None if state.until is None else instant_text(state.until)
+            body |= {"state": "paused"}
+            if state.why is not None or until is not None:
+                body |= {"pause": {"why": state.why, "until": until}}
+        answer = await self.client.answer(create_job(body))
         return answer.document, answer.status == 201
 
     async def jobs_list(self, where: JobFilter, cursor: str | None, limit: int) -> Document:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
-from tickwell.cli.text import fit, one_line, safe, width_of
+from tickwell.cli.text import escaped, fit, one_line, safe, width_of
 
 #: Words that get a colour; never the only sign, for the word itself is there.
 _STYLES = {
@@ -58,7 +58,8 @@ class Screen:
 
     def json(self, document: Any) -> None:
         """A document as the API has it."""
-        self.data(json.dumps(document, indent=2, ensure_ascii=False))
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        self.data(escaped(text))
 
     def table(
         self,

@@ -12,6 +12,14 @@ from tickwell.cli.pages import Yes
 
 app = group("secrets", "Set, list and delete the secrets of a project.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As in {{secret.NAME}}.")]
+Hosts = Annotated[
+    list[str] | None,
+    typer.Option(help="Only host it may be sent to, as *.example.com; may be repeated."),
+]
+Allowed = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[HOST]...", help="As api.example.com or *.example.com."),
+]
 
 
 @command(app, "list")
@@ -21,21 +29,34 @@ async def list_secrets(session: Session) -> None:
     if session.as_json:
         session.screen.json(page)
         return
-    rows = [(each["name"], str(each["version"]), each["saved_at"]) for each in page["items"]]
-    session.screen.table(("NAME", "VERSION", "SAVED"), rows, soft=("NAME",))
+    rows = [
+        (each["name"], str(each["version"]), each["saved_at"], ", ".join(each["hosts"]) or "any")
+        for each in page["items"]
+    ]
+    session.screen.table(("NAME", "VERSION", "SAVED", "HOSTS"), rows, soft=("NAME", "HOSTS"))
     if not rows:
         session.screen.say("No secrets. Set one: tickwell secrets set NAME")
 
 
 @command(app, "set")
-async def set_secret(session: Session, *, name: Name) -> None:
+async def set_secret(session: Session, *, name: Name, host: Hosts = None) -> None:
     """Add a secret, or give it another value: asked for, or all of standard input."""
     value = _asked(name) if sys.stdin.isatty() else _without_end(sys.stdin.read())
-    made = await (await session.backend.administration()).secrets_set(name, value)
+    made = await (await session.backend.administration()).secrets_set(name, value, host)
     if session.as_json:
         session.screen.json(made)
     else:
         session.screen.say(f"Set {name}, version {made['version']}. Use it: {{{{secret.{name}}}}}")
+
+
+@command(app, "hosts")
+async def limit(session: Session, *, name: Name, hosts: Allowed = None) -> None:
+    """Set the only hosts that a secret may be sent to; without any, it may go anywhere."""
+    made = await (await session.backend.administration()).secrets_set(name, None, hosts or [])
+    if session.as_json:
+        session.screen.json(made)
+    else:
+        session.screen.say(f"{name} may be sent to {', '.join(made['hosts']) or 'any host'}.")
 
 
 @command(app, "rm")

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tickwell.api.health import HealthApp
+from tickwell.cli.access_lines import access_lines, warnings, webhook_lines
 from tickwell.declared.signals import Repeats, end_by
 from tickwell.domain.health import Health
 from tickwell.errors import InvalidSetting
 from tickwell.scheduler import Scheduler
 from tickwell.services.reachable import Reachable
-from tickwell.settings import Settings
 
 if TYPE_CHECKING:
     from tickwell.api.context import Context
@@ -187,7 +187,7 @@ class Service:
             events=scheduler.events,
         )
         self.context = app.state.context
-        self.first = await first_start(app.state.context, tools)
+        self.first = await first_start(app.state.context, tools, terminal=sys.stderr.isatty())
         return app
 
     async def _listen(self, application: Any, sock: socket.socket) -> None:
@@ -217,7 +217,13 @@ class Service:
                 self._tell(f"  {url}/ is the dashboard, {url}/api/v1 the API")
             self._tell(f"  {url}/health says how it is")
             if "api" in self.roles:
-                self._say_access(url)
+                for line in access_lines(self.scheduler, self.first, url):
+                    self._tell(f"  {line}")
+                for line in warnings(self.scheduler.settings, url):
+                    self._tell(f"  {line}")
+        if self.roles & {"api", "worker"}:
+            for line in webhook_lines(self.scheduler.settings):
+                self._tell(f"  {line}")
         self._tell("  Ctrl-C drains and stops")
 
     def _url(self, sock: socket.socket) -> str:
@@ -226,37 +232,6 @@ class Service:
         return (
             f"{scheme}://[{address}]:{port}" if ":" in address else f"{scheme}://{address}:{port}"
         )
-
-    def _say_access(self, url: str) -> None:
-        settings = self.scheduler.settings
-        if settings.auth and self.first is not None:
-            self._tell("  Shown this once, because this is the first start:")
-            self._tell(f"    log in, within an hour: {url}/login?link={self.first.link_token}")
-            self._tell(f"    API key, admin of the project default: {self.first.key}")
-        if settings.auth:
-            self._tell(f"  Another way in, from this machine{self._way_in(url)}")
-        if not settings.auth:
-            self._tell("  Nobody is asked who they are: auth is off")
-        if settings.allow_http or settings.allow_private:
-            self._tell(
-                "  Webhooks may also go to"
-                f" {', '.join(['plain http'] * settings.allow_http + [*settings.allow_private])},"
-                f" ports {', '.join(settings.allow_ports)}"
-            )
-
-    def _way_in(self, url: str) -> str:
-        from tickwell.cli.configuration import configure
-
-        default, words = Settings(), ": tickwell users link local"
-        store, found = self.scheduler.settings.store, configure()
-        if "store" in found.origins and found.settings.store == store:
-            # Shown here without its password, the URL would not do; there it is whole.
-            words = f" and with this environment{words}"
-        elif store != default.store:
-            words += f" --store {self.scheduler.store_url}"
-        if url != f"http://{default.host}:{default.port}":
-            words += f" --address {url}"
-        return words
 
     def _tell(self, line: str) -> None:
         if not self.supervised:  # the supervisor speaks for all of them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Self
@@ -78,8 +79,10 @@ class StoreAdministration:
         found = await self.service.secrets.list(self.actor)
         return {"items": [secret_document(each) for each in found]}
 
-    async def secrets_set(self, name: str, value: str) -> Document:
-        return secret_document(await self.service.secrets.set(self.actor, name, value))
+    async def secrets_set(
+        self, name: str, value: str | None, hosts: Sequence[str] | None
+    ) -> Document:
+        return secret_document(await self.service.secrets.set(self.actor, name, value, hosts))
 
     async def secrets_delete(self, name: str) -> None:
         await self.service.secrets.delete(self.actor, name)
@@ -157,6 +160,8 @@ def _known(text: str, words: type[StrEnum], field: str) -> str:
 
 
 def _address(settings: Settings) -> str:
+    if settings.public_url:
+        return settings.public_url.rstrip("/")
     scheme = "https" if settings.tls_cert else "http"
     host = "localhost" if settings.host in {"0.0.0.0", "::"} else settings.host  # noqa: S104
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{settings.port}"

@@ -7,16 +7,18 @@ import getpass
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any
 
-from tickwell.api.paging import opened, sealed
 from tickwell.cli.allowing import LOCAL
 from tickwell.cli.backend import COUNTED, Document
 from tickwell.cli.issuers import issuer_findings
-from tickwell.cli.store_file import check_there, file_findings
+from tickwell.cli.links import link_findings
+from tickwell.cli.store_file import check_there, file_findings, missing_file, say_created
 from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.document import job_from_document
+from tickwell.domain.document.initial_state import ACTIVE, InitialState
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Job
 from tickwell.errors import InvalidJob, NotFound, StoreError
@@ -26,9 +28,10 @@ from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services import documents as to
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.admission import admission, check_handler
+from tickwell.services.admission import admission, check_certificate, check_handler
 from tickwell.services.audit.audit import Audit
 from tickwell.services.checkup import Checkup
+from tickwell.services.cursor_seal import LOCAL_SEAL
 from tickwell.services.dead import DeadFilter
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.operations.bundle import Operations
@@ -65,6 +68,8 @@ class StoreBackend:
         self._tools.retention = lambda name: read_retention(self.store, name, self.clock.now())
         self.operations = Operations.over(self._tools)
         self._opened = False
+        #: The file that opening the store makes: named last, after what the command did.
+        self._new_file: Path | None = None
 
     async def open(self, *, make: bool = False) -> Operations:
         """Connect, and take over the store's time."""
@@ -72,6 +77,7 @@ class StoreBackend:
             if not make or self.actor.project != DEFAULT:
                 check_there(self.settings.store)
                 leave_missing(self.store)
+            self._new_file = missing_file(self.settings.store)
             await self.store.open()
             self._opened = True
             sent = self.clock.monotonic()
@@ -83,14 +89,16 @@ class StoreBackend:
 
     def _write_down(self) -> None:
         """Where a service keeps an audit log, what is done past the service stands in it too."""
-        keyring = load_keys(self.settings, make=False)
-        if keyring is not None:
-            self._tools.auditor = Audit(self.store, self.clock, self._tools.random, keyring)
+        if (keyring := load_keys(self.settings, make=False)) is not None:
+            tools, keep = self._tools, self.settings.audit_retention
+            tools.auditor = Audit(self.store, self.clock, tools.random, keyring, keep=keep)
 
     async def close(self) -> None:
         await self.operations.dead_letters.close()
         if self._opened:
             await self.store.close()
+        if self._opened and self._new_file is not None:
+            say_created(self._new_file)
 
     async def now(self) -> int:
         return self.clock.now() if self._opened else wall_millis()
@@ -102,23 +110,24 @@ class StoreBackend:
         self.settings = replace(self.settings, **LOCAL)
         self._tools.jobs.admit = admission(self.clock, self.settings)
 
-    async def jobs_add(self, document: Document, *, paused: bool = False) -> tuple[Document, bool]:
+    async def jobs_add(
+        self, document: Document, state: InitialState = ACTIVE
+    ) -> tuple[Document, bool]:
         job = self._read(document)
         await self._check_target(job)
         do = await self.open(make=True)
-        added = await do.jobs.create(self.actor, job, paused=paused)
+        added = await do.jobs.create(self.actor, job, state=state)
         return to.entry_document(added.entry), added.new
 
     async def jobs_list(self, where: JobFilter, cursor: str | None, limit: int) -> Document:
         do = await self.open()
-        scope = ("jobs", self.actor.project)
-        page = await do.jobs.list(self.actor, where, opened(cursor, *scope), limit)
-        page.cursor = sealed(page.cursor, *scope)
+        scope = ("jobs", self.actor.project, where)
+        page = await do.jobs.list(self.actor, where, LOCAL_SEAL.open(cursor, *scope), limit)
+        page.cursor = LOCAL_SEAL.seal(page.cursor, *scope)
         return to.page_document(page, to.entry_document)
 
     async def jobs_get(self, key: str) -> Document:
-        do = await self.open()
-        return to.entry_document(await do.jobs.get(self.actor, key))
+        return to.entry_document(await (await self.open()).jobs.get(self.actor, key))
 
     async def jobs_edit(
         self, key: str, document: Document, expected_version: int | None
@@ -172,9 +181,9 @@ class StoreBackend:
         if where.job_id is not None:
             entry = await do.executions.job_of(self.actor, where.job_id)
             where = replace(where, job_id=entry.job.id)
-        scope = ("executions", self.actor.project)
-        page = await do.executions.list(self.actor, where, opened(cursor, *scope), limit)
-        page.cursor = sealed(page.cursor, *scope)
+        scope = ("executions", self.actor.project, where)
+        page = await do.executions.list(self.actor, where, LOCAL_SEAL.open(cursor, *scope), limit)
+        page.cursor = LOCAL_SEAL.seal(page.cursor, *scope)
         names = await do.executions.names(self.actor, page.items)
         return to.page_document(
             page, lambda each: to.execution_document(each, names.get(each.job_id))
@@ -255,6 +264,7 @@ class StoreBackend:
     async def checkup(self, *, fix: bool) -> Document:
         await self.open()
         found = [*file_findings(self.settings.store, fix=fix), *issuer_findings(self.settings)]
+        found += link_findings(self.settings)
         checkup = Checkup(self.store, self.actor.project)
         found += await checkup.findings(wall_millis(), fix=fix)
         return {"items": [to.finding_document(each) for each in found]}
@@ -275,11 +285,8 @@ class StoreBackend:
     async def _check_target(self, job: Job) -> None:
         """Judge what is called before a store is opened, let alone made."""
         check_handler(job)
-        resolver = SystemResolver()
-        try:
-            await check_target(job.target, Guard.of(self.settings), resolver)
-        finally:
-            resolver.close()
+        check_certificate(job)
+        await check_target(job.target, Guard.of(self.settings), SystemResolver())
 
     async def _whole(self, execution: Execution) -> Document:
         executions = self.operations.executions

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import stat
+from pathlib import Path
+
+import typer
 
 from tickwell.errors import InvalidSetting, StoreRefused
 from tickwell.services.checkup import Finding, Level
@@ -25,6 +29,23 @@ def check_there(url: str) -> None:
             f"{path} does not exist; name another --store, or make it: tickwell jobs add,"
             " tickwell serve or tickwell store migrate"
         )
+
+
+def missing_file(url: str) -> Path | None:
+    """The file that opening a store makes; None: it exists, or the store is no file."""
+    path = None if url.startswith("memory:") else store_file(url)
+    return None if path is None or path.exists() else path
+
+
+def say_created(path: Path) -> None:
+    """Say that a store was made: in another folder than the service's, nothing runs its jobs."""
+    new = shlex.quote(f"sqlite:///{path.resolve()}")
+    typer.echo(
+        f"Created a new store, {path.resolve()}; no process serves it yet. Start one:"
+        f" tickwell serve --store {new}. If a service runs already, name its store instead:"
+        " --store URL, or TICKWELL_STORE",
+        err=True,
+    )
 
 
 def file_findings(url: str, *, fix: bool) -> list[Finding]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from itertools import accumulate
 
 from tickwell.domain.naming import is_visible
 
+#: DEL, C1, and what breaks lines or turns the direction of text.
+_LEFT_BY_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _JOINER = "\N{ZERO WIDTH JOINER}"
 
 
@@ -16,6 +19,11 @@ def safe(text: str) -> str:
         return text
     text = text.replace("\r\n", "\n")
     return "".join(each if each.isprintable() or each == "\n" else _spelled(each) for each in text)
+
+
+def escaped(text: str) -> str:
+    """JSON with the controls spelled out that JSON itself leaves as they are, as C1 and DEL."""
+    return _LEFT_BY_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def one_line(text: str) -> str:

@@ -96,11 +96,12 @@ def show_executions(screen: Screen, executions: Iterable[Document], now: int) ->
             each["state"],
             soon(screen, each["fire_time"], now),
             str(each["attempt"]),
+            _losses(each),
             note(each),
         )
         for each in executions
     ]
-    headings = ("ID", "JOB", "STATE", "FIRED", "TRIES", "NOTE")
+    headings = ("ID", "JOB", "STATE", "FIRED", "TRIES", "LOST", "NOTE")
     screen.table(headings, rows, soft=("JOB", "NOTE"), below=True)
 
 
@@ -111,13 +112,14 @@ def show_history(screen: Screen, executions: Iterable[Document]) -> None:
             _second(screen, each["fire_time"]),
             each["state"],
             str(each["attempt"]),
+            _losses(each),
             say_took(each["started_at"], each["ended_at"]),
             each["id"],
             note(each),
         )
         for each in executions
     ]
-    headings = ("FIRE TIME", "STATE", "TRY", "TOOK", "ID", "NOTE")
+    headings = ("FIRE TIME", "STATE", "TRIES", "LOST", "TOOK", "ID", "NOTE")
     screen.table(headings, rows, soft=("NOTE",), below=True)
 
 
@@ -136,6 +138,8 @@ def show_execution(screen: Screen, execution: Document, now: int) -> None:
             ("started", _when(screen, each["started_at"], now)),
             ("ended", _when(screen, each["ended_at"], now)),
             ("took", say_took(each["started_at"], each["ended_at"])),
+            ("attempts", f"{each['attempt']} ({each['charged']} charged)"),
+            ("losses", f"{each['lost']} charged" if each["lost"] else ""),
             ("queue", each["queue"]),
             ("worker", each["worker"] or ""),
             ("key", each["key"] or ""),
@@ -148,6 +152,11 @@ def show_execution(screen: Screen, execution: Document, now: int) -> None:
     if each["attempts"]:
         screen.heading("Attempts")
         show_attempts(screen, each["attempts"])
+
+
+def _losses(execution: Document) -> str:
+    """Losses that count against `retry.max_losses`, if there are any."""
+    return str(execution["lost"] or "")
 
 
 def show_attempts(screen: Screen, attempts: Iterable[Document]) -> None:

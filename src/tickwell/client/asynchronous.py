@@ -14,6 +14,7 @@ from tickwell.client.results.page import Page
 from tickwell.client.results.service import Event
 from tickwell.client.stream import follow
 from tickwell.client.transport import Answer, Transport
+from tickwell.domain.trigger.duration import Duration, parse_duration
 
 T = TypeVar("T")
 
@@ -31,11 +32,13 @@ class AsyncClient(Operations, Awaits):
         *,
         key: str | None = None,
         project: str | None = None,
-        timeout: float = 30.0,
+        timeout: Duration = "30s",
         retries: int = 3,
     ) -> None:
         place = Place.of(server, key, project)
-        self._transport = Transport(place, timeout=timeout, retries=retries)
+        self._transport = Transport(
+            place, timeout=parse_duration(timeout, field="timeout") / 1000, retries=retries
+        )
 
     async def send(self, call: Call[T]) -> T:
         return cast("T", (await self.answer(call)).document)

@@ -8,13 +8,12 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import quote
 
+from tickwell.domain.trigger.duration import Duration, format_duration, parse_duration
 from tickwell.domain.trigger.moment import exact, to_text
 from tickwell.errors import InvalidInput
 
 T = TypeVar("T")
 Instant = datetime | str
-#: Milliseconds, or as people write it: "10m".
-Duration = str | int
 #: Leave a payload as it is; None is a payload too.
 KEEP: Final[Any] = object()
 ROOT = "/api/v1"
@@ -87,6 +86,11 @@ def fields(**given: Any) -> dict[str, Any]:
 def instant(given: Instant | None, field: str) -> str | None:
     """As documents have it; a datetime must know its zone."""
     return to_text(exact(given, field)) if isinstance(given, datetime) else given
+
+
+def duration(given: Duration | None, field: str) -> str | None:
+    """As documents have it: "10m"."""
+    return None if given is None else format_duration(parse_duration(given, field=field))
 
 
 def known(given: Mapping[str, Any], names: type) -> dict[str, Any]:

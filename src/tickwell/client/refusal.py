@@ -85,6 +85,17 @@ def _invalid(detail: str, places: Any) -> errors.InvalidInput:
         # The sentence begins with the field, which may say more than a place in what was sent.
         named, said, _ = detail.partition(f": {reason}")
         return errors.InvalidInput(reason, field=named if said else _field(place), hint=hint)
+    each = [
+        errors.InvalidInput(
+            str(place.get("detail", "")), field=_field(place), hint=str(place.get("hint") or "")
+        )
+        for place in found
+    ]
+    named, said, _ = detail.partition(f": {each[0].reason}") if each else ("", "", "")
+    if said:  # of one record, the first mistake in full
+        return errors.InvalidInput(each[0].reason, field=named, hint=each[0].hint).along_with(
+            each[1:]
+        )
     said = "; ".join(f"{_field(place)}: {place.get('detail')}" for place in found)
     field = _field(found[0]) if found else ""
     error = errors.InvalidInput(f"{detail}: {said}" if said else detail)

@@ -15,6 +15,7 @@ from tickwell.client.operation import Blocks
 from tickwell.client.operations import Operations
 from tickwell.client.results.page import Page
 from tickwell.client.results.service import Event
+from tickwell.domain.trigger.duration import Duration
 from tickwell.errors import NotRunning
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ class Client(Operations, Blocks):
         *,
         key: str | None = None,
         project: str | None = None,
-        timeout: float = 30.0,
+        timeout: Duration = "30s",
         retries: int = 3,
     ) -> None:
         self._inner = AsyncClient(

@@ -8,12 +8,13 @@ import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from tickwell.clock import Clock
 from tickwell.declared.hooks import Hooks
+from tickwell.declared.owner_loop import OwnerLoop
 from tickwell.declared.signals import Repeats, end_by
 from tickwell.errors import NotRunning
 from tickwell.executors.handlers import CHILD_NAME
@@ -24,16 +25,19 @@ if TYPE_CHECKING:
 
 #: Seconds that the store's time is trusted where no engine reads it again.
 STALE = 10.0
+#: Seconds to close a store whose event loop has ended; its connections may never reply.
+ABANDON = 2.0
 _ALL: WeakSet[Lifecycle] = WeakSet()
 
 
 class Lifecycle:
     """Opens the store, builds and drains the engine."""
 
-    def __init__(self, store: Store, clock: Clock, hooks: Hooks) -> None:
+    def __init__(self, store: Store, clock: Clock, hooks: Hooks, owner: OwnerLoop) -> None:
         self.store = store
         self.clock = clock
         self.hooks = hooks
+        self.owner = owner
         self.engine: Engine | None = None
         self.opened = False
         #: The event loop that everything lives in, once the store is open.
@@ -50,7 +54,7 @@ class Lifecycle:
 
     async def open(self) -> None:
         """Open the store without running anything."""
-        self._settle_in()
+        await self._settle_in()
         if not self.opened:
             async with self._changing:
                 await self._open()
@@ -89,7 +93,7 @@ class Lifecycle:
 
     async def stop(self) -> None:
         """Drain and close. It goes on when whoever asked is cancelled: that may be a handler."""
-        self._settle_in()
+        await self._settle_in()
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._stop())
         await asyncio.shield(self._stopping)
@@ -105,6 +109,7 @@ class Lifecycle:
                     self.opened = False
                     await self.store.close()
                 self.loop = self.hooks.loop = None
+                self.owner.release()
         finally:
             self._stopping = None
 
@@ -114,19 +119,26 @@ class Lifecycle:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _settle_in(self) -> None:
-        """Live in this event loop; two at once would wait for each other's futures for ever."""
+    async def _settle_in(self) -> None:
+        """Live in this event loop, the owner; of one that ended nothing can be used any more."""
         here = asyncio.get_running_loop()
         if self.loop is here:
             return
-        if self.opened and self.loop is not None and self.loop.is_running():
-            raise NotRunning(
-                "the scheduler is open in another event loop of this process; call it there, or"
-                " by scheduler.blocking from a thread without a loop"
-            )
+        was_open, engine, self.opened = self.opened, self.engine, False
         self.loop, self._thread = here, threading.get_ident()
         self.hooks.settle_in()
         self._changing, self._stopping, self.engine = asyncio.Lock(), None, None
+        if was_open:
+            async with self._changing:
+                await self._abandon(engine)
+
+    async def _abandon(self, engine: Engine | None) -> None:
+        """Close what a loop that ended without `stop()` left open, as far as that still works."""
+        if engine is not None:  # its heartbeat would keep up what nobody runs any more
+            await engine.end_pulse_thread()
+        with suppress(Exception):
+            async with asyncio.timeout(ABANDON):
+                await self.store.close()
 
     def fork(self) -> None:
         """Connections, threads and loops stay with the parent: say so instead of hanging."""

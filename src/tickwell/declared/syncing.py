@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tickwell.domain.ability import is_able
 from tickwell.domain.job import Cursor, Entry, Job, JobState
+from tickwell.domain.removed import REMOVED_KIND, runs_before
 from tickwell.domain.target import Call
 from tickwell.errors import Conflict, JobExists, NotFound, VersionConflict, WrongState
 from tickwell.ports.records import JobFilter
-from tickwell.ports.store import HistoryStore
+from tickwell.ports.store import Store
 from tickwell.services.declarations import GONE
 from tickwell.services.jobs import Jobs
 from tickwell.services.savable import require_own_name
@@ -24,6 +26,8 @@ class Synced:
     resumed: list[str] = field(default_factory=list)
     paused: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    #: Added or edited, but without a fire time left: recorded as finished.
+    over: list[str] = field(default_factory=list)
     #: Gone from this code, but a live worker has their handlers: another program's, or one that
     #: is about to leave.
     kept: list[str] = field(default_factory=list)
@@ -32,7 +36,7 @@ class Synced:
 class Syncing:
     """Adds what is missing, edits what changed, pauses what is gone."""
 
-    def __init__(self, jobs: Jobs, store: HistoryStore, app: str, project: str) -> None:
+    def __init__(self, jobs: Jobs, store: Store, app: str, project: str) -> None:
         self.jobs = jobs
         self.store = store
         self.app = app
@@ -54,21 +58,32 @@ class Syncing:
             known = await self._find(declared.name)
             try:
                 if known is None:
-                    await self.jobs.add(declared)
-                    synced.added.append(declared.name)
+                    await self._add(declared, synced)
                 else:
                     await self._update(known, declared, synced)
             except (JobExists, VersionConflict, NotFound):
                 continue  # another process of the same app was faster: look again
             return
 
+    async def _add(self, declared: Job, synced: Synced) -> None:
+        """Add it, even if it is over; one that was removed when it was over has its count."""
+        now = self.jobs.clock.now()
+        record = await self.store.get_record(REMOVED_KIND, self.project, declared.name, now)
+        runs = None if record is None else runs_before(record.document, self.app)
+        added = await self.jobs.add(declared, runs=runs or 0)
+        synced.added.append(declared.name)
+        if runs is None and added.cursor.state is JobState.FINISHED:
+            synced.over.append(declared.name)
+
     async def _update(self, known: Entry, declared: Job, synced: Synced) -> None:
         job = known.job
         if job.app != self.app:
             raise _foreign(job, self.app)
         if job.declared != declared.declared:
-            await self.jobs.edit(self.project, job.id, declared, job.version)
+            edited = await self.jobs.edit(self.project, job.id, declared, job.version)
             synced.edited.append(job.name)
+            if edited.entry.cursor.state is JobState.FINISHED:
+                synced.over.append(job.name)
         if self._took_away(known.cursor):
             try:
                 await self.jobs.resume(self.project, [job.id])
@@ -91,7 +106,7 @@ class Syncing:
                     synced.deleted.append(job.name)
                 elif entry.cursor.state is not JobState.ACTIVE:
                     continue
-                elif isinstance(job.target, Call) and job.target.ability in announced:
+                elif isinstance(job.target, Call) and is_able(job.ability, announced):
                     synced.kept.append(job.name)
                 else:
                     await self.jobs.pause(self.project, [job.id], by=self._name, why=GONE)

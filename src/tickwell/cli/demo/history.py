@@ -57,7 +57,7 @@ class _Week:
         for start in range(0, len(runs), _BATCH):
             await self.store.add_executions(runs[start : start + _BATCH], self.now, 0)
         await self._overlap(runs)
-        await self._run(tuple({job.target.ability for job in saved}))
+        await self._run(tuple({job.ability for job in saved}))
         self._count_forgotten(saved)
         for hour, tally in self.tallies.items():
             key = tally_key(hour, "demo")

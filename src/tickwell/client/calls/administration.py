@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from tickwell.client.call import (
     Call,
-    Duration,
     Instant,
     delete,
+    duration,
     fields,
     get,
     instant,
@@ -18,6 +18,7 @@ from tickwell.client.call import (
 )
 from tickwell.client.results import administration as results
 from tickwell.client.results.page import Items
+from tickwell.domain.trigger.duration import Duration
 
 
 def list_keys() -> Call[Items[results.Key]]:
@@ -44,7 +45,7 @@ def create_key(
 
 def rotate_key(id: str, *, overlap: Duration | None = None) -> Call[results.NewKey]:
     """Make a key in the place of another, which still works for a while."""
-    return post("keys", id, "rotate", body=fields(overlap=overlap), once=False)
+    return post("keys", id, "rotate", body=fields(overlap=duration(overlap, "overlap")), once=False)
 
 
 def revoke_key(id: str) -> Call[results.Done]:

@@ -7,9 +7,9 @@ from typing import Any, Unpack
 
 from tickwell.client.call import (
     Call,
-    Duration,
     Instant,
     delete,
+    duration,
     edit,
     fields,
     get,
@@ -21,6 +21,7 @@ from tickwell.client.calls.executions import Shown
 from tickwell.client.results.executions import Backfilled, Execution, Slots
 from tickwell.client.results.jobs import BatchDone, Definition, Job, JobChanged, Version
 from tickwell.client.results.page import Items, Page
+from tickwell.domain.trigger.duration import Duration
 
 #: A literal document is checked by its type; what was read from a file is any mapping.
 Given = Definition | Mapping[str, Any]
@@ -107,7 +108,7 @@ def trigger_job(
     idempotency_key: str | None = None,
 ) -> Call[Execution]:
     """Run a job now, at an instant, or after a while; the same key again is the same run."""
-    body = fields(payload=payload, at=instant(at, "at"), in_=in_)
+    body = fields(payload=payload, at=instant(at, "at"), in_=duration(in_, "in_"))
     return post("jobs", key, "trigger", body=body, key=idempotency_key)
 
 

@@ -14,9 +14,11 @@ def list_secrets() -> Call[Items[results.Secret]]:
     return get("secrets")
 
 
-def set_secret(name: str, value: str) -> Call[results.Secret]:
-    """Keep a value, which is never shown again."""
-    return put("secrets", name, body={"value": value})
+def set_secret(
+    name: str, value: str | None = None, *, hosts: Sequence[str] | None = None
+) -> Call[results.Secret]:
+    """Keep a value, which is never shown again, and the only hosts that it may be sent to."""
+    return put("secrets", name, body=fields(value=value, hosts=None if hosts is None else [*hosts]))
 
 
 def delete_secret(name: str) -> Call[results.Done]:

@@ -43,9 +43,11 @@ def checkup() -> Call[Items[Finding]]:
     return get("checkup")
 
 
-def preview_cron(expr: str, *, tz: str | None = None, count: int | None = None) -> Call[Preview]:
+def preview_cron(
+    expr: str, *, tz: str | None = None, dialect: str | None = None, count: int | None = None
+) -> Call[Preview]:
     """A cron expression in words, its next fire times, and what may surprise."""
-    return get("cron", "preview", expr=expr, tz=tz, count=count)
+    return get("cron", "preview", expr=expr, tz=tz, dialect=dialect, count=count)
 
 
 def preview_trigger(

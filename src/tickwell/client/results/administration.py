@@ -98,6 +98,7 @@ class Secret(TypedDict):
     version: int
     saved_at: str
     by: str
+    hosts: list[str]
 
 
 class Entry(TypedDict):
@@ -118,6 +119,7 @@ class Verified(TypedDict):
     """What a look at the whole chain found."""
 
     entries: int
+    pruned: int
     head: str | None
     problem: str | None
 

@@ -9,8 +9,8 @@ class Worker(TypedDict):
     """A worker and its last beat."""
 
     id: str
-    host: str
-    pid: int
+    host: str | None
+    pid: int | None
     state: str
     queues: list[str]
     abilities: list[str]
@@ -62,6 +62,7 @@ class HealthDetails(Health):
     store: str
     problems: list[str]
     full: list[str]
+    parked: list[str]
     in_hand: int
     backlog: int
 
