@@ -2,6 +2,7 @@
 
 import logging
 import os
+import random
 
 from hypothesis import HealthCheck, settings
 
@@ -29,14 +30,23 @@ LONGEST = (
 )
 
 
+#: TEST_ORDER=7 ./run test: every file's tests, and all files, shuffled by this seed.
+SHUFFLED = os.environ.get("TEST_ORDER")
+
+
 def pytest_collection_modifyitems(items):
     """Long files first: beside others they cost little, at the end all would wait for them."""
-    items.sort(key=lambda item: _turn(item.path.as_posix()))
+    if SHUFFLED is not None:
+        random.Random(SHUFFLED).shuffle(items)
+        # A file's tests stay together, and with them the fixtures that they share.
+        files = list(dict.fromkeys(item.path for item in items))
+        items.sort(key=lambda item: files.index(item.path))
+    items.sort(key=lambda item: _rank(item.path.as_posix()))
 
 
-def _turn(path):
-    turns = [turn for turn, name in enumerate(LONGEST) if path.endswith(name)]
-    return turns[0] if turns else len(LONGEST)
+def _rank(path):
+    ranks = [rank for rank, name in enumerate(LONGEST) if path.endswith(name)]
+    return ranks[0] if ranks else len(LONGEST)
 
 
 def pytest_sessionfinish():

@@ -28,7 +28,7 @@ SCHEMA = "api"
 HOOK = {"http": {"url": "https://example.com/hook"}}
 CALL = {"call": {"handler": "x"}}
 WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:x",), slots=99, started_at=0
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), slots=99, started_at=0
 )
 
 
@@ -100,7 +100,7 @@ class World:
             lead=0,
             limit=99,
             queues=("default",),
-            abilities=frozenset({"call:x"}),
+            abilities=frozenset({"call:*/x"}),
         )
         claims = await self.store.claim(request)
         ended = Outcome(kind=kind, started_at=now, **outcome)

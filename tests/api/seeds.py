@@ -9,7 +9,7 @@ from tickwell.ports.records import ClaimRequest
 
 PROJECT = "default"
 WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:x",), slots=99, started_at=0
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), slots=99, started_at=0
 )
 JOB = {
     "trigger": {"cron": "0 * * * *"},
@@ -105,7 +105,7 @@ class Seeds:
             lead=0,
             limit=99,
             queues=("default",),
-            abilities=frozenset({"call:x"}),
+            abilities=frozenset({"call:*/x"}),
         )
         ended = Outcome(kind=OutcomeKind.FAILED, started_at=now, error="no")
         claims = await store.claim(request)

@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 import json
 import socket
+from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
 
 from tickwell.api import stream as streams
 from tickwell.api.server import serve
+from tickwell.domain.event import AttemptsFinished, Planned
 from tickwell.errors import LimitReached
 from tickwell.services import feed as feeds
 from tickwell.services.access.actor import Actor
@@ -175,3 +178,17 @@ async def test_who_comes_back_while_the_process_stops_is_sent_away(world, url):
     assert refused.status_code == 503
     assert refused.json()["type"] == "urn:tickwell:problem:not-running"
     assert refused.headers["retry-after"]
+
+
+async def test_what_happens_in_a_project_wakes_no_look_at_another(world):
+    feed = world.context.feed
+    listeners = [feed.subscribe(project, "ada") for project in ("default", "other")]
+    mine, yours = feed._wakes["default"], feed._wakes["other"]
+    job = SimpleNamespace(project="other")
+    report: Any = SimpleNamespace(claim=SimpleNamespace(job=job))
+    world.events.emit(AttemptsFinished(reports=[report]))
+    world.events.emit(Planned(executions=1, skipped=0))
+    assert (mine.is_set(), yours.is_set()) == (False, True)
+    for each in listeners:
+        feed.unsubscribe(each)
+    assert feed._wakes == {}

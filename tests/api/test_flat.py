@@ -48,7 +48,7 @@ async def test_a_batch_may_be_flat(http):
     assert added.status_code == 201, added.text
     assert [each["trigger"] for each in added.json()["items"]] == [{"cron": "0 2 * * *"}] * 2
     assert (await http.post("/jobs/batch", json={"jobs": jobs})).status_code == 422
-    wrong = [FLAT | {"name": "c", "schedule": "no"}, FLAT | {"name": "d", "enabled": False}]
+    wrong = [FLAT | {"name": "c", "schedule": "no"}, FLAT | {"name": "d", "enabled": "no"}]
     refused = await http.post(f"{JOBS}/batch", json={"jobs": wrong})
     pointers = [each["pointer"] for each in refused.json()["errors"]]
     assert pointers == ["/jobs/0/schedule", "/jobs/1/enabled"]
@@ -58,3 +58,20 @@ async def test_enabled_may_say_what_is_so(world, http):
     await world.add("a")
     patched = await http.patch(f"{JOBS}/a", json={"enabled": True, "priority": 7})
     assert (patched.status_code, patched.json()["job"]["priority"]) == (200, 7)
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer", "example"),
+    [
+        ({"schedule": "0 2 * * *"}, "/url", '{"url": "https://example.com/hook"}'),
+        ({"url": URL}, "/schedule", '{"schedule": "0 9 * * *"}'),
+        ({"url": "ftp://x", "schedule": "0 2 * * *"}, "/url", "https://"),
+        ({"endpoint": "ftp://x", "schedule": "0 2 * * *"}, "/endpoint", "https://"),
+        ({"url": URL, "trigger": {"cron": "no"}}, "/trigger/cron", ""),
+    ],
+)
+async def test_errors_point_at_fields_as_they_were_sent(http, document, pointer, example):
+    answer = await http.post(JOBS, json={"name": "a"} | document)
+    (error,) = answer.json()["errors"]
+    assert error["pointer"] == pointer
+    assert example in error["hint"]

@@ -84,8 +84,8 @@ async def test_a_run_s_key_belongs_to_one_payload_whoever_sends_it(world, http):
     first = await http.post(runs, json={"payload": 1}, headers=headers)
     world.as_actor("operate", "read", name="somebody else")
     other = await http.post(runs, json={"payload": 2}, headers=headers)
-    assert other.status_code == 422
-    assert other.json()["errors"][0]["parameter"] == "Idempotency-Key"
+    assert other.status_code == 409
+    assert "another payload" in other.json()["detail"]
     same = await http.post(runs, json={"payload": 1}, headers=headers)
     assert (same.status_code, same.json()["id"]) == (202, first.json()["id"])
     headers = {"idempotency-key": "none given"}

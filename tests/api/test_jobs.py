@@ -1,12 +1,14 @@
 """Jobs over HTTP."""
 
 import asyncio
+import base64
+import hashlib
 
 import pytest
 
 from tests.api.conftest import CALL, HOOK
-from tickwell.api.paging import sealed
 from tickwell.domain.policy import Retention
+from tickwell.services.access.permission import Permission
 from tickwell.services.operations import paging
 
 CRON = {"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"}
@@ -112,9 +114,34 @@ async def test_definitions_that_are_very_large_come_page_by_page(world, http, mo
             break
         asked = {"cursor": page["next_cursor"]}
     assert found == [[4], [3, 2], [1]]
-    forged = sealed("x", "versions", "default", "report")
+    forged = world.context.cursors.seal("x", "versions", "default", "report")
     refused = await http.get("/jobs/report/versions", params={"cursor": forged})
     assert refused.status_code == 422
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/executions", "/jobs/report/versions"])
+async def test_a_cursor_that_a_client_made_is_refused_with_advice(world, http, path):
+    await world.add()
+    # The digest that cursors once had, which took no key.
+    text = '[{"$regex": "(a+)+$"}, "a", "b"]'
+    digest = hashlib.blake2b(repr((text,)).encode(), digest_size=12).digest()
+    for raw in (digest + text.encode(), bytes(40), b"[]"):
+        cursor = base64.urlsafe_b64encode(raw).decode()
+        refused = await http.get(path, params={"cursor": cursor})
+        assert refused.status_code == 422
+        assert "next_cursor" in refused.text
+
+
+async def test_a_cursor_of_one_list_is_refused_by_another(world, http):
+    for name in ("a", "b"):
+        await world.add(name)
+    cursor = (await http.get("/jobs", params={"limit": 1})).json()["next_cursor"]
+    assert (await http.get("/jobs", params={"limit": 5, "cursor": cursor})).is_success
+    for path, more in (("/jobs", {"tag": "x"}), ("/executions", {}), ("/jobs/a/versions", {})):
+        refused = await http.get(path, params={"cursor": cursor} | more)
+        assert refused.status_code == 422
+    world.as_actor(*Permission, project="other")
+    assert (await http.get("/jobs", params={"cursor": cursor})).status_code == 422
 
 
 async def test_a_job_has_the_retention_that_it_says_or_else_the_projects(world, http):
@@ -265,7 +292,7 @@ async def test_a_batch_is_all_or_none(world, http):
     answer = await http.post("/jobs/batch", json={"jobs": [good, bad, good, {"name": "c"}]})
     assert answer.status_code == 422
     pointers = [each["pointer"] for each in answer.json()["errors"]]
-    assert pointers == ["/jobs/1/trigger/cron", "/jobs/2/name", "/jobs/3/trigger"]
+    assert pointers == ["/jobs/1/trigger/cron", "/jobs/2/name", "/jobs/3/trigger", "/jobs/3/target"]
     assert (await http.get("/jobs")).json()["items"] == []
     answer = await http.post("/jobs/batch", json={"jobs": [good, {**good, "name": "b"}]})
     assert answer.status_code == 201

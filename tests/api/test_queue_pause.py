@@ -11,7 +11,7 @@ ADMIN = Actor(name="a", project="default", permissions=frozenset(Permission))
 
 
 async def test_nothing_starts_while_its_queue_is_paused():
-    settings = Settings(queues=("default", "slow"), poll=0.2)
+    settings = Settings(queues=("default", "slow"), poll="200ms")
     scheduler = Scheduler("memory://", settings=settings)
     ran: asyncio.Queue[str] = asyncio.Queue()
 

@@ -218,3 +218,38 @@ def test_all_that_the_guard_refuses_is_said_at_once(tickwell, store):
 def test_a_server_decides_itself_where_webhooks_go(tickwell, either):
     ended = tickwell("jobs", "add", "x", *CALL, "--allow-local")
     assert ended.code == (0 if either == "store" else 2)
+
+
+def test_all_mistakes_are_named_at_once(tickwell, either):
+    refused = tickwell(
+        *("jobs", "add", "a", "--cron", "61 * * * *", "--url", "ftp://x", "--priority", "50"),
+        *("--ttl", "300", "--attempts", "0"),
+    )
+    assert refused.code == 2
+    fields = [line.split(": ")[1] for line in refused.err.splitlines()]
+    assert fields[0] == "trigger.cron.minute"
+    assert sorted(fields[1:]) == ["priority", "retry.max_attempts", "target.http.url", "ttl"]
+    assert 'Write "300s" for seconds or "300ms" for milliseconds' in refused.err
+
+
+def test_a_store_that_is_made_is_named(tickwell, folder):
+    added = tickwell("jobs", "add", "ping", "--every", "5m", *WEBHOOK)
+    first, second = added.err.splitlines()
+    assert first.startswith("Added ping")
+    assert second.startswith(
+        f"Created a new store, {folder}/tickwell.db; no process serves it yet."
+    )
+    assert f"tickwell serve --store sqlite:///{folder}/tickwell.db" in added.err
+    again = tickwell("jobs", "add", "pong", "--every", "5m", *WEBHOOK)
+    assert "Created" not in again.err
+
+
+def test_a_dialect(tickwell, either):
+    given = ("jobs", "add", "a", "--cron", "0 0 9 ? * 2-6", "--dialect", "quartz", *WEBHOOK)
+    added = tickwell(*given, "--json").json
+    assert added["trigger"] == {"cron": "0 0 9 ? * 2-6", "dialect": "quartz"}
+    assert tickwell("jobs", "edit", "a", "--cron", "0 0 10 ? * 2-6").code == 0
+    edited = tickwell("jobs", "show", "a", "--json").json
+    assert edited["trigger"] == {"cron": "0 0 10 ? * 2-6", "dialect": "quartz"}
+    words = tickwell("cron", "explain", "0 9 ? * 2-6 *", "--dialect", "aws").out
+    assert words.startswith("At 09:00 on Monday to Friday, UTC (read as EventBridge has it).")

@@ -21,7 +21,7 @@ def give(monkeypatch, text):
 def test_a_file_is_a_secret_as_a_whole(tickwell, monkeypatch, given, kept):
     seen, setting = [], Secrets.set
 
-    async def noting(self, actor, name, value):
+    async def noting(self, actor, name, value, hosts):
         seen.append(value)
         return await setting(self, actor, name, value)
 

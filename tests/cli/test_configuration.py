@@ -13,7 +13,8 @@ from tickwell.settings import Settings
 
 def test_the_first_one_wins(tmp_path):
     (tmp_path / "tickwell.toml").write_text(
-        'store = "sqlite:///toml.db"\nslots = 5\nhorizon = 3\nallow_http = true\nqueues = ["a"]\n'
+        'store = "sqlite:///toml.db"\nslots = 5\nhorizon = "3s"\n'
+        'allow_http = true\nqueues = ["a"]\n'
     )
     (tmp_path / ".env").write_text(
         "# words\n\nexport TICKWELL_SLOTS='6'\nTICKWELL_THREADS=3\nOTHER=1\n"
@@ -64,16 +65,28 @@ def test_the_first_one_wins(tmp_path):
             "SCHEDULER_BATCH_SIZE in the environment: 1 or more is needed",
         ),
         (
-            "beat = 20",
+            "beat = '20s'",
             {},
-            "ttl by default, beat in tickwell.toml: 30.0 s is less than three times the beat, 20.0",
+            "ttl by default, beat in tickwell.toml: 30s is less than three times the beat, 20s",
         ),
         (
-            "beat = 20",
-            {"TICKWELL_TTL": "40"},
-            "TICKWELL_TTL in the environment, beat in tickwell.toml: 40.0 s is less",
+            "beat = '20s'",
+            {"TICKWELL_TTL": "40s"},
+            "TICKWELL_TTL in the environment, beat in tickwell.toml: 40s is less",
         ),
-        ("lead = 9.0", {}, "lead in tickwell.toml: 9.0 s is not between 0 and the horizon"),
+        ("lead = '9s'", {}, "lead in tickwell.toml: 9s is not between 0 and the horizon, 2s"),
+        (
+            "beat = 20",
+            {},
+            'beat in tickwell.toml: must have a unit; got 20. Write "20s" for seconds or "20ms"',
+        ),
+        ("beat = 0.5", {}, 'beat in tickwell.toml: must have a unit; got 0.5. Write "0.5s" for'),
+        (
+            "",
+            {"TICKWELL_POLL": "9"},
+            'TICKWELL_POLL in the environment: must have a unit; got 9. Write "9s" for seconds',
+        ),
+        ("", {"SCHEDULER_TICK_INTERVAL": "soon"}, "'soon' is not a duration"),
         ("port = 65536", {}, "port in tickwell.toml: 0 to 65535 is needed. 0 is any free one"),
     ],
 )
@@ -93,7 +106,7 @@ def test_customary_names_are_known_and_ours_win(tmp_path):
         "TICKWELL_SLOTS": "30",
     }
     (tmp_path / ".env").write_text(
-        "SCHEDULER_BATCH_SIZE=100   # Max jobs per tick\nTICKWELL_POLL=9\nTICKWELL_STORE=memory://\n"
+        "SCHEDULER_BATCH_SIZE=100   # Max jobs per tick\nTICKWELL_POLL=9s\nTICKWELL_STORE=memory://\n"
     )
     found = configure(None, environ, tmp_path)
     settings = found.settings
@@ -195,3 +208,40 @@ def test_quotes_and_words_after_them_in_a_file_of_variables(tmp_path):
     (tmp_path / ".env").write_text("\n".join(lines))
     found = configure(None, {}, tmp_path).settings
     assert (found.slots, found.host, found.port) == (7, "a #b", 9)
+
+
+@pytest.mark.parametrize("key", ["exported", "option"])
+def test_a_file_in_the_folder_does_not_decide_where_a_key_goes(tmp_path, key):
+    (tmp_path / ".env").write_text("TICKWELL_SERVER=https://evil.example\n")
+    environ = {"TICKWELL_KEY": "tw_mine"} if key == "exported" else {}
+    option = "tw_mine" if key == "option" else None
+    found = configure(None, environ, tmp_path, key=option)
+    with pytest.raises(InvalidSetting, match=r"TICKWELL_SERVER in \.env.*--server"):
+        found.require_own_server()
+    for good in (
+        configure(None, environ, tmp_path, key=option, server="https://mine.example"),
+        configure(None, environ | {"TICKWELL_SERVER": "https://mine.example"}, tmp_path),
+        configure(None, {}, tmp_path),
+    ):
+        good.require_own_server()
+    (tmp_path / ".env").write_text("TICKWELL_SERVER=https://its.example\nTICKWELL_KEY=its\n")
+    configure(None, {}, tmp_path).require_own_server()
+
+
+def test_a_command_sends_no_exported_key_to_the_server_of_a_file(tickwell, folder, monkeypatch):
+    (folder / ".env").write_text("TICKWELL_SERVER=http://127.0.0.1:9\n")
+    monkeypatch.setenv("TICKWELL_KEY", "tw_mine")
+    refused = tickwell("jobs", "list")
+    assert refused.code == 2
+    assert "TICKWELL_SERVER in .env" in refused.err
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["example.com", "ftp://example.com", "https://a/?x", "https://a/#b", "https://u@a", "//a"],
+)
+def test_what_is_no_public_url_is_refused(url):
+    with pytest.raises(InvalidSetting, match="public_url"):
+        Settings(public_url=url)
+    for good in ("https://jobs.example.com", "http://localhost:8080/scheduler/", "https://[::1]:8"):
+        assert Settings(public_url=good).public_url == good

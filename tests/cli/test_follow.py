@@ -12,7 +12,7 @@ STORE = "sqlite:///tickwell.db"
 
 async def _park():
     """A worker that does not know the handler, until it has put the execution aside."""
-    scheduler = Scheduler(STORE, settings=Settings(beat=0.2, sweep=0.2))
+    scheduler = Scheduler(STORE, settings=Settings(beat="200ms", sweep="200ms"))
 
     @scheduler.job()
     async def other() -> None: ...
@@ -35,7 +35,8 @@ def test_a_parked_run_is_not_waited_for(tickwell, parked):
     for more in ([], ["--within", "1ms"]):
         followed = tickwell("executions", "follow", parked, *more)
         assert followed.code == 7
-        assert "parked: no live worker knows its handler; start one that does\n" in followed.err
+        why = "no live worker knows handler 'unknown'"
+        assert f"parked: {why}; start one that does\n" in followed.err
         assert f"It has not ended. Watch it: tickwell executions follow {parked}" in followed.err
         assert dict(row[:2] for row in followed.rows)["state"] == "parked"
 

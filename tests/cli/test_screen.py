@@ -1,6 +1,7 @@
 """What a terminal sees, and what a pipe gets."""
 
 import io
+import json
 
 import pytest
 
@@ -112,3 +113,12 @@ def test_fit(text, width, shown):
 def test_safe(text, shown):
     assert safe(text) == shown
     assert "\n" not in one_line(text)
+
+
+def test_json_steers_no_terminal(monkeypatch):
+    out, document = io.StringIO(), {"a": "\x1b[2J\x9b2J\x85\x7f\u2028\u202e é 日本"}
+    screen(monkeypatch, out).json(document)
+    text = out.getvalue()
+    assert all(each.isprintable() or each == "\n" for each in text)
+    assert "é 日本" in text
+    assert json.loads(text) == document

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -31,12 +32,12 @@ async def tick() -> None:
 def serve(tmp_path):
     started = []
 
-    def start(*arguments):
+    def start(*arguments, stderr=subprocess.PIPE):
         process = subprocess.Popen(
             [sys.executable, "-m", "tickwell", "serve", *arguments],
             cwd=tmp_path,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
         )
         started.append(process)
@@ -125,33 +126,44 @@ def test_the_open_api_is_for_this_machine_alone(serve):
     assert "not this machine alone" in errors
 
 
-def said(process):
+def said(stream):
     """What it says until it runs."""
     lines = []
-    for line in process.stderr:
+    for line in stream:
         lines.append(line)
         if "Ctrl-C" in line:
             return "".join(lines)
     raise AssertionError("".join(lines))
 
 
-def test_the_first_start_gives_a_way_in_and_the_second_does_not(serve):
-    process = serve("--port", "0", "--host", "0.0.0.0")
-    text = said(process)
-    (port,) = re.findall(r"http://0.0.0.0:(\d+)/health", text)
-    (key,) = re.findall(r"tw_\w{16}_\S{43}", text)
-    (link,) = re.findall(r"/login\?link=(\S+)", text)
-    url = f"http://127.0.0.1:{port}"
-    assert get(f"{url}/api/v1/jobs")[0] == 401
-    request = urllib.request.Request(f"{url}/api/v1/jobs", headers={"x-api-key": key})
-    assert get(request) == (200, {"items": [], "next_cursor": None})
-    with urllib.request.urlopen(f"{url}/login?link={link}", timeout=PATIENCE) as answer:
-        assert link in answer.read().decode()
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE) == 0
-    text = said(serve("--port", "0"))
+def test_the_first_start_shows_a_way_in_on_a_terminal_and_the_second_does_not(serve):
+    ours, its = pty.openpty()
+    process = serve("--port", "0", "--host", "0.0.0.0", stderr=its)
+    os.close(its)
+    with os.fdopen(ours) as terminal:
+        text = said(terminal)
+        (port,) = re.findall(r"http://0.0.0.0:(\d+)/health", text)
+        (key,) = re.findall(r"tw_\w{16}_\S{43}", text)
+        (link,) = re.findall(r"/login\?link=(\S+)", text)
+        url = f"http://127.0.0.1:{port}"
+        assert get(f"{url}/api/v1/jobs")[0] == 401
+        request = urllib.request.Request(f"{url}/api/v1/jobs", headers={"x-api-key": key})
+        assert get(request) == (200, {"items": [], "next_cursor": None})
+        with urllib.request.urlopen(f"{url}/login?link={link}", timeout=PATIENCE) as answer:
+            assert link in answer.read().decode()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+    text = said(serve("--port", "0").stderr)
     assert "tw_" not in text
     assert "link=" not in text
+
+
+def test_the_first_start_writes_no_credentials_to_a_file_or_journal(serve):
+    text = said(serve("--port", "0", "--store", "sqlite:///x.db").stderr)
+    assert "tw_" not in text
+    assert "link=" not in text
+    assert "tickwell users link local --store sqlite:///x.db --address http://127.0.0.1:" in text
+    assert "tickwell keys add NAME --role admin --store sqlite:///x.db" in text
 
 
 def test_worker_processes_know_which_port_was_free(serve):
@@ -163,8 +175,9 @@ def test_worker_processes_know_which_port_was_free(serve):
     until(lambda: f"--port\0{port}\0" in Path(f"/proc/{child}/cmdline").read_text())
 
 
-def test_what_is_opened_for_local_use_is_said(serve):
-    text = said(serve("--port", "0", "--allow-local"))
+@pytest.mark.parametrize("role", ["api,planner,worker", "worker"])
+def test_what_is_opened_for_local_use_is_said(serve, role):
+    text = said(serve("--port", "0", "--role", role, "--allow-local").stderr)
     assert "plain http, 127.0.0.0/8, ::1/128, ports 1-65535" in text
 
 
@@ -239,7 +252,7 @@ STUCK = """
 import time
 from tickwell import Scheduler, Settings
 
-scheduler = Scheduler("sqlite:///stuck.db", settings=Settings(drain_timeout=0.5))
+scheduler = Scheduler("sqlite:///stuck.db", settings=Settings(drain_timeout="500ms"))
 
 @scheduler.job()
 def stuck() -> None:
@@ -267,7 +280,7 @@ def test_a_thread_that_never_ends_does_not_keep_the_process(serve, tmp_path):
 
 
 def test_a_second_signal_ends_it_at_once(serve, tmp_path):
-    (tmp_path / "stuck.py").write_text(STUCK.replace("drain_timeout=0.5", "drain_timeout=300"))
+    (tmp_path / "stuck.py").write_text(STUCK.replace("500ms", "300s"))
     process = serve("--app", "stuck:scheduler", "--no-http")
     assert "runs" in process.stderr.readline()
     process.send_signal(signal.SIGTERM)

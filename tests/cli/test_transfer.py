@@ -27,12 +27,14 @@ def test_what_is_exported_is_imported_elsewhere(filled, folder, either):
     assert exported.err == "2 jobs.\n"
     assert [sorted(job) for job in exported.json["jobs"]] == [
         ["name", "queue", "target", "trigger"],
-        ["name", "pause", "queue", "retry", "target", "trigger"],
+        ["name", "pause", "queue", "retry", "state", "target", "trigger"],
     ]
     (folder / "jobs.json").write_text(exported.out)
     other = ("--store", "sqlite:///other.db")
     came = filled("jobs", "import", "jobs.json", *other)
-    assert (came.code, came.err) == (0, "2 jobs: 2 added, 0 changed, 0 unchanged.\n")
+    counted, created = came.err.splitlines()
+    assert (came.code, counted) == (0, "2 jobs: 2 added, 0 changed, 0 unchanged.")
+    assert created.startswith(f"Created a new store, {folder}/other.db")
     assert filled("jobs", "export", *other).out == exported.out
     again = filled("jobs", "import", "jobs.json", "--json")
     assert again.json == {"added": 0, "changed": 0, "unchanged": 2}
@@ -126,3 +128,65 @@ def test_a_pause_that_is_none_is_refused(filled, folder, pause):
     (folder / "jobs.json").write_text(json.dumps([jobs[0] | {"name": "new", "pause": pause}]))
     ended = filled("jobs", "import", "jobs.json")
     assert (ended.code, "new: pause: is no pause" in ended.err) == (2, True), ended.err
+
+
+def test_an_export_has_masks_which_keep_what_is_stored_and_are_refused_elsewhere(tickwell, folder):
+    header = ("--header", "Authorization: Bearer canary")
+    assert tickwell("jobs", "add", "hook", "--every", "5m", *HOOK, *header).code == 0
+    exported = tickwell("jobs", "export")
+    for shown in (exported, tickwell("jobs", "show", "hook"), tickwell("jobs", "list", "--json")):
+        assert "canary" not in shown.out
+    (folder / "jobs.json").write_text(exported.out.replace('"5m"', '"6m"'))
+    changed = tickwell("jobs", "import", "jobs.json", "--json")
+    assert changed.json == {"added": 0, "changed": 1, "unchanged": 0}
+    refused = tickwell("jobs", "import", "jobs.json", "--store", "sqlite:///other.db")
+    assert refused.code != 0
+    assert "is masked, and no value is stored for it" in refused.err
+    assert "{{secret.name}}" in refused.err
+
+
+@pytest.mark.parametrize("said", [{"state": "paused"}, {"enabled": False}])
+def test_what_is_disabled_in_a_file_does_not_fire(tickwell, folder, either, said):
+    job = {"name": "tick", "trigger": {"every": "1m"}, "target": {"call": {"handler": "tick"}}}
+    (folder / "one.json").write_text(json.dumps(job | said))
+    assert tickwell("jobs", "add", "--file", "one.json", "--json").json["state"] == "paused"
+    (folder / "many.json").write_text(json.dumps([job | said | {"name": "tock"}]))
+    tickwell("jobs", "import", "many.json")
+    shown = tickwell("jobs", "show", "tock", "--json").json
+    assert (shown["state"], shown["pause"]["why"]) == ("paused", "added as paused")
+
+
+def test_an_import_brings_what_is_there_to_the_state_of_the_file(filled, folder):
+    jobs = {each["name"]: each for each in filled("jobs", "export").json["jobs"]}
+    assert {name: each.get("state") for name, each in jobs.items()}["tidy"] == "paused"
+    (folder / "jobs.json").write_text(json.dumps([jobs["tidy"]]))
+    filled("jobs", "resume", "tidy")
+    done = filled("jobs", "import", "jobs.json", "--json").json
+    assert done == {"added": 0, "changed": 1, "unchanged": 0}
+    shown = filled("jobs", "show", "tidy", "--json").json
+    assert (shown["state"], shown["pause"]["why"]) == ("paused", "the disk is full")
+    assert filled("jobs", "import", "jobs.json", "--json").json["unchanged"] == 1
+    active = {name: value for name, value in jobs["tidy"].items() if name != "pause"}
+    (folder / "jobs.json").write_text(json.dumps([active | {"state": "active"}]))
+    assert filled("jobs", "import", "jobs.json", "--json").json["changed"] == 1
+    assert filled("jobs", "show", "tidy", "--json").json["state"] == "active"
+
+
+def test_an_edit_by_a_file_does_not_pause(filled, folder):
+    shown = filled("jobs", "show", "tidy", "--json").json
+    (folder / "tidy.json").write_text(json.dumps(shown | {"state": "active", "pause": None}))
+    ended = filled("jobs", "edit", "tidy", "--file", "tidy.json")
+    assert ended.code == 2
+    assert "state: is no part of an edit. Pause or resume the job" in ended.err
+    (folder / "tidy.json").write_text(json.dumps(shown | {"priority": 9}))
+    assert filled("jobs", "edit", "tidy", "--file", "tidy.json").code == 0
+
+
+def test_a_state_that_no_file_can_bring_is_refused(filled, folder):
+    job = filled("jobs", "export").json["jobs"][0] | {"state": "finished"}
+    (folder / "one.json").write_text(json.dumps(job | {"name": "new"}))
+    for command in ("add", "import"):
+        file = ["--file"] if command == "add" else []
+        ended = filled("jobs", command, *file, "one.json")
+        assert ended.code == 2
+        assert "no job can be saved as 'finished'" in ended.err

@@ -158,7 +158,7 @@ async def test_nobody_answers():
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        async with AsyncClient(url, retries=0, timeout=0.2) as client:
+        async with AsyncClient(url, retries=0, timeout="200ms") as client:
             with pytest.raises(StoreUnavailable, match=r"no answer in 0\.2 s"):
                 await client.list_jobs()
 

@@ -73,3 +73,9 @@ def test_examples_run(example, tmp_path):
     printed = run_script(example, tmp_path)
     for line in filter(None, (line.strip() for line in expected.splitlines())):
         assert line in printed
+
+
+def test_an_example_that_keeps_its_store_runs_again(tmp_path):
+    (example,) = (each for each in pages.EXAMPLES if each.name == "web_app.py")
+    run_script(example, tmp_path)
+    assert "the run succeeded" in run_script(example, tmp_path)

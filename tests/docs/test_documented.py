@@ -17,6 +17,7 @@ from tickwell.cli.main import app
 from tickwell.domain import event, execution, policy, promises, trigger
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Job
+from tickwell.domain.seconds import Seconds
 from tickwell.settings import Settings
 from tickwell.ui import app as ui
 
@@ -40,7 +41,7 @@ def test_every_setting_has_its_row_with_its_default():
     known = {cells[0]: cells[1] for cells in pages.rows(pages.text_of("settings"))}
     for field in fields(Settings):
         default = str(field.default).replace("'", '"')
-        if isinstance(field.default, str):
+        if isinstance(field.default, str | Seconds):
             default = f'"{default}"'
         assert known.get(f"`{field.name}`") == f"`{default}`", field.name
 

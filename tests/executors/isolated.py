@@ -16,8 +16,8 @@ from tickwell import Retry, Run, Scheduler, Timeout
 
 scheduler = Scheduler("memory://")
 ONCE = Retry(max_attempts=1)
-TWICE = Retry(max_attempts=2, delay=1, jitter=0)
-SHORT = Timeout(soft=300, hard=600)
+TWICE = Retry(max_attempts=2, delay="1ms", jitter=0)
+SHORT = Timeout(soft="300ms", hard="600ms")
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ def spin() -> None:
         pass
 
 
-@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft=300, hard=100_000))
+@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft="300ms", hard="1m40s"))
 def polite(run: Run) -> str:
-    return "stopped" if run.cancelled.wait(100) else "never asked"
+    return "stopped" if run.cancelled.wait("100s") else "never asked"
 
 
-@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft=300, hard=100_000))
+@scheduler.job(isolation="process", retry=ONCE, timeout=Timeout(soft="300ms", hard="1m40s"))
 async def polite_later() -> None:
     await asyncio.sleep(100)
 

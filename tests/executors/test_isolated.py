@@ -101,6 +101,8 @@ async def test_one_that_never_ends_is_killed_and_its_slot_is_free(scheduler):
     async with scheduler:
         one = await until(scheduler, await isolated.spin.trigger())
         assert one.attempts[0].outcome is OutcomeKind.TIMED_OUT
+        hard = isolated.SHORT.hard / 1000
+        assert one.error.startswith(f"timed out: it did not stop within {hard:g} s")
         assert (await until(scheduler, await isolated.add.trigger(isolated.Pair(1, 1)))).result
         children = scheduler._life.engine.executor._executors
         executor = next(one for one in children.values() if hasattr(one, "children"))

@@ -25,7 +25,7 @@ async def lines_of(scheduler, execution):
 
 
 async def test_prints_and_logs_of_each_attempt(scheduler, capsys):
-    @scheduler.job(retry=Retry(max_attempts=2, delay=1, jitter=0))
+    @scheduler.job(retry=Retry(max_attempts=2, delay="1ms", jitter=0))
     async def talk(run: Run) -> None:
         print("attempt", run.attempt)  # noqa: T201
         logging.getLogger("mine").warning("%d per cent", 50)

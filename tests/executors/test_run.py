@@ -16,7 +16,7 @@ from tickwell.executors.run import Snoozed, snoozed_for
 @pytest.fixture(params=["memory", "sqlite"])
 def scheduler(request, tmp_path):
     url = "memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/jobs.db"
-    return Scheduler(url, settings=Settings(beat=0.2))
+    return Scheduler(url, settings=Settings(beat="200ms"))
 
 
 async def test_a_snooze_costs_no_attempt_of_the_budget(scheduler):
@@ -165,7 +165,7 @@ async def test_an_async_handler_is_told_to_await_the_last_result(scheduler):
 
 async def test_a_soft_timeout_cancels_an_async_handler_and_flags_a_plain_one(scheduler):
     seen = []
-    timeout, once = Timeout(soft=100, hard=100_000), Retry(max_attempts=1)
+    timeout, once = Timeout(soft="100ms", hard="1m40s"), Retry(max_attempts=1)
 
     @scheduler.job(timeout=timeout, retry=once)
     async def waits(run: Run) -> None:
@@ -176,7 +176,7 @@ async def test_a_soft_timeout_cancels_an_async_handler_and_flags_a_plain_one(sch
 
     @scheduler.job(timeout=timeout, retry=once)
     def looks(run: Run) -> None:
-        seen.append(run.cancelled.wait(100))
+        seen.append(run.cancelled.wait("100s"))
         raise RuntimeError("stopped")
 
     one = await run_to_end(scheduler, waits)
@@ -189,7 +189,7 @@ async def test_an_execution_does_not_run_twice_at_once_beside_its_abandoned_thre
     let_go, begun = threading.Event(), []
 
     @scheduler.job(
-        timeout=Timeout(soft=500, hard=1000), retry=Retry(max_attempts=2, delay=1, jitter=0)
+        timeout=Timeout(soft="500ms", hard="1s"), retry=Retry(max_attempts=2, delay="1ms", jitter=0)
     )
     def hangs(run: Run) -> None:
         begun.append(run.attempt)
@@ -211,7 +211,7 @@ async def test_an_execution_does_not_run_twice_at_once_beside_its_abandoned_thre
 
 
 async def test_a_slot_rests_after_an_attempt(tmp_path):
-    settings = Settings(slots=1, rest=0.3)
+    settings = Settings(slots=1, rest="300ms")
     scheduler = Scheduler("memory://", settings=settings)
     times = []
 

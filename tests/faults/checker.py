@@ -5,6 +5,7 @@ lost         a fire time or an acknowledged request that nobody answered, or tha
 early        called before its fire time
 doubled      two calls of one attempt, or two records of one fire time
 unexplained  attempt n, and no stored reason why n-1 did not do
+unrecorded   a call of an attempt that an ended execution has no outcome for
 phantom      a call or a record that nothing asked for
 miscounted   a range that says another number than it covers
 stuck        neither run nor given up
@@ -118,6 +119,9 @@ def _row(row: Row, calls: list[Call]) -> Iterator[tuple[str, str]]:
             yield "early", f"{name} was called {row.fire_time - call.at} ms early"
         if not 1 <= call.attempt <= row.attempt:
             yield "phantom", f"a call of attempt {call.attempt}, of {row.attempt}, of {name}"
+    recorded = {each.number for each in row.tries}
+    if row.state in ENDED and row.attempt in {call.attempt for call in calls} - recorded:
+        yield "unrecorded", f"attempt {row.attempt} of {name} was called; it is {row.state}"
     yield from _tries(name, row, calls)
 
 

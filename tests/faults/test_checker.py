@@ -115,6 +115,15 @@ def forget_reason(history, seeded):
     return {"unexplained"}
 
 
+def forget_last_outcome(history, seeded):
+    called = {(call.execution, call.attempt) for call in history.calls}
+    rows = [n for n, row in enumerate(history.rows) if (row.id, row.attempt) in called]
+    number = seeded.choice(rows)
+    row = history.rows[number]
+    history.rows[number] = replace(row, state="cancelled", tries=row.tries[:-1])
+    return {"unrecorded"}
+
+
 def leave_running(history, seeded):
     number = seeded.randrange(len(history.rows))
     history.rows[number] = replace(history.rows[number], state=seeded.choice(["running", "queued"]))
@@ -149,6 +158,7 @@ DAMAGES = [
     call_out_of_nothing,
     shift_row,
     forget_reason,
+    forget_last_outcome,
     leave_running,
     stretch_range,
     forget_range,
@@ -162,7 +172,7 @@ def test_every_damage_is_flagged(damage):
         history = clean_history(seeded)
         if damage in {delete_call, call_another_attempt} and not needed_calls(history):
             continue
-        if damage in {double_call, call_early} and not history.calls:
+        if damage in {double_call, call_early, forget_last_outcome} and not history.calls:
             continue
         if damage is forget_reason and not any(row.attempt for row in history.rows):
             continue

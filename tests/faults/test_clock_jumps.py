@@ -8,7 +8,7 @@ from tickwell.clock import wall_millis
 
 HOUR = 3_600_000
 #: History is pruned by age, and a jump of ten years makes all of it old.
-NO_PRUNING = {"prune_every": 1e9}
+NO_PRUNING = {"prune_every": "10000d"}
 
 
 def set_clock(clock, offset):

@@ -7,7 +7,7 @@ from tests.processes.jobs import RUN_ALL, every, job, multiples, once
 from tickwell.clock import wall_millis
 from tickwell.domain.gate import Overlap
 
-SETTINGS = {"drain_timeout": 1.5}
+SETTINGS = {"drain_timeout": "1500ms"}
 #: However slow the machine is: one run of a job at a time, and none of them is skipped.
 IN_TURN = {"misfire": RUN_ALL, "overlap": Overlap.QUEUE_ALL}
 JOBS = 20

@@ -9,7 +9,7 @@ from tickwell.domain.gate import Concurrency, Overlap
 KEYED = 40
 NAP = 0.1
 #: Seconds: whoever looked for permits only then would need many minutes for all of them.
-RARELY = {"poll": 30.0}
+RARELY = {"poll": "30s"}
 
 
 def intervals(site, prefix):

@@ -22,8 +22,8 @@ def add_jobs(site):
     trigger, fires = every(PERIOD, first, last), multiples(PERIOD, first, last)
     policies = {
         "all": RUN_ALL,
-        "latest": Misfire(policy=OnMisfire.LATEST, grace=300),
-        "skip": Misfire(policy=OnMisfire.SKIP, grace=300),
+        "latest": Misfire(policy=OnMisfire.LATEST, grace="300ms"),
+        "skip": Misfire(policy=OnMisfire.SKIP, grace="300ms"),
     }
     flag = site.folder / "go"
     long = job("long", "hold", once(first), now, payload={"until": str(flag)})

@@ -61,7 +61,7 @@ async def test_a_thread_beside_a_running_loop_uses_that_loop(scheduler):
     async with scheduler:
         execution = await asyncio.to_thread(mail.blocking.trigger)
         assert (await scheduler.execution(execution.id)).id == execution.id
-        assert scheduler.blocking._background is None
+        assert scheduler._owner._background is None
 
 
 async def test_a_blocking_call_inside_a_loop_is_refused(scheduler):
@@ -69,15 +69,6 @@ async def test_a_blocking_call_inside_a_loop_is_refused(scheduler):
         scheduler.blocking.list()
     with pytest.raises(NotRunning, match="would stop the event loop"):
         scheduler.start_in_background()
-
-
-def test_a_second_loop_at_the_same_time_is_refused():
-    scheduler = Scheduler("memory://")
-    scheduler.start_in_background()
-    with pytest.raises(NotRunning, match="open in another event loop"):
-        asyncio.run(scheduler.list())
-    scheduler.blocking.stop()
-    asyncio.run(scheduler.stop())
 
 
 def test_the_end_of_the_program_drains(program):

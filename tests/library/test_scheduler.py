@@ -102,7 +102,7 @@ async def test_a_sync_handler_runs_in_a_thread_beside_the_loop(url):
 async def test_failures_are_retried_and_end_as_a_dead_letter(url):
     scheduler = Scheduler(url)
 
-    @scheduler.job(retry=Retry(max_attempts=2, delay=1, jitter=0))
+    @scheduler.job(retry=Retry(max_attempts=2, delay="1ms", jitter=0))
     async def broken() -> None:
         raise OSError("no route")
 
@@ -125,7 +125,7 @@ async def test_the_same_key_is_the_same_execution(url):
 
 
 async def test_a_running_attempt_is_cancelled_on_request(url):
-    scheduler = Scheduler(url, settings=Settings(beat=0.2))
+    scheduler = Scheduler(url, settings=Settings(beat="200ms"))
     running = asyncio.Event()
 
     @scheduler.job()
@@ -270,7 +270,7 @@ def test_durations_and_choices_may_be_written_as_people_write_them():
     retry = Retry(**written)
     assert (retry.delay, retry.cap, retry.backoff) == (5000, 60_000, Backoff.FIXED)
     brief: dict[str, Any] = {"hard": "1m"}
-    assert Timeout(**brief) == Timeout(soft=54_000, hard=60_000)
+    assert Timeout(**brief) == Timeout(soft="54s", hard="1m")
 
 
 @pytest.mark.parametrize(("field", "value"), [("delay", "a while"), ("backoff", "steep")])

@@ -8,7 +8,7 @@ from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import OnDemand
-from tickwell.observe.logs import log_event
+from tickwell.observe.logs import EventLog, log_event
 
 
 def finished(kind, charged=1, error="Traceback …\nOSError: no route"):
@@ -39,20 +39,20 @@ def finished(kind, charged=1, error="Traceback …\nOSError: no route"):
         (finished(OutcomeKind.FAILED, 3), logging.WARNING, "died (3 of 3 attempts)"),
         (events.WorkerLost(worker="w1"), logging.WARNING, "w1 is lost"),
         (events.JobUnreadable(job="j", why="no zone"), logging.ERROR, "job j is left out"),
-        (events.Parked(ability="call:x", executions=2), logging.WARNING, "can run call:x"),
-        (events.JobPaused(job="report", why="410"), logging.WARNING, "paused job report: 410"),
-        (events.Stopped(released=3), logging.INFO, "3 attempts given back"),
         (
-            events.StepFailed(service="planner", error=OSError("x"), failures=2, rest=1),
+            events.Parked(ability="call:x", executions=2, queue="q", reason="nobody"),
             logging.WARNING,
-            "planner failed (2 in a row)",
+            "parked 2 executions that need call:x: nobody",
         ),
+        (events.JobPaused(job="report", why="410"), logging.WARNING, "paused job report: 410"),
+        (events.JobOver(job="report"), logging.WARNING, "report has no fire time left"),
+        (events.Stopped(released=3), logging.INFO, "3 attempts given back"),
         (events.ProcessEnded(pid=7, code=-9, rest=0.1), logging.WARNING, "ended with -9"),
     ],
 )
 def test_an_operator_is_told(caplog, event, level, words):
     with caplog.at_level(logging.DEBUG, logger="tickwell"):
-        log_event(event)
+        EventLog().hear(event)
     (record,) = caplog.records
     assert record.levelno == level
     assert words in record.message
@@ -80,3 +80,11 @@ def test_no_receiver_can_write_a_line_of_ours(caplog, end):
     first, *others = caplog.records[0].message.splitlines()
     assert first.endswith("execution e1:")
     assert others == ["    HTTP 500 Internal Server Error: no", f"    {forged}"]
+
+
+def test_no_control_character_of_others_reaches_the_log(caplog):
+    log_event(finished(OutcomeKind.FAILED, 3, error="\x1b[2J one\n\ttwo \x9b31m\x7f"))
+    log_event(events.JobPaused(job="report", why="\x9bA"))
+    died, paused = (record.message for record in caplog.records)
+    assert died.splitlines()[1:] == ["    \\x1b[2J one", "    \ttwo \\x9b31m\\x7f"]
+    assert paused == "paused job report: \\x9bA"

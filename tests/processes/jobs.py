@@ -17,7 +17,7 @@ from tickwell.ports.store import Store
 #: Rows added at once.
 BATCH = 1000
 #: Whatever the outage, every fire time runs.
-RUN_ALL = Misfire(policy=OnMisfire.ALL, grace=86_400_000, cap=1000)
+RUN_ALL = Misfire(policy=OnMisfire.ALL, grace="1d", cap=1000)
 
 
 def job(name: str, handler: str, trigger: Trigger, now: int, **policies: Any) -> Job:

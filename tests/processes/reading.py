@@ -34,6 +34,7 @@ async def read_history(
         Range(names.get(each.job_id, each.job_id), each.first, each.last, each.count)
         for found in skips
         for each in found
+        if each.count  # else it answers nothing: what is there has to have rows
     ]
     return History(
         fires=fires,

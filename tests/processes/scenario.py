@@ -32,8 +32,8 @@ from tickwell.testing.clock import ManualClock
 
 #: 2030-01-01 00:00 UTC.
 BEGIN = 1_893_456_000_000
-SETTINGS = Settings(store="sqlite:///", ttl=30.0, beat=10.0, sweep=5.0, prune_every=1e9)
-RETRY = Retry(max_attempts=3, backoff=Backoff.FIXED, delay=1000, jitter=0.0)
+SETTINGS = Settings(store="sqlite:///", ttl="30s", beat="10s", sweep="5s", prune_every="10000d")
+RETRY = Retry(max_attempts=3, backoff=Backoff.FIXED, delay="1s", jitter=0.0)
 #: Rounds after which work that does not end is given up on.
 MOST_ROUNDS = 60
 

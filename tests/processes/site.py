@@ -23,13 +23,13 @@ from tickwell.wiring import make_store
 T = TypeVar("T")
 
 #: Everything is soon noticed, and no lease ends because the machine is busy.
-FAST = {"ttl": 30.0, "beat": 0.4, "sweep": 0.3, "poll": 0.5, "drain_timeout": 5.0}
+FAST = {"ttl": "30s", "beat": "400ms", "sweep": "300ms", "poll": "500ms", "drain_timeout": "5s"}
 #: A lease whose end somebody waits for: where a process stands still, or cannot beat.
-SHORT = {"ttl": 5.0}
+SHORT = {"ttl": "5s"}
 #: A lease that nobody lives to see the end of.
-NEVER = {"ttl": 3600.0}
+NEVER = {"ttl": "1h"}
 #: Leases as in production, where a busy machine and no loss is the point.
-STEADY = {"ttl": 30.0, "beat": 10.0, "sweep": 5.0, "poll": 5.0}
+STEADY = {"ttl": "30s", "beat": "10s", "sweep": "5s", "poll": "5s"}
 
 
 class Site:

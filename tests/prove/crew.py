@@ -25,7 +25,7 @@ class Crew:
 
     def _new(self) -> Child:
         # Leases that end within the faults.
-        return self.processes.begin(self.site.orders(settings={"ttl": 1.5}, report_every=1.0))
+        return self.processes.begin(self.site.orders(settings={"ttl": "1500ms"}, report_every=1.0))
 
     def log(self, what: str, **details: Any) -> None:
         line = {"at": time.time(), "what": what, **details}

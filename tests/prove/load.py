@@ -9,7 +9,7 @@ from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Job
 from tickwell.domain.policy import Backoff, Misfire, Retention, Retry
 
-RETRY = Retry(max_attempts=4, backoff=Backoff.FIXED, delay=200, jitter=0.0)
+RETRY = Retry(max_attempts=4, backoff=Backoff.FIXED, delay="200ms", jitter=0.0)
 #: The proof needs all of its history.
 KEEP = Retention(count=10**9)
 
@@ -22,7 +22,7 @@ def add_load(site: Site, seconds: float, jobs: int = 30, period: int = 1000) -> 
     kinds: list[dict[str, Any]] = [
         {"handler": "count", "misfire": RUN_ALL},
         {"handler": "nap", "payload": {"seconds": 0.1}, "misfire": RUN_ALL},
-        {"handler": "count", "misfire": Misfire(grace=1500)},
+        {"handler": "count", "misfire": Misfire(grace="1s500ms")},
         {"handler": "nap", "payload": {"seconds": 0.05}, "concurrency": Concurrency("key", 3)},
         {"handler": "nap", "payload": {"seconds": 0.3}, "overlap": Overlap.SKIP},
         {"handler": "count", "overlap": Overlap.ALLOW, "misfire": RUN_ALL},

@@ -20,6 +20,7 @@ LONG = {
     "statements-postgresql": "tests/faults/postgres/long_statements.py",
     "plans-postgresql": "tests/plans/long_postgres.py",
     "kill-sweep-mongodb": "tests/faults/mongo/long_kill_sweep.py",
+    "simulation": "tests/simulation/long_swarm.py",
     "servers-mongodb": "tests/faults/mongo/long_servers.py",
     "verify": "tests/testing/long_verify.py",
 }

@@ -7,6 +7,7 @@ from tickwell import Every, Http, OnDemand
 from tickwell.domain.document import job_from_document
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.job import Job
+from tickwell.domain.trigger.duration import Millis
 from tickwell.services.dead import DeadLetters
 from tickwell.services.documents import (
     backfill_document,
@@ -26,7 +27,13 @@ HOUR = 3_600_000
 
 async def test_a_job_reads_back_as_its_definition(world):
     entry = await world.jobs.add(
-        Job(id="", name="a", trigger=Every("1h"), target=Http("https://example.com/"), ttl=5000)
+        Job(
+            id="",
+            name="a",
+            trigger=Every("1h"),
+            target=Http("https://example.com/"),
+            ttl=Millis(5000),
+        )
     )
     document = json.loads(json.dumps(entry_document(entry)))
     assert document["state"] == "active"

@@ -9,6 +9,7 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import HOUR, MINUTE, Misfire, OnMisfire
 from tickwell.domain.trigger import Every, OnDemand
 from tickwell.errors import (
+    Conflict,
     InvalidInput,
     InvalidPayload,
     NotFound,
@@ -44,6 +45,16 @@ class TestTrigger:
         again = await world.executions.trigger("default", "report", key="order-1")
         other = await world.executions.trigger("default", "report", key="order-2")
         assert again.id == first.id != other.id
+
+    async def test_a_key_belongs_to_one_payload(self, world):
+        await world.jobs.add(world.job(OnDemand()))
+        first = await world.executions.trigger("default", "report", payload={"a": 1}, key="k")
+        for other in ({"a": 2}, None):
+            with pytest.raises(Conflict, match=r"key 'k' belongs to execution .* another payload"):
+                await world.executions.trigger("default", "report", payload=other, key="k")
+        same = await world.executions.trigger("default", "report", payload={"a": 1}, key="k")
+        assert same.id == first.id
+        assert [claim.payload for claim in await world.run()] == [{"a": 1}]
 
     async def test_one_that_is_recorded_is_answered_though_the_store_goes_away(
         self, world, monkeypatch
@@ -138,7 +149,7 @@ class TestBackfill:
             await world.executions.backfill("default", "report", TEN + 1, TEN + HOUR)
 
     async def test_an_old_slot_is_not_past_its_time_to_live(self, world):
-        await world.jobs.add(world.job(Every("1m"), misfire=SKIP, ttl=MINUTE))
+        await world.jobs.add(world.job(Every("1m"), misfire=SKIP, ttl="1m"))
         await world.at(TEN + HOUR + MINUTE // 2)
         await world.executions.backfill("default", "report", TEN + 1, TEN + 2 * MINUTE)
         await world.at(world.clock.now())

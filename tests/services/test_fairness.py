@@ -2,6 +2,7 @@
 
 import random
 
+from tickwell.domain.ability import shared_ability
 from tickwell.domain.fairness import SPREAD, Fairness
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
@@ -27,7 +28,7 @@ async def test_a_run_of_a_quiet_project_overtakes_a_crowd():
         id="w", host="h", pid=1, queues=("default",), abilities=(), slots=1, started_at=T0
     )
     await store.beat(worker, clock.now())
-    ability = a_job("job").target.ability
+    ability = shared_ability("work")
     request = ClaimRequest(
         worker="w",
         claim_id="c",

@@ -20,7 +20,7 @@ async def claim(world, number):
             lead=0,
             limit=9,
             queues=("default",),
-            abilities=frozenset({"call:x"}),
+            abilities=frozenset({"call:*/x"}),
         )
     )
 

@@ -1,11 +1,13 @@
 """Adding, changing and reading jobs."""
 
+from dataclasses import replace
+
 import pytest
 
 from tickwell.clock import to_datetime
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import JobState
-from tickwell.domain.policy import HOUR, MINUTE, SECOND, Retention
+from tickwell.domain.policy import HOUR, MINUTE, SECOND, Misfire, OnMisfire, Retention
 from tickwell.domain.trigger import Cron, Every, Once, OnDemand
 from tickwell.errors import (
     InvalidInput,
@@ -256,3 +258,15 @@ async def test_projects_do_not_see_each_other(world):
     assert [entry.job.project for entry in page.items] == ["a"]
     with pytest.raises(NotFound):
         await world.jobs.get("default", "report")
+
+
+@pytest.mark.parametrize("policy", [OnMisfire.LATEST, OnMisfire.SKIP])
+async def test_a_catchup_window_without_effect_is_refused(world, policy):
+    window = Misfire(policy=policy, catchup_window="1h")
+    with pytest.raises(InvalidJob, match=r"misfire\.catchup_window: has no effect"):
+        await world.jobs.add(world.job(OnDemand(), misfire=window))
+    entry = await world.jobs.add(
+        world.job(OnDemand(), misfire=replace(window, policy=OnMisfire.ALL))
+    )
+    with pytest.raises(InvalidJob, match="no effect"):
+        await world.jobs.edit("default", entry.job.id, replace(entry.job, misfire=window))

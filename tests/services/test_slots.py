@@ -218,7 +218,7 @@ async def test_what_was_pruned_stays_pruned_when_more_is_kept_later(world):
 
 
 async def test_a_dead_letter_that_was_pruned_early_was_not_missed(world):
-    kept = Retention(dead=5 * MINUTE)
+    kept = Retention(dead="5m")
     await world.jobs.add(world.job(Every("1m"), overlap=Overlap.ALLOW, retention=kept))
     await world.at(TEN + MINUTE)
     await world.run(OutcomeKind.FAILED, error="no", retry=False)
@@ -273,7 +273,7 @@ async def test_what_cannot_be_asked(world):
 
 
 async def test_what_a_pruned_range_answered_is_said_to_be_pruned(world):
-    await world.jobs.add(world.job(Every("1m"), misfire=SKIP, retention=Retention(age=HOUR)))
+    await world.jobs.add(world.job(Every("1m"), misfire=SKIP, retention=Retention(age="1h")))
     await world.at(TEN + 3 * MINUTE)
     await world.at(TEN + 63 * MINUTE)
     assert await world.store.prune(world.clock.now(), 100) == 1

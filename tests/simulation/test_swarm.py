@@ -1,4 +1,4 @@
-"""A hundred systems, each with its own mixture of jobs, policies, settings and faults."""
+"""Forty systems, each with its own mixture of jobs, policies, settings and faults."""
 
 import pytest
 

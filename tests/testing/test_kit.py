@@ -11,7 +11,7 @@ import pytest
 from tickwell import Cron, Every, Http, Retry, Run, Scheduler, State, Timeout
 from tickwell.domain.job import JobState
 from tickwell.errors import InvalidInput, NotRunning
-from tickwell.testing.kit import Stuck
+from tickwell.testing.kit import Kit, Stuck
 
 ROME = ZoneInfo("Europe/Rome")
 #: Declared as an application declares it, on a store that no test should touch.
@@ -218,3 +218,17 @@ async def test_a_dashboard_that_is_mounted_does_not_look_for_its_own_store(
     await tickwell.settle()
     assert scheduler.is_running
     assert not caplog.records
+
+
+def test_time_goes_on_in_a_second_event_loop():
+    kit, ran = Kit(), []
+
+    @kit.job(Every("1h"))
+    async def report() -> None:
+        ran.append(kit.now)
+
+    asyncio.run(kit.travel("2h"))
+    asyncio.run(kit.travel("3h"))
+    assert len(ran) == 5
+    asyncio.run(kit.assert_ran("report", 5))
+    asyncio.run(kit.scheduler.stop())

@@ -22,7 +22,7 @@ async def count(run: Run, step: int = 1) -> int:
 
 @scheduler.job()
 def wait(run: Run) -> str:
-    return "stopped" if run.cancelled.wait(0) else f"{run.last_result.get()} for {run.job}"
+    return "stopped" if run.cancelled.wait("0s") else f"{run.last_result.get()} for {run.job}"
 
 
 async def test_an_async_handler_is_called_with_it():

@@ -222,7 +222,7 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path):
 
 async def test_without_pytest_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(verification, "find_spec", lambda _: None)
-    with pytest.raises(InvalidInput, match="pip install tickwell pytest"):
+    with pytest.raises(InvalidInput, match="pip install 'tickwell\\[verify\\]'"):
         await verification.verify(Orders(url="memory://"), pytest.fail)
 
 

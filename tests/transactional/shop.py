@@ -6,7 +6,7 @@ from tickwell import Scheduler, Settings
 from tickwell.ports.records import ExecutionFilter
 
 #: Whoever is not told of a commit sleeps on.
-RARELY = Settings(poll=600)
+RARELY = Settings(poll="10m")
 TABLE = "CREATE TABLE IF NOT EXISTS {} (number bigint)"
 
 

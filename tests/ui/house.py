@@ -23,7 +23,7 @@ from tickwell.ui.rendering import POLICY
 from tickwell.wiring import make_api
 
 WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:x",), slots=99, started_at=0
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), slots=99, started_at=0
 )
 #: With a dot, so that cookies are kept for it as they are.
 HOST = "tickwell.test"
@@ -103,7 +103,7 @@ class House:
             lead=0,
             limit=99,
             queues=("default",),
-            abilities=frozenset({"call:x", "http"}),
+            abilities=frozenset({"call:*/x", "http"}),
         )
         claims = await self.store.claim(request)
         if kind is None:

@@ -15,7 +15,7 @@ JOBS: dict[str, dict[str, Any]] = {
     "new-year": {"trigger": {"once": "2030-01-01T00:00:00Z"}},
     "both": {"trigger": {"any_of": [{"cron": "0 8 * * *"}, {"every": "6h"}]}},
     "stopped": {"trigger": {"every": "5m"}},
-    "unknown": {"target": {"call": {"handler": "nobody-knows-it"}}},
+    "unserved": {"queue": "unserved"},
     LONG: {"trigger": {"cron": "*/15 * * * *"}, "tags": ["a-tag-of-some-length", "another-one"]},
 }
 
@@ -31,7 +31,7 @@ def seed(site):
         "called": site.run("hook").id,
         "stumbled": site.run("stumbles").id,
         "dead": site.run("breaks").id,
-        "parked": site.run("unknown", {"parked"}).id,
+        "parked": site.run("unserved", {"parked"}).id,
         "held": site.run("holds", {"running"}).id,
         "later": site.run("works", {"waiting"}, **{"in": "1h"}).id,
     }

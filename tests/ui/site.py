@@ -36,8 +36,8 @@ class Site:
     ):
         known = OPEN | {
             "secret_key_file": str(folder / "server.key"),
-            "drain_timeout": 0.1,
-            "sweep": 0.2,
+            "drain_timeout": "100ms",
+            "sweep": "200ms",
         }
         self.settings = Settings(store=store, **(known | settings))
         self.declare = declare
@@ -160,7 +160,7 @@ def lively(scheduler):
     async def breaks(what: str = "the upstream said no"):
         raise ConnectionError(what)
 
-    @scheduler.job(name="stumbles", retry=Retry(max_attempts=3, delay=50))
+    @scheduler.job(name="stumbles", retry=Retry(max_attempts=3, delay="50ms"))
     async def stumbles():
         raise TimeoutError("no answer within 30 s")
 

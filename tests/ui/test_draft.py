@@ -34,11 +34,11 @@ def test_the_form_changes_what_was_typed_and_nothing_else(trigger, target):
 @pytest.mark.parametrize(
     "fields",
     [
-        {"retry": {"max_attempts": 5, "delay": 5000, "cap": "1h"}},
+        {"retry": {"max_attempts": 5, "delay": "5s", "cap": "1h"}},
         {"tags": ["a,b", "c"], "description": " two  lines\nof it "},
         {"payload": None, "overlap": "skip", "queue": "default"},
         {"payload": "", "misfire": {"policy": "all", "cap": 3}},
-        {"target": {"http": {"url": "https://a.example", "timeout": 5000, "headers": {"a": " b"}}}},
+        {"target": {"http": {"url": "https://a.example", "timeout": "5s", "headers": {"a": " b"}}}},
         {"target": {"http": {"url": "https://a.example", "auth": {"basic": {"user": "u"}}}}},
         {"trigger": "not right yet", "target": {"http": ["neither"]}, "tags": "a"},
     ],

@@ -99,3 +99,33 @@ async def test_a_version_that_is_none_is_said(house, editor):
     answer = await send(editor, JOB, id=job, version="abc")
     assert answer.status_code == 422
     assert "version" in editor.read(answer).text
+
+
+async def test_a_credential_is_masked_in_the_editor_and_survives_a_save(house, editor):
+    headers = {"Authorization": "Bearer canary", "X-Team": "7"}
+    target = {"http": {"url": "https://example.com/", "headers": headers}}
+    assert (await send(editor, JOB | {"target": target})).status_code == 303
+    [entry] = await house.store.get_jobs("default", ["mine"])
+    id = entry.job.id
+    for path in ("", "/edit", "/versions"):
+        assert "canary" not in (await editor.see(f"/jobs/{id}{path}")).text
+    assert "{{masked}}" in (await editor.see(f"/jobs/{id}/edit")).text
+    shown = {"Authorization": "{{masked}}", "X-Team": "8"}
+    edited = JOB | {"target": {"http": target["http"] | {"headers": shown}}}
+    saved = await send(editor, edited, id=id, version="1")
+    assert saved.status_code == 303, saved.text
+    [entry] = await house.store.get_jobs("default", ["mine"])
+    assert dict(entry.job.target.headers) == headers | {"X-Team": "8"}
+
+
+async def test_a_document_may_add_a_job_as_paused_and_an_edit_does_not_change_that(house, editor):
+    paused = {"state": "paused", "pause": {"why": "holidays"}}
+    assert (await send(editor, JOB | paused)).status_code == 303
+    [entry] = await house.store.get_jobs("default", ["mine"])
+    assert (entry.cursor.state, entry.cursor.pause.why) == ("paused", "holidays")
+    refused = await send(editor, JOB | {"state": "active"}, id=entry.job.id, version="1")
+    assert refused.status_code == 422
+    assert "is no part of an edit. Pause or resume the job" in refused.text
+    assert (await send(editor, JOB | {"state": "finished", "name": "b"})).status_code == 422
+    same = JOB | paused | {"priority": 7}
+    assert (await send(editor, same, id=entry.job.id, version="1")).status_code == 303

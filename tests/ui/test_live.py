@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from playwright.async_api import expect
@@ -10,7 +12,14 @@ from starlette.requests import ClientDisconnect
 from tests.ui.house import House
 from tests.ui.site import Site, lively
 from tickwell.clock import StoreClock
-from tickwell.domain.event import Events, Idle, Started, Stopped
+from tickwell.domain.event import (
+    AttemptsFinished,
+    Events,
+    Planned,
+    Started,
+    Stopped,
+    WorkerLost,
+)
 from tickwell.errors import LimitReached
 from tickwell.ui.live import MOST_OF_ONE, Hub, Stream
 
@@ -159,7 +168,7 @@ async def test_who_left_before_the_first_word_has_left_the_hub():
     async def gone(_message=None):
         raise OSError
 
-    stream = Stream(hub, hub.join("user:ada"), StoreClock(), gladly)
+    stream = Stream(hub, hub.join("user:ada", "acme"), StoreClock(), gladly)
     with pytest.raises(ClientDisconnect):
         await stream({"type": "http", "asgi": {"spec_version": "2.4"}}, gone, gone)
     assert hub.streams == {}
@@ -167,14 +176,14 @@ async def test_who_left_before_the_first_word_has_left_the_hub():
 
 def messages(hub, heard=None):
     """What one page is told."""
-    stream = Stream(hub, hub.join("user:ada", heard), StoreClock(), gladly)
+    stream = Stream(hub, hub.join("user:ada", "acme", heard), StoreClock(), gladly)
     return aiter(stream.body_iterator)
 
 
 async def test_streams_end_with_the_engine_and_do_not_hold_up_its_process():
     events = Events()
     hub = Hub(events)
-    waits, rests = messages(hub), messages(hub, hub.heard - 1)
+    waits, rests = messages(hub), messages(hub, hub.heard("acme") - 1)
     assert [await anext(waits), await anext(rests)] == ["retry: 3000\n\n"] * 2
     assert await anext(rests) == "event: changed\ndata:\n\n"
     waiting = asyncio.ensure_future(anext(waits))
@@ -191,19 +200,38 @@ async def test_streams_end_with_the_engine_and_do_not_hold_up_its_process():
 def test_a_stream_tells_at_once_what_happened_since_its_page_was_made():
     events = Events()
     hub = Hub(events)
-    made = hub.heard
-    assert not hub.join("user:ada", made).is_set()
-    events.emit(Idle(worker="w"))
-    assert hub.join("user:ada", made).is_set()
-    assert not hub.join("user:ada", hub.heard).is_set()
-    assert not hub.join("user:ada").is_set()
+    made = hub.heard("acme")
+    assert not hub.join("user:ada", "acme", made).is_set()
+    events.emit(WorkerLost(worker="w"))
+    assert hub.join("user:ada", "acme", made).is_set()
+    assert not hub.join("user:ada", "acme", hub.heard("acme")).is_set()
+    assert not hub.join("user:ada", "acme").is_set()
+
+
+def finished(project):
+    """An attempt of a project ended."""
+    job = SimpleNamespace(project=project)
+    report: Any = SimpleNamespace(claim=SimpleNamespace(job=job))
+    return AttemptsFinished(reports=[report])
+
+
+def test_a_page_hears_nothing_of_another_project():
+    events = Events()
+    hub = Hub(events)
+    mine, yours = hub.join("user:ada", "acme"), hub.join("user:bob", "other")
+    made = hub.heard("acme")
+    events.emit(finished("other"))
+    events.emit(Planned(executions=9, skipped=0))
+    assert (mine.is_set(), yours.is_set(), hub.heard("acme")) == (False, True, made)
+    events.emit(finished("acme"))
+    assert mine.is_set()
 
 
 def test_one_visitor_does_not_take_all_streams():
     hub = Hub(Events())
-    own = [hub.join("user:ada") for _ in range(MOST_OF_ONE)]
+    own = [hub.join("user:ada", "acme") for _ in range(MOST_OF_ONE)]
     with pytest.raises(LimitReached, match="pages of yours"):
-        hub.join("user:ada")
-    hub.join("user:bob")
+        hub.join("user:ada", "acme")
+    hub.join("user:bob", "acme")
     hub.streams.pop(own[0])
-    hub.join("user:ada")
+    hub.join("user:ada", "acme")

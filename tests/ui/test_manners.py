@@ -57,6 +57,22 @@ async def test_the_palette_finds_pages_and_jobs(page, site):
     await expect(page.get_by_role("heading", level=1)).to_have_text("nightly")
 
 
+async def test_the_first_escape_closes_the_palette(page, site):
+    await page.keyboard.press("Control+k")
+    await page.get_by_role("combobox").fill("nightl")
+    await expect(page.get_by_role("option")).to_have_text(["nightly"])
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("combobox")).to_be_hidden()
+
+
+async def test_the_document_of_a_job_is_not_cut(page, site):
+    await page.goto(f"{site.url}/jobs/{site.get('/jobs/nightly')['id']}")
+    code = page.get_by_role("group", name="Job document").locator("pre")
+    lines = "\n".join(["{", *(f'  "key{n}": {n},' for n in range(40)), "}"])
+    await code.evaluate("(pre, text) => { pre.firstChild.textContent = text; }", lines)
+    assert await code.evaluate("(pre) => pre.scrollHeight <= pre.clientHeight")
+
+
 async def test_the_theme_is_chosen_and_comes_with_the_page(window, site):
     visitor = await window(site)
     page = await visitor.open("/")

@@ -142,14 +142,15 @@ async def test_only_a_job_that_no_person_paused_needs_attention(house):
     assert found == {"meant": False, "failing": True, "left-out": True}
 
 
-async def test_a_parked_execution_names_the_handler_that_nobody_knows(house):
+async def test_a_parked_execution_says_why(house):
     id = await house.add("train", target={"call": {"handler": "train_recommender"}})
     execution = await house.context.operations.executions.trigger(OWNER, id)
     now = house.clock.now()
     await house.store.promote(now, 0, 1000)
     live = {State.WAITING, State.QUEUED}
-    assert await house.store.settle([execution.id], live, State.PARKED, "because", now) != []
-    assert "no live worker knows train_recommender" in (await (await house.login()).see("/")).text
+    why = "no live worker has the handler 'train_recommender'"
+    assert await house.store.settle([execution.id], live, State.PARKED, why, now) != []
+    assert why in (await (await house.login()).see("/")).text
 
 
 async def test_secrets_are_offered_by_name_to_those_who_may_list_them(house):

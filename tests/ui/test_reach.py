@@ -64,6 +64,8 @@ OWN = {
     "/jobs/try",
     "/jobs/undo",
     "/jobs/{id}/versions/{version}/restore",
+    # `set_secret` without a value.
+    "/settings/secrets/hosts",
 }
 
 

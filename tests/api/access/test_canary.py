@@ -16,7 +16,11 @@ from tickwell.wiring import make_api
 
 CANARY = 'canary "q7731x" / ünd so weiter'
 LOCAL = Settings(
-    allow_http=True, allow_private=("127.0.0.0/8",), allow_ports=("1-65535",), lead=0, poll=0.2
+    allow_http=True,
+    allow_private=("127.0.0.0/8",),
+    allow_ports=("1-65535",),
+    lead="0s",
+    poll="200ms",
 )
 
 
@@ -65,7 +69,7 @@ async def test_the_canary_is_with_its_receiver_only(service, tmp_path, caplog):
         job = {
             "name": "leaky",
             "trigger": {"on_demand": True},
-            "retry": {"max_attempts": 2, "delay": 0},
+            "retry": {"max_attempts": 2, "delay": "0s"},
             "target": {
                 "http": {
                     "url": receiver.url("/path/{{secret.canary}}?q={{secret.canary}}"),

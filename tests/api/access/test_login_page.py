@@ -1,5 +1,7 @@
 """The page that asks who it is."""
 
+from dataclasses import replace
+
 import httpx
 import pytest
 
@@ -51,3 +53,17 @@ async def test_logging_out_needs_the_token_of_the_page(house, browser):
 async def test_another_issuer_is_offered_only_where_there_is_one(house, browser):
     assert "Log in with" not in (await browser.get("/login")).text
     assert (await browser.get("/login/oidc")).status_code == 404
+
+
+async def test_a_login_link_leads_to_the_public_url_whatever_host_a_request_names(house):
+    root = await house.login("root")
+    context = house.world.context
+
+    async def link():
+        asked = await house.http.post("/users/root/link", headers=root | {"host": "evil.example"})
+        return asked.json()["link"]
+
+    assert (await link()).startswith("http://evil.example/login?link=")
+    public = "https://jobs.example.com/scheduler/"
+    context.settings = replace(context.settings, public_url=public)
+    assert (await link()).startswith("https://jobs.example.com/scheduler/login?link=")

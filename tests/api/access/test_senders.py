@@ -134,3 +134,21 @@ async def test_an_ordinary_job_may_be_called_as_it_likes(house):
     job["target"] = {"call": {"handler": "x"}}
     assert (await house.http.post("/jobs", json=job, headers=editor)).status_code == 201
     assert (await house.http.delete("/jobs/callback-mine", headers=editor)).status_code == 200
+
+
+async def test_an_operator_neither_pauses_resumes_nor_cancels_them(house, sender):
+    name, _, admin = sender
+    http, operator = house.http, await house.key("a", Role.OPERATOR)
+    run = (await http.post(f"/jobs/{name}/trigger", headers=admin)).json()
+    asked = (f"/jobs/{name}/pause", f"/jobs/{name}/resume", f"/executions/{run['id']}/cancel")
+    for path in asked:
+        answer = await http.post(path, headers=operator)
+        assert answer.status_code == 403, (path, answer.text)
+    done = await http.post("/bulk/pause", json={"filter": {}}, headers=operator)
+    assert (done.json()["changed"], list(done.json()["refused"])) == (0, [name])
+    assert (await http.post(asked[0], headers=admin)).status_code == 200
+    done = await http.post("/bulk/resume", json={"filter": {}}, headers=operator)
+    assert (done.json()["changed"], list(done.json()["refused"])) == (0, [name])
+    for path in asked[1:]:
+        answer = await http.post(path, headers=admin)
+        assert answer.status_code == 200, (path, answer.text)

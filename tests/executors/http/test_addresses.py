@@ -14,6 +14,7 @@ from tickwell.executors.http.guard import Guard, Refused, check_target, check_ur
 from tickwell.executors.http.own import Own, Place, own_places
 from tickwell.executors.http.request import Request
 from tickwell.executors.http.resolver import SystemResolver
+from tickwell.executors.http.secrets import Sealed
 from tickwell.settings import Settings
 
 OPEN: dict[str, Any] = {"allow_http": True, "allow_ports": ["1-65535"]}
@@ -58,7 +59,7 @@ async def test_names_of_such_addresses_are_refused_at_save(address):
 @pytest.mark.parametrize("address", [each for each in ADDRESSES if "%" not in each])
 async def test_literal_addresses_are_refused_at_dial(make_executor, client, dials, address):
     outcome = await make_executor(guard=Guard(**OPEN)).run(a_claim(Http(literal(address))))
-    assert (outcome.kind, outcome.retry) == ("failed", False)
+    assert (outcome.kind, outcome.not_here) == ("released", True)
     assert "not a public address" in outcome.error
     # The client does not ask its resolver about a literal: the gate before the dial catches it.
     with pytest.raises(Refused):
@@ -70,7 +71,7 @@ async def test_literal_addresses_are_refused_at_dial(make_executor, client, dial
 async def test_names_of_such_addresses_are_refused_at_dial(make_executor, dials, address):
     executor = make_executor(guard=Guard(**OPEN), resolver=Names(home_test=[address]))
     outcome = await executor.run(a_claim(Http("http://home.test/")))
-    assert (outcome.kind, outcome.retry) == ("failed", False)
+    assert (outcome.kind, outcome.not_here) == ("released", True)
     assert "not a public address" in outcome.error
     assert dials == []
 
@@ -120,14 +121,14 @@ async def test_names_that_lead_home_are_refused(make_executor, name):
     outcome = await make_executor(guard=Guard(**OPEN), resolver=resolver).run(
         a_claim(Http(f"http://{name}/"))
     )
-    assert not outcome.retry
+    assert outcome.not_here
 
 
 async def test_localhost_is_refused_by_the_system_too(make_executor):
     with pytest.raises(InvalidJob, match="not a public address"):
         await check_url("http://localhost/", Guard(**OPEN), SystemResolver())
     outcome = await make_executor(guard=Guard(**OPEN)).run(a_claim(Http("http://localhost/")))
-    assert not outcome.retry
+    assert outcome.not_here
 
 
 async def test_a_target_is_judged_by_all_that_it_dials():
@@ -162,7 +163,7 @@ async def test_plain_http_and_other_ports_are_a_setting(make_executor, dials, ur
         await check_url(url, Guard(), names)
     outcome = await make_executor(guard=Guard(), resolver=names).run(a_claim(Http(url)))
     assert says in outcome.error
-    assert (outcome.retry, dials) == (False, [])
+    assert (outcome.not_here, dials) == (True, [])
     await check_url(url, Guard(**OPEN), names)
 
 
@@ -285,3 +286,33 @@ async def test_our_own_places_are_refused_at_dial(make_executor, receive):
     )
     outcome = await make_executor(guard=open_guard).run(a_claim(Http(receiver.url())))
     assert outcome.kind == "succeeded"
+
+
+async def test_a_refusal_is_told_without_an_attempt(make_executor):
+    names = Names(home_test=["10.0.0.1"], good_test=["93.184.216.34"])
+    executor = make_executor(guard=Guard(), resolver=names)
+
+    async def refusal(url, **fields):
+        return await executor.refusal(a_claim(Http(url, **fields)).job)
+
+    assert await refusal("http://good.test/") == (
+        "plain http is not allowed here. Use https, or set allow_http"
+    )
+    assert "10.0.0.1 is not a public address" in await refusal("https://home.test/")
+    assert await refusal("https://good.test/") == ""
+    assert await refusal("https://unheard-of.test/") == ""  # it may have an address tomorrow
+    auth = OAuth("http://good.test/token", "id", "secret")
+    assert "plain http" in await refusal("https://good.test/", auth=auth)
+
+
+async def test_a_secret_whose_key_is_not_here_is_left_to_others(make_executor):
+    class Keyless:
+        async def get(self, project, names):
+            raise Sealed("there is no key file here")
+
+    names = Names(good_test=["93.184.216.34"])
+    executor = make_executor(guard=Guard(), resolver=names, secrets=Keyless())
+    claim = a_claim(Http("https://good.test/", headers={"X-Key": "{{secret.key}}"}))
+    outcome = await executor.run(claim)
+    assert (outcome.kind, outcome.not_here) == ("released", True)
+    assert await executor.refusal(claim.job) == outcome.error == "there is no key file here"

@@ -9,6 +9,7 @@ from tests.executors.http.conftest import LOCAL, a_claim
 from tests.executors.http.receiver import answers
 from tickwell.domain.http import Basic, Bearer, Http, OAuth
 from tickwell.executors.http.guard import Guard
+from tickwell.executors.http.values import Unsendable
 
 
 class Vault:
@@ -49,6 +50,22 @@ async def test_secrets_are_filled_in_and_never_kept(make_executor, receive):
     outcome = await executor.run(a_claim(basic))
     assert "Authorization: Basic ***" in outcome.result["body"]
     assert "canary" not in repr(Http(receiver.url(), auth=Bearer("canary"), certificate="canary"))
+
+
+async def test_a_secret_is_asked_for_with_its_hosts_and_one_beyond_them_is_not_sent(
+    make_executor, receive
+):
+    class Limited(Vault):
+        async def get(self, project, names):
+            assert names == {"token": {"localhost"}, "client": {"id.test"}}
+            raise Unsendable("secret 'token' may not be sent to localhost")
+
+    executor, receiver = make_executor(secrets=Limited()), await receive()
+    auth = OAuth("https://id.test/token", "us", "{{secret.client}}")
+    url = receiver.url(host="localhost")
+    outcome = await executor.run(a_claim(Http(url, auth=auth, body="{{secret.token}}")))
+    assert (outcome.kind, outcome.retry, receiver.connections) == ("failed", False, 0)
+    assert "may not be sent to localhost" in outcome.error
 
 
 async def test_a_secret_that_breaks_a_header_is_refused(make_executor, receive):
@@ -150,7 +167,7 @@ async def test_the_token_server_is_guarded_too(make_executor, receive):
     auth = OAuth(login.url("/token", host="127.0.0.2"), "id", "secret")
     outcome = await make_executor(guard=guard).run(a_claim(Http(receiver.url(), auth=auth)))
     assert "127.0.0.2 is not a public address" in outcome.error
-    assert (outcome.retry, login.connections, receiver.connections) == (False, 0, 0)
+    assert (outcome.not_here, login.connections, receiver.connections) == (True, 0, 0)
 
 
 async def test_the_port_of_the_token_server_is_judged_too(make_executor, receive):
@@ -159,4 +176,4 @@ async def test_the_port_of_the_token_server_is_judged_too(make_executor, receive
     target = Http(receiver.url(), auth=OAuth(login.url("/token"), "id", "secret"))
     outcome = await make_executor(guard=guard).run(a_claim(target))
     assert f"port {login.port} is not allowed" in outcome.error
-    assert (outcome.retry, login.connections) == (False, 0)
+    assert (outcome.not_here, login.connections) == (True, 0)

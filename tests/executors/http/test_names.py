@@ -11,7 +11,6 @@ from tickwell.domain.http import Http
 from tickwell.errors import InvalidJob
 from tickwell.executors.http import guard as guards
 from tickwell.executors.http.guard import Guard, check_url
-from tickwell.executors.http.resolver import SystemResolver
 
 PUBLIC = "93.184.216.34"
 CLOSED: dict[str, Any] = {"allow_http": True, "allow_ports": ["1-65535"]}
@@ -28,7 +27,7 @@ async def test_a_name_that_was_public_at_save_and_is_private_at_dial_is_not_dial
         a_claim(Http(receiver.url(host="rebinds.test")))
     )
     assert "127.0.0.1 is not a public address" in outcome.error
-    assert (outcome.retry, receiver.connections) == (False, 0)
+    assert (outcome.not_here, receiver.connections) == (True, 0)
 
 
 async def test_the_answer_that_was_checked_is_the_one_that_is_dialled(make_executor, receive):
@@ -47,7 +46,7 @@ async def test_every_new_connection_asks_again(make_executor, receive):
     executor = make_executor(resolver=names)
     target = Http(receiver.url(host="rebinds.test"))
     outcomes = [await executor.run(a_claim(target)) for _ in range(3)]
-    assert [outcome.kind for outcome in outcomes] == ["succeeded", "succeeded", "failed"]
+    assert [outcome.kind for outcome in outcomes] == ["succeeded", "succeeded", "released"]
     assert "169.254.169.254" in outcomes[2].error
 
 
@@ -65,7 +64,7 @@ async def test_one_bad_answer_spoils_all(make_executor, receive, answer):
     outcome = await make_executor(guard=guard, resolver=names).run(
         a_claim(Http(receiver.url(host="mixed.test")))
     )
-    assert (outcome.retry, receiver.connections) == (False, 0)
+    assert (outcome.not_here, receiver.connections) == (True, 0)
 
 
 async def test_a_thousand_good_answers_are_no_trouble(make_executor, receive):
@@ -113,30 +112,6 @@ async def test_looking_a_name_up_has_a_limit_of_its_own(make_executor, monkeypat
     assert (outcome.kind, outcome.retry) == ("failed", True)
     assert "was not resolved within" in outcome.error
     await check_url("https://stalls.test/", Guard(), Stalling())
-
-
-async def test_who_gives_up_does_not_take_the_answer_from_others(monkeypatch):
-    import threading
-
-    from tickwell.executors.http import resolver as resolvers
-
-    asked, under_way, may_answer = [], threading.Event(), threading.Event()
-
-    def ask(host):
-        asked.append(host)
-        under_way.set()
-        may_answer.wait(30)
-        return [PUBLIC]
-
-    monkeypatch.setattr(resolvers, "_ask", ask)
-    resolver = SystemResolver()
-    first, second = (asyncio.create_task(resolver.resolve("a.test")) for _ in range(2))
-    await asyncio.to_thread(under_way.wait, 30)
-    first.cancel()
-    may_answer.set()
-    assert await second == [PUBLIC]
-    assert asked == ["a.test"]
-    resolver.close()
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.executors.http.conftest import a_claim
+from tests.executors.http.conftest import CONTEXT, a_claim
 from tickwell.domain.http import Http, Json
 
 BODY_METHODS = ["POST", "PUT", "PATCH"]
@@ -204,7 +204,12 @@ async def test_a_request_is_sent_once_in_an_attempt(executor, receive, method):
 
 async def test_the_client_is_loaded_once_before_the_instant(make_executor, receive):
     made, receiver = [], await receive()
-    executor = make_executor(make_context=lambda: made.append(1))
+
+    def make_context():
+        made.append(1)
+        return CONTEXT
+
+    executor = make_executor(make_context=make_context)
     claim = a_claim(Http(receiver.url()))
     executor.prepare(claim.job)
     executor.prepare(claim.job)

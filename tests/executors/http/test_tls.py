@@ -1,20 +1,44 @@
 """Certificates: W5 of the proofs."""
 
+import asyncio
 import contextlib
+import hashlib
 import socket
 import ssl
+import struct
 import threading
 import warnings
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 import trustme
 
+from tests.executors.http import der
 from tests.executors.http.conftest import Names, a_claim
 from tests.executors.http.receiver import answers, hang, sends
 from tickwell.domain.http import Http
+from tickwell.executors.http import wire
+from tickwell.executors.http.handshake import is_harmless
 
 HOST = "secure.test"
+
+
+def e_scaled(bits):
+    """The number e times 2**bits, rounded down."""
+    term = one = 1 << bits + 64
+    total, number = one, 0
+    while term:
+        number += 1
+        term //= number
+        total += term
+    return total >> 64
+
+
+#: The prime of the group ffdhe2048, RFC 7919.
+FFDHE2048 = 2**2048 - 2**1984 + (e_scaled(1918) + 560316) * 2**64 - 1
+#: The random of a hello that asks for another group, RFC 8446.
+RETRY = hashlib.sha256(b"HelloRetryRequest").digest()
 
 
 @pytest.fixture(scope="session")
@@ -24,12 +48,14 @@ def authority():
 
 @pytest.fixture
 def executor(make_executor, authority):
-    def make_context():
-        context = ssl.create_default_context()
-        authority.configure_trust(context)
-        return context
+    names = Names(secure_test=["127.0.0.1"])
+    return make_executor(make_context=partial(trusting, authority), resolver=names)
 
-    return make_executor(make_context=make_context, resolver=Names(secure_test=["127.0.0.1"]))
+
+def trusting(authority):
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    return context
 
 
 def server_context(certificate):
@@ -187,3 +213,110 @@ async def test_a_certificate_that_is_none_is_not_tried_again(executor, receive, 
     outcome = await attempt(executor, receiver, certificate=pem)
     assert "client certificate cannot be used" in outcome.error
     assert (outcome.retry, receiver.connections) == (False, 0)
+
+
+async def test_a_receiver_that_offers_only_dhe_is_refused(executor, receive, authority, tmp_path):
+    certificate = authority.issue_cert(HOST, key_type=trustme.KeyType.RSA)
+    context = server_context(certificate)
+    file = tmp_path / "dh.pem"
+    file.write_text(der.pem("DH PARAMETERS", der.sequence(der.integer(FFDHE2048), der.integer(2))))
+    context.load_dh_params(file)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers("DHE-RSA-AES128-GCM-SHA256")
+    receiver = await receive(ssl=context)
+    outcome = await attempt(executor, receiver)
+    assert (outcome.kind, outcome.retry, receiver.exchanges) == ("failed", True, [])
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize("curve", ["prime256v1", "secp384r1", "secp521r1", "X25519"])
+async def test_every_usual_curve_is_taken(executor, receive, authority, version, curve):
+    context = server_context(authority.issue_cert(HOST))
+    context.maximum_version = version
+    context.set_ecdh_curve(curve)
+    assert (await attempt(executor, await receive(ssl=context))).kind == "succeeded"
+
+
+def hello(group, *, before=b"", size=None):
+    """A record in which a server asks for another group, as TLS 1.3 has it."""
+    extensions = struct.pack(">HHHHHH", 43, 2, 0x0304, 51, 2, group)
+    body = b"\x03\x03" + RETRY + b"\x00" + b"\x13\x01" + b"\x00"
+    body += len(extensions).to_bytes(2) + extensions
+    message = b"\x02" + len(body).to_bytes(3) + body
+    pieces = [message[at : at + size] for at in range(0, len(message), size)] if size else [message]
+    return before + b"".join(b"\x16\x03\x03" + len(piece).to_bytes(2) + piece for piece in pieces)
+
+
+WARNING = b"\x15\x03\x03\x00\x02\x01\x70"  # unrecognized name
+HELLO_REQUEST = b"\x16\x03\x03\x00\x04\x00\x00\x00\x00"
+CHANGE_CIPHER = b"\x14\x03\x03\x00\x01\x01"
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        (hello(0x0104), "Diffie-Hellman over a finite field"),
+        (hello(0x0100, before=WARNING), "Diffie-Hellman over a finite field"),
+        (hello(0x0104, size=20), "in pieces"),
+        (hello(0x0104, before=HELLO_REQUEST), "something else before its hello"),
+        (hello(0x0104, before=CHANGE_CIPHER), "something else before its hello"),
+    ],
+    ids=["ffdhe8192", "after a warning", "in pieces", "after a request", "after a change"],
+)
+async def test_a_receiver_that_asks_for_a_slow_group_is_hung_up_on(executor, receive, sent, words):
+    receiver = await receive(sends(sent, then_close=False), rash=True)
+    outcome = await attempt(executor, receiver)
+    assert (outcome.kind, outcome.retry) == ("failed", True)
+    assert words in outcome.error
+
+
+def test_a_hello_is_judged_once_it_is_complete():
+    slow, quick = hello(0x0104, before=WARNING), hello(0x0017)
+    for end in range(1, len(slow)):
+        if end == len(WARNING):
+            assert not is_harmless(slow[:end])
+        else:
+            with pytest.raises(ssl.SSLWantReadError):
+                is_harmless(slow[:end])
+    with pytest.raises(ssl.SSLError, match="finite field"):
+        is_harmless(slow)
+    assert is_harmless(quick)
+    assert is_harmless(b"HTTP/1.1 400 Bad Request")  # OpenSSL says what is wrong with it
+    assert not is_harmless(b"")
+
+
+async def test_handshakes_are_counted_by_project(make_executor, receive, authority, monkeypatch):
+    monkeypatch.setattr(wire, "HANDSHAKE_LIMIT", 100.0)  # not what ends it here, under any load
+    names = Names(secure_test=["127.0.0.1"], stalls_test=["127.0.0.1"])
+    trusts = partial(trusting, authority)
+    executor = make_executor(make_context=trusts, resolver=names, per_host=100)
+    receiver = await receive(ssl=server_context(authority.issue_cert(HOST)))
+    begun = asyncio.Semaphore(0)
+
+    async def stall(reader, writer):
+        await reader.read(1)  # the client's hello
+        begun.release()
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(stall, "127.0.0.1", 0)
+
+    def send(host, port, project):
+        target = Http(f"https://{host}:{port}/", timeout="100s")
+        claim = a_claim(target, policies={"project": project})
+        return asyncio.create_task(executor.run(claim))
+
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        held = [send("stalls.test", port, "noisy") for _ in range(wire.MOST_HANDSHAKES)]
+        for _ in held:
+            await begun.acquire()
+        waiting = send(HOST, receiver.port, "noisy")
+        outcomes = await asyncio.gather(*(send(HOST, receiver.port, "quiet") for _ in range(5)))
+        assert {outcome.kind for outcome in outcomes} == {"succeeded"}
+        assert not waiting.done()
+        held.pop().cancel()
+        assert (await waiting).kind == "succeeded"
+        for task in held:
+            task.cancel()
+        await asyncio.gather(*held, return_exceptions=True)

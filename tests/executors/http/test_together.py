@@ -14,8 +14,8 @@ OPEN = Settings(
     allow_http=True,
     allow_private=("127.0.0.0/8",),
     allow_ports=("1-65535",),
-    poll=0.2,
-    lead=0.0,
+    poll="200ms",
+    lead="0s",
 )
 
 
@@ -69,7 +69,7 @@ async def test_attempts_follow_each_other_under_one_id(scheduler, receive):
         await answers(503 if first else 200, headers=headers)(exchange)
 
     receiver.behaviour = second_time
-    await scheduler.add("hook", None, Http(receiver.url()), retry=Retry(delay=3_600_000))
+    await scheduler.add("hook", None, Http(receiver.url()), retry=Retry(delay="1h"))
     finished = heard(scheduler, AttemptsFinished)
     execution = await scheduler.trigger("hook")
     for _ in range(2):
@@ -117,6 +117,9 @@ def test_a_target_goes_to_the_executor_of_its_kind():
 
         def abilities(self):
             return self.can
+
+        async def refusal(self, job):
+            return ""
 
         def prepare(self, job):
             """Nothing is made ready."""

@@ -117,3 +117,22 @@ async def test_what_comes_unasked_is_no_answer_to_the_next(make_executor, receiv
     await receiver.left()
     assert (await executor.run(a_claim(Http(receiver.url())))).kind == "succeeded"
     assert receiver.connections == 2
+
+
+async def test_the_connection_used_last_is_used_first(executor, receive):
+    """So what a burst has opened beyond that rests, and is closed soon after it."""
+    come = asyncio.Event()
+
+    async def together(exchange):
+        if len(exchange.receiver.exchanges) == 3:
+            come.set()
+        await come.wait()
+        await answers(body=b"ok")(exchange)
+
+    receiver = await receive(together)
+    await asyncio.gather(*(executor.run(a_claim(Http(receiver.url()))) for _ in range(3)))
+    for _ in range(6):
+        await executor.run(a_claim(Http(receiver.url())))
+    ports = [one.writer.get_extra_info("peername")[1] for one in receiver.exchanges]
+    assert len(set(ports[:3])) == 3
+    assert len(set(ports[3:])) == 1

@@ -56,7 +56,7 @@ jobs = st.fixed_dictionaries(
         "target": st.just(Call("other")),
         "payload": st.sampled_from([{"n": 1}, [1, "è"], "text"]),
         "priority": st.sampled_from([1, 10]),
-        "ttl": st.sampled_from([SECOND, MINUTE]),
+        "ttl": st.sampled_from(["1s", "1m"]),
         "pause_after": st.just(2),
         "auto_remove": st.just(True),
         "dedupe_key": st.sampled_from(["d1", "d2"]),
@@ -64,8 +64,10 @@ jobs = st.fixed_dictionaries(
         "tags": st.just(("x", "y")),
         "delivery": st.sampled_from(Delivery),
         "misfire": st.builds(Misfire, policy=st.sampled_from(OnMisfire), cap=st.just(3)),
-        "retry": st.just(Retry(max_attempts=2, backoff=Backoff.FIXED, delay=MINUTE, jitter=0)),
-        "retention": st.sampled_from([Retention(age=HOUR), Retention(count=2), Retention(dead=0)]),
+        "retry": st.just(Retry(max_attempts=2, backoff=Backoff.FIXED, delay="1m", jitter=0)),
+        "retention": st.sampled_from(
+            [Retention(age="1h"), Retention(count=2), Retention(dead="0s")]
+        ),
     },
 )
 
@@ -100,13 +102,19 @@ def execution(name, job, now, run, data):
         id, kind = execution_id(job.id, fire_time), Kind.FIRE
     else:
         fire_time = now + run["wait"]
-        id, kind = f"{fire_time:012x}-{name('run')}", Kind.REQUEST
+        id, kind = _run_id(fire_time, name("run")), Kind.REQUEST
     new = new_execution(
         job, fire_time, id=id, kind=kind, overlap=run["overlap"], payload=run.get("payload")
     )
     new.backfill = run["backfill"]
     new.key = None if run["backfill"] else run.get("key")
     return new
+
+
+def _run_id(fire_time, name):
+    """A UUID that begins with the instant and ends with the number of the name."""
+    instant, number = f"{fire_time:012x}", name.rpartition("-")[2]
+    return f"{instant[:8]}-{instant[8:]}-7000-8000-{number:0>12}"
 
 
 job_filters = st.fixed_dictionaries(

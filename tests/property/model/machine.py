@@ -278,8 +278,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.both("list_workers")
 
 
-def thorough(machine, runs=200):
-    """A test of the machine: the same runs every time."""
+def thorough(machine, runs=200, *, brief=True):
+    """A test of the machine: the same runs every time, and they get everywhere."""
     test = machine.TestCase
     test.settings = settings(
         max_examples=runs,
@@ -288,11 +288,18 @@ def thorough(machine, runs=200):
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
+    run = test.runTest
+
+    def run_and_check(self):
+        run(self)
+        check_reach(machine, brief=brief)
+
+    test.runTest = run_and_check
     return test
 
 
-def check_reach(machine, *, brief=False):
-    """A machine that never gets somewhere proves nothing about it; to be run after its test."""
+def check_reach(machine, *, brief):
+    """A machine that never gets somewhere proves nothing about it."""
     methods = {
         name for name in dir(Store) if not name.startswith("_") and callable(getattr(Store, name))
     }

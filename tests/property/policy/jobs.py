@@ -10,6 +10,7 @@ from tickwell.domain.job import Job
 from tickwell.domain.policy import Misfire, OnMisfire
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import Calendar, Cron, Every, Once, Union, Window
+from tickwell.domain.trigger.duration import Millis
 from tickwell.errors import InvalidTrigger
 
 #: 15 June 2026, 10:00 UTC; a Monday.
@@ -27,8 +28,8 @@ def instants(before=2 * HOUR, after=2 * HOUR):
 misfires = st.builds(
     Misfire,
     policy=st.sampled_from(OnMisfire),
-    grace=st.sampled_from([0, 1, 10 * SECOND, 5 * MINUTE, HOUR]),
-    catchup_window=st.sampled_from([24 * HOUR, 30 * MINUTE, 24 * HOUR, MINUTE, 0]),
+    grace=st.sampled_from(["0s", "1ms", "10s", "5m", "1h"]),
+    catchup_window=st.sampled_from(["24h", "30m", "24h", "1m", "0s"]),
     cap=st.integers(1, 8),
 )
 
@@ -46,7 +47,7 @@ def limits(draw):
     if draw(st.integers(0, 5)) == 0:
         given_limits["exclude"] = (Calendar("holiday", ["2026-06-16"]),)
     if draw(st.integers(0, 3)) == 0:
-        given_limits["jitter"] = 30 * SECOND
+        given_limits["jitter"] = Millis(30 * SECOND)
     return given_limits
 
 

@@ -12,6 +12,7 @@ from tickwell.domain import planning
 from tickwell.domain.job import Cursor, JobState, Pause
 from tickwell.domain.planning import first_cursor, plan
 from tickwell.domain.trigger import Every
+from tickwell.domain.trigger.duration import Millis
 
 horizons = st.sampled_from([0, 1, 2 * SECOND, 10 * MINUTE])
 #: From far more than all missed fire times to hardly more than those that are held back.
@@ -110,7 +111,7 @@ def test_a_pause_with_an_end_is_skipped_as_paused(job, saved_at, wait, length, c
 
 @given(st.integers(100, HOUR), st.sampled_from([0, 5000, HOUR]), instants())
 def test_counted_from_the_end_there_is_one_fire_at_a_time(period, late, ended_at):
-    job = make_job(Every(period, after="finish"))
+    job = make_job(Every(Millis(period), after="finish"))
     ended = Cursor(after=ended_at, next_fire_time=ended_at, nudged=True)
     ahead = plan(job, ended, ended_at, 0)
     assert ahead.executions == []

@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tickwell.domain.policy import DAY, Backoff, Retry
+from tickwell.domain.trigger.duration import Millis
 
 retries = st.builds(
     Retry,
     backoff=st.sampled_from(Backoff),
-    delay=st.integers(0, DAY),
+    delay=st.integers(0, DAY).map(Millis),
     factor=st.floats(1, 1e6),
-    cap=st.integers(0, 30 * DAY),
+    cap=st.integers(0, 30 * DAY).map(Millis),
     jitter=st.floats(0, 1),
 )
 

@@ -23,6 +23,7 @@ from tickwell.domain.trigger import (
     trigger_from_document,
     trigger_to_document,
 )
+from tickwell.domain.trigger.duration import Millis
 from tickwell.errors import InvalidTrigger
 
 zones = st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu"])
@@ -146,7 +147,7 @@ def test_every_trigger_can_be_said(trigger):
 @given(periods, st.integers(0, 10**13), st.data())
 def test_an_interval_keeps_its_grid(period, instant, data):
     phase = data.draw(st.integers(0, period - 1))
-    found = Every(period, phase=phase).after(instant)
+    found = Every(Millis(period), phase=Millis(phase)).after(instant)
     assert found is not None
     assert 0 < found - instant <= period
     assert (found - phase) % period == 0

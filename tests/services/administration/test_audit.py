@@ -143,3 +143,94 @@ async def test_only_admins_read_it(office, service):
 async def test_a_cursor_of_somebody_else_is_refused(office, service):
     with pytest.raises(InvalidInput):
         await service.audit.list(office.actor(), "1.²")
+
+
+async def test_an_entry_has_the_fields_that_changed(office, service):
+    definition = {"name": "x" * 3000, "target": {"url": "a", "headers": {"Cookie": "1", "X": 1}}}
+    before = definition | {"state": "active", "gone": 1}
+    after = definition | {
+        "state": "paused",
+        "new": True,
+        "target": {"url": "a", "headers": {"Cookie": "2", "X": True}},
+    }
+    await service.audit.record(office.actor(), "job.pause", "job/1", before, after)
+    (entry,) = (await service.audit.list(office.actor())).items
+    assert json.loads(entry.before) == {
+        "state": "active",
+        "gone": 1,
+        "target": {"headers": {"Cookie": "***", "X": 1}},
+    }
+    assert json.loads(entry.after) == {
+        "state": "paused",
+        "new": True,
+        "target": {"headers": {"Cookie": "***", "X": True}},
+    }
+
+
+async def test_retention_takes_old_entries_and_the_chain_is_still_verified(office):
+    day = 86_400_000
+    service = office.open(audit_retention=10 * 86_400)
+    await write(office, service, 3)
+    office.clock.instant += 11 * day
+    await write(office, service, 2)
+    assert (await service.audit.verify(office.actor())).pruned == 3
+    office.clock.instant += day
+    await write(office, service, 1)
+    for each in (service, office.open(audit_retention=10 * 86_400), office.open()):
+        found = await each.audit.verify(office.actor())
+        assert (found.entries, found.pruned, found.problem) == (3, 3, None)
+        assert len(await listed(office, each, 2)) == 3
+    office.clock.instant += 50 * day
+    another = office.open(audit_retention=10 * 86_400)
+    await write(office, another, 1)
+    found = await another.audit.verify(office.actor())
+    assert (found.entries, found.pruned, found.problem) == (1, 6, None)
+    assert len(await blocks(office)) == 1
+    await write(office, service, 1)  # by a process that has not heard of it
+    found = await another.audit.verify(office.actor())
+    assert (found.entries, found.pruned, found.problem) == (2, 6, None)
+
+
+async def test_what_somebody_else_takes_away_is_seen_after_retention_too(office):
+    service = office.open(audit_retention=10 * 86_400)
+    await write(office, service, 3)
+    office.clock.instant += 11 * 86_400_000
+    await write(office, service, 3)
+    now = office.clock.now()
+    kept, *_ = await blocks(office)
+    await office.store.delete_record("audit", "acme", kept.key)
+    found = await office.open().audit.verify(office.actor())
+    assert found.problem == "block 4 is missing"
+    record = await office.store.get_record("audit_checkpoint", "acme", "start", now)
+    record.document |= {"number": 4, "entries": 4}
+    await office.store.put_record(record, now)
+    found = await office.open().audit.verify(office.actor())
+    assert found.problem == "the checkpoint was changed"
+    await office.store.delete_record("audit_checkpoint", "acme", "start")
+    found = await office.open().audit.verify(office.actor())
+    assert found.problem == "block 1 is missing"
+
+
+async def test_a_pruning_that_was_interrupted_goes_on(office, monkeypatch):
+    service = office.open(audit_retention=10 * 86_400)
+    await write(office, service, 3)
+    left = await blocks(office)
+    office.clock.instant += 11 * 86_400_000
+    await write(office, service, 1)
+    for record in left[1:]:  # as if the process had died while it deleted them
+        await office.store.put_record(record, office.clock.now())
+    found = await office.open().audit.verify(office.actor())
+    assert (found.entries, found.pruned, found.problem) == (1, 3, None)
+    assert len(await listed(office, office.open(), 10)) == 1
+    office.clock.instant += 3_600_000
+    await write(office, service, 1)
+    assert len(await blocks(office)) == 2
+
+
+async def test_of_two_who_prune_at_once_both_leave_a_whole_chain(office):
+    services = [office.open(audit_retention=10 * 86_400) for _ in range(3)]
+    await write(office, services[0], 5)
+    office.clock.instant += 11 * 86_400_000
+    await asyncio.gather(*(write(office, each, 2) for each in services))
+    found = await office.open().audit.verify(office.actor())
+    assert (found.entries + found.pruned, found.problem) == (11, None)

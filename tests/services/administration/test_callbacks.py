@@ -25,7 +25,7 @@ from tickwell.services.secrets.source import StoredSecrets
 
 URL = "https://example.com/told"
 WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:x",), slots=99, started_at=0
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), slots=99, started_at=0
 )
 
 
@@ -50,7 +50,7 @@ class Scene:
             project="acme",
             trigger=OnDemand(),
             target=Call("x"),
-            retry=Retry(max_attempts=attempts, delay=0),
+            retry=Retry(max_attempts=attempts, delay="0s"),
         )
         return (await self.jobs.add(job)).job
 
@@ -70,7 +70,7 @@ class Scene:
             lead=0,
             limit=99,
             queues=("default",),
-            abilities=frozenset({"call:x"}),
+            abilities=frozenset({"call:*/x"}),
         )
         claims = await self.store.claim(request)
         assert len(claims) == 1
@@ -235,7 +235,7 @@ async def test_it_is_signed_with_a_key_that_is_shown_once(scene):
     job = (await scene.jobs.get("acme", made.callback.sender)).job
     assert job.target.sign_with == (f"{{{{secret.{made.callback.sender}}}}}",)
     source = StoredSecrets(scene.store, scene.clock, lambda: scene.office.keyring)
-    found = await source.get("acme", [made.callback.sender])
+    found = await source.get("acme", {made.callback.sender: {"example.com"}})
     assert found[made.callback.sender] == made.signing_key
     assert made.signing_key.startswith("whsec_")
 
@@ -296,3 +296,18 @@ async def test_a_project_has_twenty_however_many_are_asked_for_at_once(scene):
     assert sum(isinstance(each, InvalidInput) for each in came) == 10
     assert len(await scene.service.callbacks.list(scene.office.actor())) == 20
     assert len((await scene.jobs.list(JobFilter(project="acme"))).items) == 20
+
+
+async def test_a_callback_added_just_before_a_run_hears_of_it(scene):
+    await scene.job()
+    relay = scene.relay()
+    relay.hear(await scene.end(OutcomeKind.SUCCEEDED))
+    await relay.step()  # reads that there are no callbacks
+    first = await create(scene, Told.SUCCEEDED)
+    relay.hear(await scene.end(OutcomeKind.SUCCEEDED))
+    await relay.step()
+    assert await scene.told(first) == ["succeeded"]
+    second = await create(scene, Told.SUCCEEDED)
+    relay.hear(await scene.end(OutcomeKind.SUCCEEDED))
+    await relay.step()
+    assert await scene.told(second) == ["succeeded"]

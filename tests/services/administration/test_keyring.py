@@ -7,7 +7,7 @@ import pytest
 
 from tests.services.administration.conftest import TEN
 from tickwell.errors import InvalidSetting
-from tickwell.services.keyring import Keyring, ServerKey
+from tickwell.services.keyring import Keyring, ServerKey, source
 from tickwell.services.keyring.proof import find_keys, require_keys
 from tickwell.services.keyring.source import add_key, key_file, load_keyring
 from tickwell.settings import Settings
@@ -35,6 +35,18 @@ def test_a_file_that_others_can_read_is_refused(tmp_path):
     load_keyring({}, path)
     path.chmod(0o640)
     with pytest.raises(InvalidSetting, match="chmod 600"):
+        load_keyring({}, path)
+
+
+def test_a_file_of_another_user_is_refused_but_that_of_root_is_not(tmp_path, monkeypatch):
+    path = tmp_path / "jobs.db.key"
+    made = load(path)
+    owner = path.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    monkeypatch.setattr(source, "_ROOT", owner)
+    assert load(path).current == made.current
+    monkeypatch.setattr(source, "_ROOT", owner + 2)
+    with pytest.raises(InvalidSetting, match="belongs to another user"):
         load_keyring({}, path)
 
 

@@ -51,6 +51,26 @@ async def test_whoever_makes_a_key_gives_away_only_what_they_have(office, servic
     assert made.key.permissions == narrow.permissions
 
 
+async def test_a_key_makes_none_that_outlives_it(office, service):
+    hour = 3_600_000
+    lasting = await service.keys.create(office.actor(), "lasting", Role.VIEWER)
+    short = replace(office.actor(), key_ends=TEN + hour)
+    made = await service.keys.create(short, "same", Role.VIEWER)
+    assert made.key.expires_at == TEN + hour
+    shorter = await service.keys.create(short, "x", Role.VIEWER, expires_at=TEN + hour // 2)
+    for asked in (
+        service.keys.create(short, "x", Role.VIEWER, expires_at=TEN + hour + 1),
+        service.keys.rotate(short, lasting.key.id),
+    ):
+        with pytest.raises(InvalidInput, match="cannot make one that outlives it"):
+            await asked
+    assert (await service.keys.rotate(short, shorter.key.id)).key.life == hour // 2
+    office.clock.instant += hour // 2 + 1
+    with pytest.raises(InvalidInput, match="outlives"):  # else each could make the next
+        await service.keys.rotate(short, made.key.id)
+    assert lasting.key in [key for key, _ in await service.keys.list(office.actor())]
+
+
 async def test_nothing_in_the_store_lets_anybody_in(office, service):
     made = await service.keys.create(office.actor(), "ci", Role.ADMIN)
     secret = made.token.split("_", 2)[2]

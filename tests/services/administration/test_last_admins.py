@@ -1,12 +1,15 @@
 """Somebody who can let others in stays, in a project and on the platform."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
 from tests.services.administration.test_users import add
 from tickwell.errors import Conflict
+from tickwell.services.access import directory
 from tickwell.services.access.permission import Role
+from tickwell.services.every_record import every_record
 
 
 async def test_the_last_platform_admin_stays(office, service):
@@ -50,3 +53,44 @@ async def test_two_who_take_each_other_away_leave_one(office, service):
     ):
         answers = await asyncio.gather(*removals, return_exceptions=True)
         assert [type(each) for each in answers if each is not None] == [Conflict]
+
+
+async def test_the_guard_looks_beyond_the_first_page_of_users(office, service, monkeypatch):
+    monkeypatch.setattr(directory, "every_record", partial(every_record, page=3))
+    for name in ("a", "aa", "ab@example.com", "b", "okta:X", "okta:Y"):
+        await service.users.create(office.owner(), name)
+    await add(office, service, "zoe", platform=True)
+    with pytest.raises(Conflict, match="only platform admin"):
+        await service.users.remove(office.owner(), "zoe")
+    await add(office, service, "yan", platform=True)
+    await service.users.remove(office.owner(), "zoe")
+    names = [user.name for user in await service.users.list(office.owner())]
+    assert names == ["a", "aa", "ab@example.com", "b", "okta:X", "okta:Y", "yan"]
+
+
+async def test_a_member_who_was_only_invited_goes_with_the_last_role(office, service):
+    admin, other = office.actor(), office.actor(project="other")
+    await service.members.set(admin, "ada", Role.VIEWER)
+    await service.members.set(other, "ada", Role.VIEWER)
+    await service.members.remove(admin, "ada")
+    assert await service.directory.read("ada") is not None
+    await service.members.remove(other, "ada")
+    assert await service.directory.read("ada") is None
+    assert await service.users.list(office.owner()) == []
+    await service.members.set(admin, "ada", Role.EDITOR)
+    assert await service.members.list(admin) == [("ada", Role.EDITOR)]
+
+
+async def test_a_user_whom_the_platform_knows_stays_without_a_role(office, service):
+    admin = office.actor()
+    await service.users.create(office.owner(), "made")
+    for name in ("made", "banned", "okta:seen"):
+        await service.members.set(admin, name, Role.VIEWER)
+    await service.users.change(office.owner(), "banned", disabled=True)
+    seen = await service.directory.read("okta:seen")
+    assert seen is not None
+    await service.directory.note_arrival(seen)
+    for name in ("made", "banned", "okta:seen"):
+        await service.members.remove(admin, name)
+    users = {user.name: user.disabled for user in await service.users.list(office.owner())}
+    assert users == {"banned": True, "made": False, "okta:seen": False}

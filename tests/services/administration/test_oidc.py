@@ -18,6 +18,7 @@ from tickwell.executors.http.guard import Guard, Refused
 from tickwell.services.access.actor import stranger
 from tickwell.services.access.oidc import LIFE, read_provider
 from tickwell.services.access.permission import Role
+from tickwell.services.access.trusted import LIFE as KEYS_LIFE
 from tickwell.services.assembly import check_issuers
 from tickwell.settings import Settings
 
@@ -35,8 +36,11 @@ class Issuer:
         self.changes = changes
         self.asked: dict[str, str] = {}
         self.forms: list[dict[str, str]] = []
+        #: Addresses of its documents that were asked for.
+        self.fetched: list[str] = []
 
     async def __call__(self, address):
+        self.fetched.append(address)
         if address.endswith("/.well-known/openid-configuration"):
             names = ("authorization_endpoint", "token_endpoint", "jwks_uri")
             found = {name: f"{ISSUER}/{name}" for name in names} | {"issuer": ISSUER}
@@ -112,6 +116,19 @@ async def test_an_issuer_that_answers_nonsense_lets_nobody_in(office):
     service = office.open(provider=CORP, web=deep)
     with pytest.raises(Unauthenticated, match="does not answer"):
         await come_back(service, issuer)
+
+
+@pytest.mark.parametrize("office", ["memory"], indirect=True)
+async def test_an_issuer_that_moves_its_keys_is_found_again(office):
+    service, issuer = await ready(office)
+    await come_back(service, issuer)
+    issuer.changes = {"discovery": {"jwks_uri": f"{ISSUER}/moved"}}
+    office.clock.instant += KEYS_LIFE - 1
+    await come_back(service, issuer)
+    assert issuer.fetched[-1] == f"{ISSUER}/jwks_uri"
+    office.clock.instant += 1
+    await come_back(service, issuer)
+    assert issuer.fetched[-1] == f"{ISSUER}/moved"
 
 
 LIES = {

@@ -5,6 +5,8 @@ import pytest
 
 from tests.services.administration.conftest import TEN
 from tickwell.errors import Forbidden, InvalidInput, InvalidSetting, NotFound, StoreCorrupt
+from tickwell.executors.http.secrets import Sealed
+from tickwell.executors.http.values import Unsendable
 from tickwell.services.access.permission import Role
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.keyring.proof import require_keys
@@ -14,13 +16,18 @@ NEWER = ServerKey(bytes(range(32, 64)))
 CANARY = 'canary-5f1d-with "quotes"'
 
 
+def anywhere(names):
+    """Secrets as an attempt asks for them, with the host that they are sent to."""
+    return {name: {"example.com"} for name in names}
+
+
 def source(office, keyring=None):
     return StoredSecrets(office.store, office.clock, lambda: keyring or office.keyring)
 
 
 async def test_a_secret_is_opened_where_an_attempt_is_sent_and_shown_nowhere(office, service):
     info = await service.secrets.set(office.actor(), "token", CANARY)
-    assert await source(office).get("acme", ["token", "other"]) == {"token": CANARY}
+    assert await source(office).get("acme", anywhere(["token", "other"])) == {"token": CANARY}
     assert await service.secrets.list(office.actor()) == [info]
     assert CANARY not in repr(info)
     stored = [
@@ -35,15 +42,15 @@ async def test_a_secret_is_opened_where_an_attempt_is_sent_and_shown_nowhere(off
 async def test_a_new_value_is_used_within_seconds(office, service):
     reader = source(office)
     await service.secrets.set(office.actor(), "token", "first")
-    assert await reader.get("acme", ["token"]) == {"token": "first"}
+    assert await reader.get("acme", anywhere(["token"])) == {"token": "first"}
     assert (await service.secrets.set(office.actor(), "token", "second")).version == 2
     office.clock.instant += 5000
-    assert await reader.get("acme", ["token"]) == {"token": "second"}
+    assert await reader.get("acme", anywhere(["token"])) == {"token": "second"}
 
 
 async def test_a_project_does_not_see_another_s(office, service):
     await service.secrets.set(office.actor(), "token", CANARY)
-    assert await source(office).get("other", ["token"]) == {}
+    assert await source(office).get("other", anywhere(["token"])) == {}
     assert await service.secrets.list(office.actor(project="other")) == []
     with pytest.raises(NotFound):
         await service.secrets.delete(office.actor(project="other"), "token")
@@ -56,7 +63,7 @@ async def test_an_envelope_that_is_moved_does_not_open(office, service, project,
     record.project, record.key = project, name
     await office.store.put_record(record, TEN)
     with pytest.raises(StoreCorrupt, match=name) as error:
-        await source(office).get(project, [name])
+        await source(office).get(project, anywhere([name]))
     assert "canary" not in str(error.value)
 
 
@@ -66,7 +73,7 @@ async def test_a_changed_version_does_not_open(office, service):
     record.document["version"] = 7
     await office.store.put_record(record, TEN)
     with pytest.raises(StoreCorrupt):
-        await source(office).get("acme", ["token"])
+        await source(office).get("acme", anywhere(["token"]))
 
 
 async def test_server_keys_rotate_while_secrets_are_used(office, service):
@@ -81,17 +88,17 @@ async def test_server_keys_rotate_while_secrets_are_used(office, service):
     async def use():
         nonlocal seen
         for _ in range(20):
-            found = await source(office, both).get("acme", names)
+            found = await source(office, both).get("acme", anywhere(names))
             assert found == {name: f"value of {name}" for name in names}
             seen += 1
 
     moved, *_ = await asyncio.gather(changed.secrets.rewrap("acme"), use(), use())
     assert (moved, seen) == (10, 40)
     assert await changed.secrets.rewrap("acme") == 0
-    found = await source(office, Keyring([NEWER])).get("acme", names)
+    found = await source(office, Keyring([NEWER])).get("acme", anywhere(names))
     assert len(found) == 10
-    with pytest.raises(StoreCorrupt, match="not known here"):
-        await source(office).get("acme", names)
+    with pytest.raises(Sealed, match="not known here"):
+        await source(office).get("acme", anywhere(names))
 
 
 async def test_a_secret_that_is_changed_under_the_old_key_meanwhile_is_rewrapped_too(
@@ -109,7 +116,7 @@ async def test_a_secret_that_is_changed_under_the_old_key_meanwhile_is_rewrapped
 
     monkeypatch.setattr(office.store, "put_record", overtaken)
     assert await changed.secrets.rewrap("acme") == 1
-    found = await source(office, Keyring([NEWER])).get("acme", ["token"])
+    found = await source(office, Keyring([NEWER])).get("acme", anywhere(["token"]))
     assert found == {"token": CANARY}
 
 
@@ -167,7 +174,7 @@ async def test_an_old_key_is_asked_for_until_nothing_needs_it(office, service):
     with pytest.raises(InvalidSetting, match="not known here"):
         await require_keys(office.store, office.keyring, TEN)
     assert await office.open(keyring=newest).key_check.find(key.token)
-    assert await source(office, newest).get("of-an-app", ["token"]) == {"token": CANARY}
+    assert await source(office, newest).get("of-an-app", anywhere(["token"])) == {"token": CANARY}
 
 
 async def test_a_key_that_is_revoked_while_it_is_used_stays_revoked(office, service):
@@ -204,3 +211,44 @@ async def test_all_are_rewrapped_and_deleted_however_many_came_in(office, servic
     await changed.projects.delete(office.owner(), "acme")
     assert not [each for each in made if await office.open().key_check.find(each.token)]
     assert await office.store.list_records("secret", "acme", "", office.clock.now()) == []
+
+
+async def test_a_secret_is_sent_to_the_hosts_that_an_admin_allows(office, service):
+    admin = office.actor()
+    info = await service.secrets.set(
+        admin, "token", CANARY, ["API.example.com", "*.example.org", "Bücher.example"]
+    )
+    assert info.hosts == ("*.example.org", "api.example.com", "xn--bcher-kva.example")
+    reader = source(office)
+    for host in ("api.example.com", "a.example.org", "a.b.example.org", "xn--bcher-kva.example"):
+        assert await reader.get("acme", {"token": {host}}) == {"token": CANARY}
+    for host in ("example.com", "evil.example.com", "example.org", "eviltexample.org"):
+        with pytest.raises(Unsendable, match=f"'token' may not be sent to {host}"):
+            await reader.get("acme", {"token": {"api.example.com", host}})
+
+
+async def test_hosts_stay_with_another_value_and_a_value_with_other_hosts(office, service):
+    admin = office.actor()
+    await service.secrets.set(admin, "token", CANARY, ["a.example"])
+    assert (await service.secrets.set(admin, "token", "another")).hosts == ("a.example",)
+    info = await service.secrets.set(admin, "token", None, ["b.example"])
+    assert (info.version, info.hosts) == (2, ("b.example",))
+    found = await source(office).get("acme", {"token": {"b.example"}})
+    assert found == {"token": "another"}
+    assert (await service.secrets.set(admin, "token", None, [])).hosts == ()
+    assert await source(office).get("acme", anywhere(["token"])) == {"token": "another"}
+    actions = [entry.action for entry in (await service.audit.list(admin)).items]
+    assert actions == ["secret.limit", "secret.limit", "secret.set", "secret.set"]
+    with pytest.raises(InvalidInput, match="value"):
+        await service.secrets.set(admin, "new", None, ["b.example"])
+    with pytest.raises(Forbidden):
+        await service.secrets.set(office.actor(Role.EDITOR), "token", None, [])
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["", "*", "*.", "https://a.example", "a.example/x", "a.example:8443", "*.10.0.0.1"],
+)
+async def test_what_is_not_a_host_is_refused(office, service, host):
+    with pytest.raises(InvalidInput, match="is not a host"):
+        await service.secrets.set(office.actor(), "token", CANARY, [host])

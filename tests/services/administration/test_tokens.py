@@ -12,8 +12,15 @@ from joserfc.jwk import ECKey, RSAKey
 from tests.services.administration.conftest import TEN
 from tickwell.errors import InvalidSetting, Unauthenticated
 from tickwell.services.access.issuer import AHEAD, LONGEST_LIFE
+from tickwell.services.access.jwk import read_key
 from tickwell.services.access.permission import Role
-from tickwell.services.access.trusted import PATIENCE, TrustedIssuer, read_issuer
+from tickwell.services.access.trusted import (
+    LIFE,
+    PATIENCE,
+    TRUST_LIMIT,
+    TrustedIssuer,
+    read_issuer,
+)
 
 SECOND = TEN // 1000
 RSA = RSAKey.generate_key(2048, {"kid": "r1", "alg": "RS256", "use": "sig"})
@@ -31,10 +38,26 @@ class Site:
     def __init__(self, *keys):
         self.keys = keys
         self.asked = 0
+        #: Instead of the keys: a body, or an error.
+        self.answer = None
+        self.asking, self.go_on = asyncio.Event(), asyncio.Event()
+        self.go_on.set()
+
+    def block(self):
+        """Answer no request any more: an event of the next one, and one that lets it go on."""
+        self.asking.clear()
+        self.go_on.clear()
+        return self.asking, self.go_on
 
     async def fetch(self, url):
         assert url == CORP.jwks
         self.asked += 1
+        self.asking.set()
+        await self.go_on.wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        if self.answer is not None:
+            return self.answer
         return json.dumps({"keys": [key.as_dict(private=False) for key in self.keys]}).encode()
 
 
@@ -166,22 +189,113 @@ async def test_who_makes_up_keys_makes_us_ask_once_a_minute(office):
 
 
 @pytest.mark.parametrize("office", ["memory"], indirect=True)
-async def test_all_who_come_with_a_new_key_at_once_are_believed(office):
-    site, asked, answer = Site(EC), asyncio.Event(), asyncio.Event()
-
-    async def slowly(url):
-        asked.set()
-        await answer.wait()
-        return await site.fetch(url)
-
-    service = office.open(trusted=[CORP], fetch=slowly)
-    await service.members.set(office.actor(), "corp:ada", Role.EDITOR)
+async def test_all_who_come_with_a_new_key_at_once_are_believed(corp):
+    service, site = corp
+    asked, answer = site.block()
     coming = [asyncio.create_task(service.tokens.find(signed())) for _ in range(5)]
     await asked.wait()
     coming += [asyncio.create_task(service.tokens.find(signed())) for _ in range(5)]
     answer.set()
     assert {user.name for user in await asyncio.gather(*coming)} == {"corp:ada"}
     assert site.asked == 1
+
+
+@pytest.fixture
+async def corp(office):
+    """A service that trusts CORP, and CORP's site."""
+    site = Site(EC, RSA)
+    service = office.open(trusted=[CORP], fetch=site.fetch)
+    await service.members.set(office.actor(), "corp:ada", Role.EDITOR)
+    return service, site
+
+
+def lasting(**changes):
+    return signed(exp=SECOND + 80_000, **changes)
+
+
+memory_only = pytest.mark.parametrize("office", ["memory"], indirect=True)
+
+
+@memory_only
+async def test_a_key_that_its_issuer_withdrew_is_trusted_until_the_next_fetch_only(office, corp):
+    service, site = corp
+    assert await service.tokens.find(lasting())
+    site.keys = (RSA,)
+    office.clock.instant += LIFE - 1
+    assert await service.tokens.find(lasting())
+    assert site.asked == 1
+    office.clock.instant += 1
+    with pytest.raises(Unauthenticated):
+        await service.tokens.find(lasting())
+    assert site.asked == 2
+
+
+@memory_only
+async def test_a_set_without_any_key_withdraws_them_all(office, corp):
+    service, site = corp
+    assert await service.tokens.find(lasting())
+    site.keys = ()
+    office.clock.instant += LIFE
+    with pytest.raises(Unauthenticated):
+        await service.tokens.find(lasting())
+
+
+@memory_only
+@pytest.mark.parametrize("answer", [OSError("away"), b"{}", b"[]", b"nonsense", b'{"keys": 5}'])
+async def test_keys_that_cannot_be_fetched_anew_are_trusted_for_an_hour(office, corp, answer):
+    service, site = corp
+    assert await service.tokens.find(lasting())
+    site.answer = answer
+    office.clock.instant += TRUST_LIMIT - 1
+    assert await service.tokens.find(lasting())
+    office.clock.instant += 1
+    with pytest.raises(Unauthenticated):
+        await service.tokens.find(lasting())
+    site.answer = None
+    office.clock.instant += PATIENCE
+    assert await service.tokens.find(lasting())
+
+
+@memory_only
+async def test_while_keys_are_fetched_those_of_an_hour_ago_are_not_trusted(office, corp):
+    service, site = corp
+    assert await service.tokens.find(lasting())
+    asked, answer = site.block()
+    office.clock.instant += LIFE
+    first = asyncio.create_task(service.tokens.find(lasting()))
+    await asked.wait()
+    assert await service.tokens.find(lasting())
+    office.clock.instant += TRUST_LIMIT - LIFE
+    late = asyncio.create_task(service.tokens.find(lasting()))
+    await asyncio.sleep(0)
+    assert not late.done()
+    site.keys = (RSA,)
+    answer.set()
+    found = await asyncio.gather(first, late, return_exceptions=True)
+    assert [type(each) for each in found] == [Unauthenticated, Unauthenticated]
+
+
+@pytest.mark.parametrize(
+    ("bits", "is_used"), [(2048, True), (4096, True), (4104, False), (16384, False)]
+)
+def test_an_rsa_key_has_2048_to_4096_bits(bits, is_used):
+    modulus = base64.urlsafe_b64encode(b"\xff" * (bits // 8)).decode().rstrip("=")
+    key = read_key({"kty": "RSA", "n": modulus, "e": "AQAB"})
+    assert (key is not None) is is_used
+
+
+@memory_only
+async def test_an_email_is_a_subject_only_if_the_issuer_verified_it(office):
+    issuer = read_issuer(
+        "corp issuer=https://id.example.com audience=us jwks=https://id.example.com/j subject=email"
+    )
+    service = office.open(trusted=[issuer], fetch=Site(EC).fetch)
+    await service.members.set(office.actor(), "corp:ada@example.com", Role.EDITOR)
+    email = "ada@example.com"
+    assert await service.tokens.find(signed(email=email, email_verified=True))
+    for verified in (None, False, "true", 1, [True]):
+        with pytest.raises(Unauthenticated):
+            await service.tokens.find(signed(email=email, email_verified=verified))
 
 
 async def test_a_role_that_a_claim_gives_counts_in_one_project_only(office):

@@ -248,6 +248,7 @@ async def test_the_first_start_makes_a_way_in_and_the_second_does_not(office, se
     assert await bootstrap(service, office.clock) is None
     key = await service.key_check.find(first.key)
     assert (key.project, key.role) == ("default", Role.ADMIN)
+    assert key.expires_at == office.clock.now() + 7 * 86_400_000
     id = await service.logins.by_link(first.link_token, asker=stranger())
     user = await service.sessions.find(id)
     assert (user.name, user.platform, user.roles) == ("local", True, {"default": Role.ADMIN})

@@ -100,7 +100,7 @@ async def dead(scene):
 
 
 async def old(scene):
-    await scene.add(replace(JOB, retention=Retention(age=MINUTE)))
+    await scene.add(replace(JOB, retention=Retention(age="1m")))
     await scene.fire(minute(1))
     await scene.succeed(await scene.claim(minute(1)), minute(1))
 

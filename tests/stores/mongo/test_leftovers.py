@@ -2,11 +2,15 @@
 
 from datetime import timedelta
 
+import pytest
+
+from tests.stores.mongo.cutting import Knife
 from tickwell.domain.execution import State
+from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.trigger import OnDemand
 from tickwell.ports.records import Record
-from tickwell.stores.mongo.codec import ADDING
-from tickwell.testing.contract.builders import T0, a_job, a_request
+from tickwell.stores.mongo.codec import ADDING, SUCCEEDED
+from tickwell.testing.contract.builders import T0, a_job, a_request, minute
 from tickwell.testing.contract.scene import Scene
 
 
@@ -74,3 +78,99 @@ async def test_the_server_itself_forgets_records_by_its_own_clock(store, owner):
     assert before <= doc["forget"] - timedelta(minutes=1) <= after
     forget = owner["records"].index_information()["forget"]
     assert forget["expireAfterSeconds"] == 86_400
+
+
+def ends_unnoted(owner, id):
+    """Its worker died between the end and leaving the gate."""
+    told = {"state": SUCCEEDED, "ended_at": T0}
+    owner["executions"].update_one({"_id": id}, {"$set": told, "$inc": {"rev": 1}})
+
+
+def ends_without_a_permit(owner, id):
+    ends_unnoted(owner, id)
+    owner["executions"].update_one({"_id": id}, {"$unset": {"holds_job": ""}, "$inc": {"rev": 1}})
+
+
+def is_gone(owner, id):
+    owner["executions"].delete_one({"_id": id})
+
+
+GONE = [ends_unnoted, ends_without_a_permit, is_gone]
+
+
+@pytest.mark.parametrize("goes", GONE)
+async def test_no_fire_is_skipped_for_a_holder_that_has_ended(scene, owner, goes):
+    job = await scene.job(overlap=Overlap.SKIP)
+    await scene.fire(minute(1))
+    [first] = await scene.claim(minute(1))
+    goes(owner, first.id)
+    await scene.fire(minute(2))
+    [second] = [one for one in await scene.executions(job) if one.id != first.id]
+    assert second.state is State.QUEUED
+    assert owner["jobs"].find_one({"_id": job.id})["holder"] == second.id
+
+
+@pytest.mark.parametrize("goes", GONE)
+async def test_a_permit_without_a_live_holder_is_passed_on_in_one_sweep(scene, store, owner, goes):
+    store.patience = 600.0
+    job = await scene.job(trigger=OnDemand())
+    requests = [a_request(job, T0 + n, overlap=Overlap.QUEUE_ALL) for n in range(3)]
+    first, second, third = await scene.run(*requests, now=T0 + 3)
+    goes(owner, first)
+    await store.orphans(T0 + 3, 1)
+    assert (await scene.execution(second)).state is State.QUEUED
+    assert (await scene.execution(third)).state is State.BLOCKED
+    assert owner["jobs"].find_one({"_id": job.id})["waiting"] == 1
+
+
+async def test_a_line_that_its_job_does_not_know_of_goes_on_in_one_sweep(scene, store, owner):
+    store.patience = 600.0
+    job = await scene.job(trigger=OnDemand())
+    requests = [a_request(job, T0 + n, overlap=Overlap.QUEUE_ALL) for n in range(3)]
+    first, second, _ = await scene.run(*requests, now=T0 + 3)
+    owner["executions"].delete_one({"_id": first})
+    owner["jobs"].update_one({"_id": job.id}, {"$unset": {"holder": "", "waiting": ""}})
+    await store.orphans(T0 + 3, 1)
+    assert (await scene.execution(second)).state is State.QUEUED
+    doc = owner["jobs"].find_one({"_id": job.id})
+    assert (doc["holder"], doc["waiting"]) == (second, 1)
+
+
+async def test_a_keys_permit_of_an_execution_that_is_gone_is_passed_on_in_one_sweep(
+    scene, store, owner
+):
+    store.patience = 600.0
+    job = await scene.job(trigger=OnDemand(), concurrency=Concurrency("k", 1))
+    first, second = await scene.run(a_request(job, T0), a_request(job, T0 + 1), now=T0 + 1)
+    is_gone(owner, first)
+    await store.orphans(T0, 1)
+    assert (await scene.execution(second)).state is State.QUEUED
+
+
+async def test_a_keys_permit_that_may_be_about_to_be_used_is_given_time(scene, store, owner):
+    job = await scene.job(trigger=OnDemand(), concurrency=Concurrency("k", 1))
+    first, second, third = await scene.run(*(a_request(job, T0 + n) for n in range(3)), now=T0 + 3)
+    rev = owner["executions"].find_one({"_id": third})["rev"]
+    owner["gates"].update_one({"_id": "default/k"}, {"$set": {"holders": [f"{third}#{rev}"]}})
+    is_gone(owner, first)
+    store.patience = 600.0
+    await store.orphans(T0, 1)
+    assert (await scene.execution(second)).state is State.BLOCKED
+    store.patience = 0.0
+    await store.orphans(T0, 1)
+    assert (await scene.execution(second)).state is State.QUEUED
+
+
+async def test_a_keys_permit_is_passed_on_with_few_writes(scene, store):
+    """Each waits for the disk, and the next for it: a full gate is not written to in vain."""
+    job = await scene.job(trigger=OnDemand(), concurrency=Concurrency("k", 1))
+    await scene.run(*(a_request(job, T0 + n) for n in range(3)), now=T0 + 3)
+    claims = await scene.claim(T0 + 3)
+    knife = Knife(1000, answered=True)
+    knife.put_to(store)
+    await scene.succeed(claims, T0 + 3)
+    # The job, its executions, the permit given back and taken, the next one, the outbox.
+    assert knife.writes == 6
+    await scene.run(a_request(job, T0 + 4), now=T0 + 4)
+    # The job, the execution, the outbox.
+    assert knife.writes == 9

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.property.model.machine import BRIEF, check_reach, thorough
+from tests.property.model.machine import BRIEF, thorough
 from tests.servers.mariadb_tables import empty_now, url
 from tests.stores.postgres.test_model import PostgresMachine
 from tickwell.stores.mysql import MysqlStore
@@ -19,7 +19,3 @@ class MysqlMachine(PostgresMachine):
 
 
 TestMysql = pytest.mark.timeout(600)(thorough(MysqlMachine, BRIEF))
-
-
-def test_the_machine_got_everywhere():
-    check_reach(MysqlMachine, brief=True)

@@ -22,7 +22,7 @@ async def test_what_was_live_at_the_last_look_is_counted_when_it_ends(scene, sto
 
 
 async def test_a_job_is_looked_at_when_its_oldest_execution_is_due_to_go(scene, store, owner):
-    job = await scene.job(trigger=OnDemand(), retention=Retention(age=DAY, dead=3 * DAY))
+    job = await scene.job(trigger=OnDemand(), retention=Retention(age="1d", dead="3d"))
     assert await looks(owner) is None
     await scene.run(*(a_request(job, T0) for _ in range(2)))
     await scene.succeed(await scene.claim_one(T0, limit=1), T0 + 5)
@@ -39,7 +39,7 @@ async def test_a_job_is_looked_at_when_its_oldest_execution_is_due_to_go(scene, 
 async def test_many_jobs_that_are_always_looked_at_do_not_hide_others(scene, store, monkeypatch):
     monkeypatch.setattr(pruning, "JOBS", 2)
     dying = [a_job(trigger=OnDemand(), retention=Retention(count=1)) for _ in range(7)]
-    old = await scene.job(trigger=OnDemand(), retention=Retention(age=DAY))
+    old = await scene.job(trigger=OnDemand(), retention=Retention(age="1d"))
     await scene.add(*dying)
     await scene.run(*(a_request(job, T0) for job in dying for _ in range(2)))
     await scene.fail(await scene.claim(T0), T0, retry=False)

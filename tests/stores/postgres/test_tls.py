@@ -14,6 +14,7 @@ from tests.servers.postgres import server, start
 from tests.stores.postgres.test_refusals import refusal
 from tickwell.errors import StoreUnavailable
 from tickwell.stores.postgres import PostgresStore
+from tickwell.stores.postgres import url as urls
 
 IN_USE = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
 
@@ -67,7 +68,28 @@ async def test_a_certificate_by_an_authority_that_is_not_trusted(secured, tmp_pa
 
 async def test_a_server_without_tls():
     words = await refusal(f"{server().url}?sslmode=require")
-    assert "has no TLS, which sslmode in the URL asks for" in words
+    assert "has no TLS, which servers on other machines need" in words
+
+
+@pytest.fixture
+def elsewhere(secured, monkeypatch, tmp_path):
+    """The same server by the name in its certificate, as if it were another machine's."""
+    monkeypatch.setattr(urls, "is_local", lambda _host: False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return secured.replace("127.0.0.1", "localhost")
+
+
+async def test_a_server_on_another_machine_is_verified_unless_the_url_says_otherwise(
+    elsewhere, trusted
+):
+    assert "shows a certificate that is not accepted" in await refusal(elsewhere)
+    words = await refusal(f"{elsewhere}?sslrootcert={trusted}".replace("localhost", "127.0.0.1"))
+    assert "IP address mismatch" in words
+    for options in (f"sslrootcert={trusted}", "sslmode=require"):
+        store = PostgresStore.from_url(f"{elsewhere}?{options}")
+        await store.open()
+        assert await store.database.single(lambda session: session.connection.fetchval(IN_USE))
+        await store.close()
 
 
 async def test_a_certificate_of_our_own(secured, authority, tmp_path):

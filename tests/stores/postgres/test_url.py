@@ -52,14 +52,16 @@ def test_what_cannot_be_meant_is_refused(query, words):
 
 
 def test_of_several_hosts_the_primary_is_meant():
-    primary = "target_session_attrs=primary"
-    assert parse("postgresql://ann:x@a,b:1/d").dsns == (
+    primary = "sslmode=require&target_session_attrs=primary"
+    assert parse("postgresql://ann:x@a,b:1/d?sslmode=require").dsns == (
         f"postgresql://ann:x@a/d?{primary}",
         f"postgresql://ann:x@b:1/d?{primary}",
     )
-    assert parse("postgresql://ann@/d?host=a,b&port=1,2&target_session_attrs=any").dsns == (
-        "postgresql://ann@/d?host=a&port=1&target_session_attrs=any",
-        "postgresql://ann@/d?host=b&port=2&target_session_attrs=any",
+    socket = "%2Frun%2Fa", "%2Frun%2Fb"
+    options = "port=1,2&target_session_attrs=any"
+    assert parse(f"postgresql://ann@/d?host=/run/a,/run/b&{options}").dsns == (
+        f"postgresql://ann@/d?host={socket[0]}&port=1&target_session_attrs=any",
+        f"postgresql://ann@/d?host={socket[1]}&port=2&target_session_attrs=any",
     )
     with pytest.raises(InvalidSetting, match="as many ports as hosts"):
         parse("postgresql:///d?host=a,b&port=1,2,3")

@@ -82,7 +82,7 @@ async def test_two_that_start_at_once_agree(store, other, keys):
 
 
 async def test_health_says_so(store, place):
-    settings = Settings(store=place, sweep=0.1, poll=0.1)
+    settings = Settings(store=place, sweep="100ms", poll="100ms")
     engine = make_engine(store, Handlers(), StoreClock(), settings, events=Events())
     await engine.start()
     assert engine.health().ok

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.property.model.machine import BRIEF, StoreMachine, check_reach, thorough
+from tests.property.model.machine import BRIEF, StoreMachine, thorough
 from tests.servers.redis_keys import client, empty, url
 from tests.stores.redis.invariants import contradictions
 from tickwell.stores.redis import RedisStore
@@ -22,7 +22,3 @@ class RedisMachine(StoreMachine):
 
 
 TestRedis = pytest.mark.timeout(600)(thorough(RedisMachine, 2 * BRIEF))
-
-
-def test_the_machine_got_everywhere():
-    check_reach(RedisMachine, brief=True)

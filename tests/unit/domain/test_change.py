@@ -146,7 +146,7 @@ class TestEdit:
 
 class TestFarBehind:
     def behind(self):
-        return saved(Every("1s"), misfire=Misfire(policy=OnMisfire.SKIP, cap=1, grace=0))
+        return saved(Every("1s"), misfire=Misfire(policy=OnMisfire.SKIP, cap=1, grace="0s"))
 
     def test_an_edit_walks_so_many_chunks_and_hands_the_rest_to_the_new_version(self):
         made = edit(make_job(Every("7s")))(self.behind(), TEN + 365 * DAY)

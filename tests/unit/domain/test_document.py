@@ -15,6 +15,7 @@ from tickwell.domain.job import Job, copied
 from tickwell.domain.policy import Backoff, Delivery, Misfire, OnMisfire, Retention, Retry, Timeout
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import Calendar, Cron, Every, Once, OnDemand, Window
+from tickwell.domain.trigger.duration import Millis
 from tickwell.errors import InvalidJob, InvalidTrigger
 
 SMALLEST = {
@@ -37,6 +38,7 @@ FULL = {
         "cap": "2h",
         "jitter": 0.2,
         "max_age": "1d",
+        "max_losses": 7,
     },
     "misfire": {"policy": "all", "grace": "1m", "catchup_window": "2d", "cap": 7},
     "overlap": "queue_one",
@@ -57,8 +59,8 @@ FULL = {
     "created_at": 1_763_197_100_000,
 }
 
-durations = st.integers(0, 10**12)
-spans = st.integers(1, 10**12)
+durations = st.integers(0, 10**12).map(Millis)
+spans = st.integers(1, 10**12).map(Millis)
 instants = st.integers(-(10**12), 253_402_300_799_999)
 names = st.text(
     st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=40
@@ -71,14 +73,14 @@ json_values = st.recursive(
 )
 moments = st.integers(0, 10**12).map(lambda ms: datetime.fromtimestamp(ms // 1000, UTC))
 limits = st.fixed_dictionaries(
-    {}, optional={"max_runs": st.integers(1, 99), "jitter": st.integers(0, 10**6)}
+    {}, optional={"max_runs": st.integers(1, 99), "jitter": st.integers(0, 10**6).map(Millis)}
 )
 triggers = st.one_of(
     st.builds(lambda more: Cron("*/5 9-17 * * mon-fri", "Asia/Kathmandu", **more), limits),
     st.builds(lambda more: Cron("0 0 29 2 *", dst_gap="skip", **more), limits),
     st.builds(
         lambda period, after, more: Every(period, after=after, **more),
-        st.integers(100, 10**11),
+        st.integers(100, 10**11).map(Millis),
         st.sampled_from(["fire", "finish"]),
         limits,
     ),
@@ -106,6 +108,7 @@ jobs = st.builds(
         cap=durations,
         jitter=st.floats(0, 1),
         max_age=st.none() | spans,
+        max_losses=st.none() | st.integers(1, 100),
     ),
     misfire=st.builds(
         Misfire,
@@ -117,7 +120,9 @@ jobs = st.builds(
     overlap=st.sampled_from(Overlap),
     concurrency=st.none() | st.builds(Concurrency, names, st.integers(1, 9)),
     delivery=st.sampled_from(Delivery),
-    timeout=st.builds(lambda soft, more: Timeout(soft=soft, hard=soft + more), spans, durations),
+    timeout=st.builds(
+        lambda soft, more: Timeout(soft=soft, hard=Millis(soft + more)), spans, durations
+    ),
     ttl=st.none() | spans,
     pause_after=st.none() | st.integers(1, 99),
     auto_remove=st.booleans(),
@@ -147,7 +152,7 @@ def test_a_full_document_is_its_own_canonical_form():
 
 def test_what_has_its_default_is_left_out():
     assert job_to_document(job_from_document(SMALLEST)) == SMALLEST
-    spelled_out = {**SMALLEST, "priority": 5, "retry": {"delay": 5000}, "overlap": "skip"}
+    spelled_out = {**SMALLEST, "priority": 5, "retry": {"delay": "5000ms"}, "overlap": "skip"}
     assert job_to_document(job_from_document(spelled_out)) == SMALLEST
 
 
@@ -178,9 +183,9 @@ def test_an_instant_is_a_number_or_rfc_3339(given, millis):
 
 @pytest.mark.parametrize(
     ("given", "span"),
-    [("1h30m", timedelta(hours=1.5)), (500, timedelta(milliseconds=500)), ("PT5M", "5m")],
+    [("1h30m", timedelta(hours=1.5)), ("0.5s", timedelta(milliseconds=500)), ("PT5M", "5m")],
 )
-def test_a_duration_is_a_text_or_milliseconds(given, span):
+def test_a_duration_is_a_text_with_a_unit(given, span):
     written = job_from_document({**SMALLEST, "ttl": given}).ttl
     expected = timedelta(minutes=5) if span == "5m" else span
     assert written == expected / timedelta(milliseconds=1)
@@ -198,8 +203,17 @@ def test_a_duration_is_a_text_or_milliseconds(given, span):
         ({"name": ""}, "name", "1 to 255", ""),
         ({"retry": 3}, "retry", "not an object", '{"retry": {"max_attempts": 3'),
         ({"retry": {"maxattempts": 3}}, "retry.maxattempts", "known", '{"max_attempts": 3}'),
-        ({"retry": {"delay": "5 parsecs"}}, "retry.delay", "not a duration", '{"delay": "5s"}'),
-        ({"retry": {"delay": -1}}, "retry.delay", "not a duration", '{"delay": "5s"}'),
+        ({"retry": {"delay": "5 parsecs"}}, "retry.delay", "not a duration", "5s, 5m"),
+        ({"retry": {"delay": -1}}, "retry.delay", "between 0 and 100 years", "5s, 5m"),
+        ({"retry": {"delay": 300}}, "retry.delay", "must have a unit; got 300", '"300s" for sec'),
+        ({"retry": {"delay": 1.5}}, "retry.delay", "must have a unit; got 1.5", '"1.5s" for sec'),
+        ({"ttl": "300"}, "ttl", "must have a unit; got 300", '"300ms" for milliseconds'),
+        (
+            {"target": {"http": {"url": "https://a.example", "timeout": 30}}},
+            "target.http.timeout",
+            "must have a unit; got 30",
+            '"30s" for seconds or "30ms" for milliseconds',
+        ),
         ({"retry": {"factor": float("nan")}}, "retry.factor", "not a number", '{"factor": 2.0}'),
         ({"retry": {"backoff": "cubic"}}, "retry.backoff", "not one of fixed, linear", ""),
         ({"retry": {"max_attempts": 0}}, "retry.max_attempts", "between 1 and 100", ""),

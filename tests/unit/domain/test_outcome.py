@@ -24,7 +24,7 @@ from tickwell.domain.target import Call
 from tickwell.domain.trigger import OnDemand
 
 NOW = 1_781_517_600_000
-FIXED = Retry(max_attempts=3, backoff=Backoff.FIXED, delay=5 * SECOND, jitter=0)
+FIXED = Retry(max_attempts=3, backoff=Backoff.FIXED, delay="5s", jitter=0)
 FAILING = [OutcomeKind.FAILED, OutcomeKind.TIMED_OUT]
 RETURNING = [OutcomeKind.RELEASED, OutcomeKind.SNOOZED]
 
@@ -109,7 +109,7 @@ class TestDelay:
 
 
 class TestMaxAge:
-    RETRY = Retry(backoff=Backoff.FIXED, delay=5 * SECOND, jitter=0, max_age=MINUTE + 5 * SECOND)
+    RETRY = Retry(backoff=Backoff.FIXED, delay="5s", jitter=0, max_age="1m5s")
 
     def test_the_edge_is_still_tried(self):
         assert ended(OutcomeKind.FAILED, make_claim(retry=self.RETRY)).state is State.WAITING
@@ -149,6 +149,35 @@ class TestLost:
         assert (report.state, report.reason) == (State.DEAD, "lost 3 times")
         assert ended(OutcomeKind.LOST, make_claim(charged=3)).state is State.WAITING
 
+    def test_a_job_says_how_many_losses_it_takes(self):
+        once = make_claim(retry=replace(FIXED, max_losses=1))
+        assert ended(OutcomeKind.LOST, once).reason == "lost 1 times"
+        ever = make_claim(retry=replace(FIXED, max_losses=None), lost=1000)
+        assert ended(OutcomeKind.LOST, ever).state is State.WAITING
+
+    def test_one_of_a_crowd_is_not_blamed(self):
+        report = ended(OutcomeKind.LOST, make_claim(lost=LOST_BUDGET - 1), in_crowd=True)
+        assert report.state is State.WAITING
+        assert (report.charged, report.lost, report.returned) == (0, LOST_BUDGET - 1, 1)
+
+    def test_a_crowd_comes_back_apart_and_further_apart_the_next_time(self):
+        claims = [replace(make_claim(), id=f"e{number}") for number in range(60)]
+        first = [ended(OutcomeKind.LOST, claim, in_crowd=True).run_at for claim in claims]
+        again = [replace(claim, returned=1) for claim in claims]
+        second = [ended(OutcomeKind.LOST, claim, in_crowd=True).run_at for claim in again]
+        assert NOW <= min(first) <= max(first) <= NOW + APART
+        assert NOW <= min(second) <= max(second) <= NOW + 15 * APART
+        assert max(second) > NOW + 10 * APART
+
+    def test_one_that_is_lost_in_a_crowd_every_time_dies_all_the_same(self):
+        claim, losses = make_claim(), 0
+        while (report := ended(OutcomeKind.LOST, claim, in_crowd=True)).state is State.WAITING:
+            losses += 1
+            counts = {"charged": report.charged + 1, "lost": report.lost}
+            claim = replace(claim, attempt=losses + 1, returned=report.returned, **counts)
+        assert losses + 1 == RETURN_BUDGET + LOST_BUDGET
+        assert report.reason == "lost 3 times"
+
 
 class TestReturned:
     @pytest.mark.parametrize("kind", RETURNING)
@@ -165,7 +194,7 @@ class TestReturned:
 
 
 class TestAtMostOnce:
-    @pytest.mark.parametrize("kind", [*FAILING, *RETURNING, OutcomeKind.LOST])
+    @pytest.mark.parametrize("kind", [*FAILING, *RETURNING])
     def test_once_started_any_outcome_is_final(self, kind):
         report = ended(kind, make_claim(delivery=Delivery.AT_MOST_ONCE))
         assert (report.state, report.reason) == (
@@ -179,7 +208,11 @@ class TestAtMostOnce:
 
     def test_a_lost_attempt_may_have_started(self):
         claim = make_claim(delivery=Delivery.AT_MOST_ONCE)
-        assert ended(OutcomeKind.LOST, claim, started=False).state is State.DEAD
+        report = ended(OutcomeKind.LOST, claim, started=False)
+        assert (report.state, report.reason) == (
+            State.DEAD,
+            "at most once: its worker was lost, and the attempt may have started",
+        )
 
 
 def test_every_outcome_has_a_consequence_within_the_budgets():

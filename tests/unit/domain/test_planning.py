@@ -13,6 +13,7 @@ from tickwell.domain.planning import CHUNK, Plan, first_cursor, new_execution, p
 from tickwell.domain.policy import DAY, HOUR, MINUTE, SECOND, Misfire, OnMisfire
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import Cron, Every, Once, OnDemand, Trigger, Window
+from tickwell.domain.trigger.duration import Millis
 from tickwell.ids import execution_id
 
 #: 15 June 2026, 10:00 UTC.
@@ -63,7 +64,7 @@ class TestOnTime:
         assert plan(job, cursor, TEN + 57_999, 2 * SECOND) == Plan(cursor)
 
     def test_the_grace_includes_its_edge(self):
-        job = every_minute(misfire=Misfire(policy=OnMisfire.SKIP, grace=10 * SECOND))
+        job = every_minute(misfire=Misfire(policy=OnMisfire.SKIP, grace="10s"))
         cursor = first_cursor(job, TEN)
         assert fires(plan(job, cursor, TEN + 70 * SECOND, 0)) == [TEN + MINUTE]
         late = plan(job, cursor, TEN + 70 * SECOND + 1, 0)
@@ -103,7 +104,7 @@ class TestMisfire:
         assert skips(planned) == [(TEN + MINUTE, TEN + 7 * MINUTE, 7, Reason.MISFIRE)]
 
     def test_all_looks_back_as_far_as_its_window(self):
-        planned = self.planned(policy=OnMisfire.ALL, catchup_window=2 * MINUTE + 5 * SECOND)
+        planned = self.planned(policy=OnMisfire.ALL, catchup_window="2m5s")
         assert fires(planned) == [TEN + minute * MINUTE for minute in range(9, 13)]
 
 
@@ -111,7 +112,7 @@ class TestBoundedWork:
     @pytest.mark.parametrize("policy", OnMisfire)
     @pytest.mark.parametrize("grace", [0, 10 * SECOND, YEAR])
     def test_a_clock_that_jumps_ten_years_is_walked_in_chunks(self, policy, grace):
-        job = make_job(Counted([]), misfire=Misfire(policy=policy, grace=grace))
+        job = make_job(Counted([]), misfire=Misfire(policy=policy, grace=Millis(grace)))
         cursor, now = Cursor(after=TEN, next_fire_time=TEN + SECOND), TEN + 10 * YEAR
         for _ in range(3):
             job.trigger.asked.clear()
@@ -134,7 +135,7 @@ class TestBoundedWork:
         assert plan(job, cursor, TEN - HOUR, 2 * SECOND) == Plan(cursor)
 
     def test_many_missed_are_caught_up_across_chunks(self):
-        job = make_job(Every("1s"), misfire=Misfire(policy=OnMisfire.ALL, cap=1000, grace=0))
+        job = make_job(Every("1s"), misfire=Misfire(policy=OnMisfire.ALL, cap=1000, grace="0s"))
         now = TEN + 2 * CHUNK * SECOND
         plans = [plan(job, first_cursor(job, TEN), now, 0)]
         while plans[-1].more:
@@ -147,7 +148,7 @@ class TestBoundedWork:
     def test_fires_that_are_hard_to_find_are_walked_in_parts(self, policy, monkeypatch):
         monkeypatch.setattr(planning, "TOIL", 50)
         trigger = Cron("*/10 * * * *", within=[Window("*", "09:00", "17:00")])
-        job = make_job(trigger, misfire=Misfire(policy=policy, cap=20, grace=0))
+        job = make_job(trigger, misfire=Misfire(policy=policy, cap=20, grace="0s"))
         now = TEN + 30 * DAY
         plans = [plan(job, first_cursor(job, TEN), now, 0)]
         while plans[-1].more:
@@ -271,7 +272,7 @@ class TestPause:
 
 class TestNewExecution:
     def test_jitter_delays_the_start_and_never_the_fire_time(self):
-        job = make_job(Cron("* * * * *", jitter=30_000))
+        job = make_job(Cron("* * * * *", jitter="30s"))
         made = [
             new_execution(job, fire, id=f"{fire}", kind=Kind.FIRE, overlap=Overlap.SKIP)
             for fire in range(TEN, TEN + 50)
@@ -280,8 +281,18 @@ class TestNewExecution:
         assert 0 <= min(delays) < max(delays) <= 30 * SECOND
         assert all(new.rank == rank(new.run_at, job.priority) for new in made)
 
+    def test_jitter_is_that_of_the_name_in_the_project_whatever_the_id(self):
+        def start(**fields):
+            job = replace(make_job(Cron("* * * * *", jitter="1h")), **fields)
+            made = new_execution(job, TEN, id=job.id, kind=Kind.FIRE, overlap=Overlap.SKIP)
+            return made.run_at
+
+        first = start(id="one", name="report")
+        assert start(id="two", name="report") == first == TEN + 2_746_088
+        assert len({first, start(name="other"), start(name="report", project="shop")}) == 3
+
     def test_a_requested_run_has_no_jitter(self):
-        job = make_job(Cron("* * * * *", jitter=30_000))
+        job = make_job(Cron("* * * * *", jitter="30s"))
         new = new_execution(job, TEN, id="x", kind=Kind.REQUEST, overlap=Overlap.ALLOW)
         assert new.run_at == TEN
 

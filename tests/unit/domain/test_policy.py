@@ -23,18 +23,18 @@ from tickwell.errors import InvalidJob
     ],
 )
 def test_delays_grow_as_named_up_to_the_cap(backoff, delays):
-    retry = Retry(backoff=backoff, delay=5 * SECOND, factor=3, cap=60 * SECOND, jitter=0)
+    retry = Retry(backoff=backoff, delay="5s", factor=3, cap="1m", jitter=0)
     assert [retry.delay_after(n, "x") for n in range(1, 5)] == [d * SECOND for d in delays]
 
 
 def test_the_jitter_belongs_to_the_execution():
-    retry = Retry(delay=HOUR, cap=10 * HOUR)
+    retry = Retry(delay="1h", cap="10h")
     assert retry.delay_after(1, "a") == retry.delay_after(1, "a")
     assert len({retry.delay_after(1, str(n)) for n in range(20)}) > 10
 
 
 def test_a_steep_factor_reaches_the_cap_instead_of_overflowing():
-    retry = Retry(factor=1e300, cap=HOUR, jitter=0, max_attempts=100)
+    retry = Retry(factor=1e300, cap="1h", jitter=0, max_attempts=100)
     assert retry.delay_after(99, "x") == HOUR
 
 
@@ -43,21 +43,23 @@ def test_a_steep_factor_reaches_the_cap_instead_of_overflowing():
     [
         (lambda: Retry(max_attempts=0), "retry.max_attempts"),
         (lambda: Retry(max_attempts=101), "retry.max_attempts"),
-        (lambda: Retry(delay=-1), "retry.delay"),
-        (lambda: Retry(cap=-1), "retry.cap"),
-        (lambda: Retry(max_age=0), "retry"),
+        (lambda: Retry(delay="-1ms"), "retry.delay"),
+        (lambda: Retry(cap="-1ms"), "retry.cap"),
+        (lambda: Retry(max_age="0s"), "retry"),
+        (lambda: Retry(max_losses=0), "retry.max_losses"),
+        (lambda: Retry(max_losses=101), "retry.max_losses"),
         (lambda: Retry(jitter=1.1), "retry.jitter"),
         (lambda: Retry(jitter=float("nan")), "retry.jitter"),
         (lambda: Retry(factor=0.5), "retry.factor"),
         (lambda: Retry(factor=float("nan")), "retry.factor"),
         (lambda: Retry(factor=float("inf")), "retry.factor"),
-        (lambda: Misfire(grace=-1), "misfire.grace"),
-        (lambda: Misfire(catchup_window=-1), "misfire.catchup_window"),
+        (lambda: Misfire(grace="-1d23h59m59s999ms"), "misfire.grace"),
+        (lambda: Misfire(catchup_window="-1d23h59m59s999ms"), "misfire.catchup_window"),
         (lambda: Misfire(cap=0), "misfire.cap"),
         (lambda: Misfire(cap=1001), "misfire.cap"),
-        (lambda: Timeout(soft=0), "timeout"),
-        (lambda: Timeout(soft=2, hard=1), "timeout"),
-        (lambda: Retention(age=-1), "retention.age"),
+        (lambda: Timeout(soft="0s"), "timeout"),
+        (lambda: Timeout(soft="2ms", hard="1ms"), "timeout"),
+        (lambda: Retention(age="-1d23h59m59s999ms"), "retention.age"),
         (lambda: Retention(count=-1), "retention.count"),
     ],
 )

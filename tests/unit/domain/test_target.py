@@ -17,7 +17,7 @@ SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
 
 
 def test_a_webhook_is_what_a_worker_can_do():
-    assert Http(URL).ability == "http"
+    assert Http(URL).ability_in("default") == "http"
     assert (Http(URL).method, Http(URL).timeout, Http(URL).keep) == ("POST", 30_000, 1000)
 
 
@@ -66,7 +66,7 @@ def test_a_webhook_does_not_change_with_what_it_was_made_of():
         ({"body": "{{secret.a.b}}"}, "body", "not a known name"),
         ({"timeout": -1}, "timeout", "between 0"),
         ({"timeout": "-5s"}, "timeout", "not a duration"),
-        ({"timeout": 0}, "timeout", "between 1 ms and a day"),
+        ({"timeout": "0s"}, "timeout", "between 1 ms and a day"),
         ({"timeout": "2d"}, "timeout", "between 1 ms and a day"),
         ({"timeout": True}, "timeout", "not a duration"),
         ({"retry_on": [200]}, "retry_on", "200 is not a status"),

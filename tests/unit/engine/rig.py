@@ -10,6 +10,7 @@ from tickwell.domain.execution import Kind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.planning import first_cursor, new_execution
+from tickwell.domain.seconds import Seconds
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import OnDemand
 from tickwell.engine.engine import Engine
@@ -58,10 +59,20 @@ class FaultyStore:
         return left > 0
 
 
+#: What engine tests give in seconds.
+_DURATIONS = {"rest", "horizon", "lead", "poll", "ttl", "beat", "sweep", "drain_timeout"}
+
+
+def seconds(settings):
+    return {
+        name: Seconds(value) if name in _DURATIONS else value for name, value in settings.items()
+    }
+
+
 class Rig:
     """One engine on a store of its own."""
 
-    def __init__(self, *, clock=None, executor=None, memory=None, seed=1, **settings):
+    def __init__(self, *, clock=None, executor=None, memory=None, seed=1, cold=False, **settings):
         self.clock = clock or ManualClock()
         self.memory = memory or MemoryStore(self.clock.now)
         self.store = FaultyStore(self.memory)
@@ -69,7 +80,7 @@ class Rig:
         self.events = Events()
         self.told = list[Event]()
         self.events.subscribe(self.told.append)
-        self.settings = Settings(store="memory://", **settings)
+        self.settings = Settings(store="memory://", **seconds(settings))
         self.random = Random(seed)
         self.engine = Engine(
             self.store,
@@ -80,6 +91,8 @@ class Rig:
             events=self.events,
         )
         self.worker = self.engine.worker
+        for lane in self.worker.lanes:
+            lane.is_cold = cold  # else as if attempts had ended that took as long as is hoped
         self.runner = self.engine.runner
         self.reporter = self.engine.reporter
         #: What a test needs to remember.

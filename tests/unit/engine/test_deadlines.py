@@ -7,7 +7,7 @@ from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.policy import Retry, Timeout
 from tickwell.testing.executors import succeeds
 
-LIMITS = Timeout(soft=2000, hard=5000)
+LIMITS = Timeout(soft="2s", hard="5s")
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ async def test_the_hard_timeout_ends_what_was_cancelled_on_request_as_well(rig, 
 
 
 async def test_soft_and_hard_may_be_one(rig, started):
-    await started(stubborn(rig), Timeout(soft=1000, hard=1000))
+    await started(stubborn(rig), Timeout(soft="1s", hard="1s"))
     await pass_time(rig, 1.2)
     assert rig.reporter.backlog == 1
     rig.let_go.set()

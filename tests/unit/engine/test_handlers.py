@@ -158,7 +158,7 @@ async def test_a_thread_that_hangs_ends_on_record_and_keeps_its_slot(handle):
     def hang():
         let_go.wait(100)
 
-    timeout = Timeout(soft=1000, hard=2000)
+    timeout = Timeout(soft="1s", hard="2s")
     rig = await handle(hang, timeout=timeout, retry=Retry(max_attempts=1))
     await rig.settle()
     for _ in range(25):
@@ -173,12 +173,12 @@ async def test_a_thread_that_hangs_ends_on_record_and_keeps_its_slot(handle):
     assert lane.abandoned == 0
 
 
-async def test_a_result_that_is_no_json_is_kept_as_text(handle):
+async def test_a_set_is_stored_as_a_list(handle):
     async def odd():
         return {1, 2}
 
     one = await ended(await handle(odd))
-    assert one.result == "{1, 2}"
+    assert one.result == [1, 2]
 
 
 async def test_no_attempt_sees_what_another_has_set_in_its_context():

@@ -1,13 +1,17 @@
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.clock import to_datetime
+from tickwell.domain.ability import call_ability, shared_ability
 from tickwell.domain.event import Parked
 from tickwell.domain.execution import State
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import Retention
 from tickwell.domain.share import DELETED_KIND, PROJECT_KIND, PROJECT_PLACE
 from tickwell.domain.trigger import Every, Once
+from tickwell.domain.worker import Worker
 from tickwell.engine.housekeeping import PAGES, Housekeeping
 from tickwell.ports.records import Record
 from tickwell.testing.executors import FakeExecutor
@@ -31,7 +35,7 @@ async def test_what_no_live_worker_can_run_is_parked_once_it_is_overdue(rig, hou
     await rig.clock.advance(rig.settings.sweep + 1)
     await house()
     one = await rig.one(id)
-    assert (one.state, one.reason) == (State.PARKED, "no live worker knows its handler")
+    assert (one.state, one.reason) == (State.PARKED, "no live worker knows handler 'unheard-of'")
     assert [(event.ability, event.executions) for event in rig.heard(Parked)] == [
         ("call:unheard-of", 1)
     ]
@@ -44,11 +48,61 @@ async def test_what_some_worker_can_run_is_left_in_the_queue(rig, house):
     assert await rig.state(id) is State.QUEUED
 
 
-async def test_a_worker_of_another_queue_is_no_help(rig, house):
+async def test_a_worker_of_another_queue_is_no_help_and_the_queue_is_named(rig, house):
     id = await rig.request(await rig.add(queue="elsewhere"))
     await rig.clock.advance(60)
     await house()
-    assert await rig.state(id) is State.PARKED
+    one = await rig.one(id)
+    why = "no live worker serves queue 'elsewhere'"
+    assert (one.state, one.reason) == (State.PARKED, why)
+    (event,) = rig.heard(Parked)
+    assert (event.queue, event.reason) == ("elsewhere", why)
+    await rig.engine.reaper.housekeeping.run(await rig.memory.list_workers())
+    assert rig.engine.health().parked == [f"{why}: 1 parked"]
+
+
+async def test_a_queue_whose_workers_do_not_know_the_handler_is_named(rig, house):
+    other = Rig(clock=rig.clock, memory=rig.memory, executor=FakeExecutor("mail"), seed=2)
+    other.engine.settings = replace(other.settings, queues=("mail",))
+    await other.beat()
+    id = await rig.request(await rig.add(handler="mail"))
+    await rig.clock.advance(60)
+    await house()
+    assert (await rig.one(id)).reason == "no live worker of queue 'default' knows handler 'mail'"
+
+
+async def test_a_handler_of_another_project_is_as_good_as_unknown(rig, house):
+    await rig.memory.beat(
+        Worker(
+            id="theirs",
+            host="",
+            pid=1,
+            queues=("default",),
+            abilities=(call_ability("shop", "mail"), shared_ability("post")),
+            slots=1,
+            started_at=0,
+        ),
+        rig.clock.now(),
+    )
+    jobs = {
+        name: await rig.add(name, handler=handler, project=project)
+        for name, project, handler in [
+            ("mine", "blog", "mail"),
+            ("unknown", "blog", "nothing"),
+            ("theirs", "shop", "mail"),
+            ("shared", "blog", "post"),
+        ]
+    }
+    ids = {name: await rig.request(job) for name, job in jobs.items()}
+    await rig.clock.advance(60)
+    await house()
+    found = {name: rig.memory.tables.rows[id].execution for name, id in ids.items()}
+    assert {name: one.reason for name, one in found.items()} == {
+        "mine": "no live worker knows handler 'mail'",
+        "unknown": "no live worker knows handler 'nothing'",
+        "theirs": None,
+        "shared": None,
+    }
 
 
 async def test_a_lost_worker_can_run_nothing(rig, house):
@@ -109,15 +163,14 @@ async def test_a_finished_job_is_removed_when_nothing_of_it_is_live(rig, house):
     await rig.engine._loops["planner"].service.step()
     await house()
     assert (await state_of(rig, job), await state_of(rig, kept)) == (JobState.FINISHED,) * 2
-    await rig.clock.advance(rig.settings.prune_every)
+    await rig.clock.advance(rig.settings.sweep)
     await house()
     assert await state_of(rig, job) is JobState.FINISHED  # its run is still to come
     await rig.beat()
     await rig.worker.step()
     await rig.settle()
     await rig.reporter.step()
-    await rig.clock.advance(rig.settings.prune_every)
-    await house()
+    await house()  # the next sweep, not the next pruning
     assert await state_of(rig, job) is JobState.DELETED
     assert await state_of(rig, kept) is JobState.FINISHED
 

@@ -17,7 +17,9 @@ class Sized:
 
 @pytest.fixture
 def lane():
-    return Lane("task", slots=100, batch=500, lead=0.5)
+    lane = Lane("task", slots=100, batch=500, lead=0.5)
+    lane.is_cold = False
+    return lane
 
 
 def test_large_payloads_are_not_held_ahead_but_fill_slots(lane):

@@ -21,12 +21,12 @@ async def planner(rig):
 
 
 async def test_it_rests_until_a_fire_has_come_well_within_the_horizon(rig, planner):
-    await rig.add(trigger=Every(4000))
+    await rig.add(trigger=Every("4s"))
     assert await planner.step() == pytest.approx(4 - rig.settings.horizon * 0.85)
 
 
 async def test_it_fires_at_the_end_of_that_rest_and_not_before(rig, planner):
-    await rig.add(trigger=Every(4000))
+    await rig.add(trigger=Every("4s"))
     await rig.clock.advance(await planner.step())
     await planner.step()
     assert await rig.states() == [State.QUEUED]
@@ -39,7 +39,7 @@ async def test_it_rests_for_the_poll_when_nothing_is_to_come(rig, planner):
 async def test_it_comes_back_at_once_when_a_batch_was_full(rig, planner):
     planner.settings = type(rig.settings)(store="memory://", batch=2)
     for number in range(5):
-        await rig.add(f"job{number}", trigger=Every(1000))
+        await rig.add(f"job{number}", trigger=Every("1s"))
     rests = [await planner.step() for _ in range(3)]
     assert rests[:2] == [0.0, 0.0]
     assert rests[2] > 0
@@ -49,8 +49,8 @@ async def test_it_comes_back_at_once_when_a_batch_was_full(rig, planner):
 async def test_a_crowd_of_one_project_keeps_the_fires_of_another_waiting_for_a_step(rig, planner):
     planner.settings = type(rig.settings)(store="memory://", batch=4)
     for number in range(20):
-        await rig.add(f"job{number}", project="crowd", trigger=Every(1500))
-    few = await rig.add("few", project="few", trigger=Every(2000))
+        await rig.add(f"job{number}", project="crowd", trigger=Every("1s500ms"))
+    few = await rig.add("few", project="few", trigger=Every("2s"))
     assert [await planner.step() for _ in range(2)] == [0.0, 0.0]
     planned = [row.execution.job_id for row in rig.memory.tables.rows.values()]
     assert planned.count(few.id) == 1
@@ -60,7 +60,7 @@ async def test_a_crowd_of_one_project_keeps_the_fires_of_another_waiting_for_a_s
 async def test_after_a_step_in_turn_it_looks_once_more_before_it_rests(rig, planner):
     planner.settings = type(rig.settings)(store="memory://", batch=2)
     for number in range(3):
-        await rig.add(f"job{number}", trigger=Every(1500))
+        await rig.add(f"job{number}", trigger=Every("1s500ms"))
     rests = [await planner.step() for _ in range(3)]
     assert rests[:2] == [0.0, 0.0]
     assert rests[2] > 0
@@ -69,7 +69,7 @@ async def test_after_a_step_in_turn_it_looks_once_more_before_it_rests(rig, plan
 
 async def test_what_was_missed_stands_before_what_is_planned_ahead(rig, planner):
     for number in range(5):
-        await rig.add(f"job{number}", trigger=Every(1000), overlap=Overlap.ALLOW, misfire=ALL)
+        await rig.add(f"job{number}", trigger=Every("1s"), overlap=Overlap.ALLOW, misfire=ALL)
     await rig.clock.advance(20)
     await rig.beat()
     await planner.step()
@@ -80,13 +80,13 @@ async def test_what_was_missed_stands_before_what_is_planned_ahead(rig, planner)
 
 
 async def test_it_wakes_the_worker_for_what_it_queued(rig, planner):
-    await rig.add(trigger=Every(1000))
+    await rig.add(trigger=Every("1s"))
     await planner.step()
     assert rig.engine._loops["worker"].wake.is_set()
 
 
 async def test_a_busy_gate_is_looked_at_at_the_instant_that_decides(rig, planner):
-    await rig.add(trigger=Every(1000), overlap=Overlap.QUEUE_ALL)
+    await rig.add(trigger=Every("1s"), overlap=Overlap.QUEUE_ALL)
     await planner.step()
     assert sorted(await rig.states()) == [State.QUEUED, State.WAITING]
     await rig.clock.advance(1.9)
@@ -98,7 +98,7 @@ async def test_a_busy_gate_is_looked_at_at_the_instant_that_decides(rig, planner
 
 
 async def test_without_a_recent_sample_of_the_stores_time_it_stands_still(rig, planner):
-    await rig.add(trigger=Every(1000))
+    await rig.add(trigger=Every("1s"))
     await rig.clock.advance(3 * rig.settings.beat + 1)
     with pytest.raises(StoreUnavailable):
         await planner.step()
@@ -108,8 +108,8 @@ async def test_without_a_recent_sample_of_the_stores_time_it_stands_still(rig, p
 async def test_a_job_that_cannot_be_planned_is_named_once_and_the_others_fire(
     rig, planner, monkeypatch
 ):
-    bad = await rig.add("bad", trigger=Every(1000))
-    await rig.add("good", trigger=Every(1000))
+    bad = await rig.add("bad", trigger=Every("1s"))
+    await rig.add("good", trigger=Every("1s"))
     sound = planning.plan
 
     def plan(job, *rest):
@@ -132,10 +132,10 @@ async def test_what_it_plans_is_made_ready_ahead_one_job_of_a_kind(rig, planner)
     near = []
     assert planner.prepare == rig.engine.executor.prepare
     planner.prepare = lambda job: near.append(job.name)
-    await rig.add("later", trigger=Every(3_600_000))
+    await rig.add("later", trigger=Every("1h"))
     await planner.step()
     assert near == []
     for number in range(3):
-        await rig.add(f"job{number}", trigger=Every(1000))
+        await rig.add(f"job{number}", trigger=Every("1s"))
     await planner.step()
     assert near == ["job2"]

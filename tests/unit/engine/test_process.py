@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 
+from tickwell.engine import process
 from tickwell.engine.process import is_gone, own_process
 
 SAY = "from tickwell.engine.process import own_process; print(own_process(), flush=True); input()"
@@ -18,13 +19,30 @@ def test_a_process_knows_itself_and_is_there():
 
 
 def test_one_that_was_killed_is_gone_and_was_not_before():
-    with child() as process:
-        name = process.stdout.readline().strip()
+    with child() as other:
+        name = other.stdout.readline().strip()
         assert name != own_process()
         assert not is_gone(name)
-        process.kill()
-        process.wait()
+        other.kill()
+        other.wait()
         assert is_gone(name)
+
+
+def test_one_that_was_killed_is_gone_before_its_parent_asks_how_it_ended():
+    with child() as other:
+        name = other.stdout.readline().strip()
+        other.kill()
+        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)  # it stays a zombie
+        assert is_gone(name)
+
+
+def test_one_whose_first_thread_alone_has_ended_is_there(monkeypatch):
+    name = own_process()
+    began = int(name.split()[3])
+    monkeypatch.setattr(process, "_stat", lambda pid: ("Z", 2, began))
+    assert not is_gone(name)
+    monkeypatch.setattr(process, "_stat", lambda pid: ("Z", 1, began))
+    assert is_gone(name)
 
 
 def test_one_whose_number_another_has_now_is_gone():

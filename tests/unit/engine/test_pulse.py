@@ -7,6 +7,7 @@ import pytest
 
 from tests.unit.engine.rig import LoopClock, Rig, virtually
 from tickwell.domain.event import StepFailed, StepRecovered
+from tickwell.domain.seconds import Seconds
 from tickwell.domain.trigger import Every
 from tickwell.domain.worker import Pulse as Answer
 from tickwell.engine.pulse import Pulse
@@ -25,13 +26,13 @@ class Silent(MemoryStore):
 
 @pytest.mark.parametrize(("ttl", "beat"), [(30.0, 10.0), (6.0, 2.0), (60.0, 5.0)])
 def test_the_second_of_two_beats_is_in_time(ttl, beat):
-    settings = Settings(store="memory://", ttl=ttl, beat=beat)
+    settings = Settings(store="memory://", ttl=Seconds(ttl), beat=Seconds(beat))
     pulse = Pulse(MemoryStore(), ManualClock(), settings, lambda: None, lambda *_: None)
     assert beat + 2 * pulse.patience < 0.9 * ttl
 
 
 async def test_a_beat_that_is_not_answered_fails_and_says_so():
-    settings = Settings(store="memory://", ttl=0.6, beat=0.1)
+    settings = Settings(store="memory://", ttl="600ms", beat="100ms")
     pulse = Pulse(Silent(), ManualClock(), settings, lambda: None, lambda *_: None)
     with pytest.raises(StoreUnavailable, match=r"not answered a beat for 0\.2 s"):
         await pulse.step()

@@ -6,9 +6,10 @@ from tests.unit.engine.rig import Rig
 from tickwell.domain.event import Recovered, WorkerLost
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Outcome, decide
-from tickwell.domain.policy import Timeout
+from tickwell.domain.policy import LOST_BUDGET, MANY_LOST, RETURN_BUDGET, Timeout
 from tickwell.engine.process import own_process
 from tickwell.errors import StoreUnavailable
+from tickwell.ports.records import ClaimRequest
 
 #: A process of this machine with a number that Linux never counts to.
 BOOT, NAMESPACE, _, BEGAN = own_process().split()
@@ -19,7 +20,7 @@ NOBODY = f"{BOOT} {NAMESPACE} {2**22 + 1} {BEGAN}"
 async def scene():
     """A worker that has claimed something, and a reaper of another process."""
     rig = Rig(ttl=30, beat=10, sweep=5)
-    rig.id = await rig.request(await rig.add(timeout=Timeout(soft=5000, hard=8000)))
+    rig.id = await rig.request(await rig.add(timeout=Timeout(soft="5s", hard="8s")))
     rig.executor.hold("quick")
     await rig.beat()
     await rig.worker.step()
@@ -176,3 +177,69 @@ async def test_that_of_another_machine_is_not(scene):
     known.worker = replace(known.worker, process=NOBODY, host="elsewhere")
     await scene.reaper.step()
     assert scene.heard(WorkerLost) == []
+
+
+async def lose_all(rig):
+    """Everything that is queued is claimed by a worker that goes away with it."""
+    await rig.beat()
+    await rig.memory.claim(
+        ClaimRequest(
+            worker=rig.worker.id,
+            claim_id="all",
+            now=rig.clock.now(),
+            lead=0,
+            limit=1000,
+            queues=("default",),
+            abilities=frozenset({"call:quick"}),
+        )
+    )
+    rig.memory.tables.workers.clear()
+    while await rig.reaper.step() == 0.0:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("attempts", "batch", "blamed"),
+    [
+        (MANY_LOST - 1, 500, True),
+        (MANY_LOST, 500, False),
+        (MANY_LOST + 3, MANY_LOST, False),  # the rest of them in a batch of their own
+    ],
+)
+async def test_those_that_are_lost_in_a_crowd_are_not_blamed(attempts, batch, blamed):
+    rig = Rig(batch=batch)
+    job = await rig.add()
+    ids = [await rig.request(job) for _ in range(attempts)]
+    await lose_all(rig)
+    counts = {(one.lost, one.returned) for one in [await rig.one(id) for id in ids]}
+    assert counts == {(1, 0) if blamed else (0, 1)}
+
+
+async def test_one_past_its_own_deadline_is_blamed_in_any_crowd():
+    rig = Rig()
+    job = await rig.add(timeout=Timeout(soft="1s", hard="1s"))
+    ids = [await rig.request(job) for _ in range(MANY_LOST)]
+    rig.executor.hold("quick")
+    await rig.beat()
+    await rig.worker.step()
+    await rig.clock.advance(70)
+    await rig.beat()
+    await rig.reaper.step()
+    assert {(await rig.one(id)).lost for id in ids} == {1}
+
+
+async def test_one_that_kills_its_worker_dies_although_it_always_runs_in_a_crowd():
+    rig = Rig()
+    job = await rig.add()
+    poison, rounds = await rig.request(job), 0
+    while await rig.state(poison) is not State.DEAD:
+        for _ in range(MANY_LOST):
+            await rig.request(job)
+        await lose_all(rig)
+        rounds += 1
+        await rig.clock.advance(3600)
+        await rig.beat()
+        await rig.memory.promote(rig.clock.now(), 0, 1000)
+    one = await rig.one(poison)
+    assert [each.outcome for each in one.attempts] == [OutcomeKind.LOST] * rounds
+    assert (rounds, one.reason) == (RETURN_BUDGET + LOST_BUDGET, "lost 3 times")

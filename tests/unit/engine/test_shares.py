@@ -121,6 +121,7 @@ async def test_a_worker_that_has_just_started_keeps_to_the_limit_of_a_project():
     rig = Rig(slots=10, lead=0.0)
     await limit(rig, "loud", 2)
     await crowd(rig, 30)
+    await rig.worker.recall.look()
     rig.store.before["get_record"] = 1
     with pytest.raises(StoreUnavailable):
         await rig.worker.step()

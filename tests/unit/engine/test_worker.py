@@ -1,11 +1,16 @@
+import asyncio
+import contextlib
+
 import pytest
 
 from tests.unit.engine.rig import Rig
-from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.execution import BY_NEWER_FIRE, OutcomeKind, State
+from tickwell.domain.gate import Overlap
 from tickwell.domain.outcome import Outcome
+from tickwell.domain.trigger import Every
 from tickwell.engine.lane import AHEAD
 from tickwell.errors import StoreUnavailable
-from tickwell.testing.executors import FakeExecutor
+from tickwell.testing.executors import FakeExecutor, succeeds
 
 
 async def test_it_starts_what_is_due(rig):
@@ -135,7 +140,51 @@ async def test_a_cancel_request_stops_the_attempt(rig):
     await rig.beat()
     await rig.settle()
     await rig.reporter.step()
-    assert await rig.state(id) is State.CANCELLED
+    one = await rig.one(id)
+    assert (one.state, one.reason, one.error) == (State.CANCELLED, *["cancelled on request"] * 2)
+
+
+async def fire_and_start(rig):
+    """The next fire comes; the worker hears of it, and starts what it may."""
+    await rig.clock.advance(1)
+    await rig.engine._loops["planner"].service.step()
+    await rig.beat()
+    await rig.settle()
+    await rig.reporter.step()
+    await rig.worker.step()
+    await rig.settle()
+
+
+async def test_an_attempt_that_a_newer_fire_cancelled_says_so(rig):
+    await rig.add(trigger=Every("1s"), overlap=Overlap.CANCEL_RUNNING)
+    rig.executor.hold("quick")
+    await rig.beat()
+    for _ in range(2):
+        await fire_and_start(rig)
+    first, second = [await rig.one(call.id) for call in rig.executor.calls]
+    assert (first.state, second.state) == (State.CANCELLED, State.RUNNING)
+    assert (first.reason, first.error) == (BY_NEWER_FIRE, BY_NEWER_FIRE)
+    assert [one.error for one in first.attempts] == [BY_NEWER_FIRE]
+
+
+async def test_a_newer_fire_waits_for_a_handler_that_takes_its_time_to_stop(rig):
+    let_go = asyncio.Event()
+
+    async def stubborn(_claim):
+        while not let_go.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await let_go.wait()
+        return succeeds()
+
+    await rig.add(trigger=Every("1s"), overlap=Overlap.CANCEL_RUNNING)
+    rig.executor.script("quick", stubborn)
+    await rig.beat()
+    for _ in range(3):
+        await fire_and_start(rig)
+    assert len(rig.executor.calls) == 1
+    let_go.set()
+    await fire_and_start(rig)
+    assert len(rig.executor.calls) > 1
 
 
 async def test_a_cancel_request_for_a_task_that_has_not_begun_frees_its_slot(rig):

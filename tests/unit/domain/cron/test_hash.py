@@ -79,7 +79,7 @@ def test_windows_that_no_choice_can_meet_are_refused():
 
 
 def test_the_rest_of_the_trigger_is_kept():
-    trigger = Cron("H 9 * * *", "Europe/Rome", dst_gap="skip", max_runs=3, jitter=5)
+    trigger = Cron("H 9 * * *", "Europe/Rome", dst_gap="skip", max_runs=3, jitter="5ms")
     changed = trigger.bound("x")
     assert (changed.tz, changed.dst_gap, changed.max_runs, changed.jitter) == (
         "Europe/Rome",

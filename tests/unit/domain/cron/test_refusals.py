@@ -51,7 +51,19 @@ from tickwell.errors import InvalidTrigger
         ("* * * *\n*", "cron", "control"),
         ("\u0661 * * * *", "cron", "non-ASCII"),
         ("\ud800 * * * *", "cron", "non-ASCII"),
-        ("H(5-1) * * * *", "cron.minute", "runs backwards"),
+        ("H(5-1) * * * *", "cron.minute", "runs backwards. For example: H(5-59) or H(0-1)"),
+        ("0 22-2 * * *", "cron.hour", "22-2 runs backwards. For example: 22-23,0-2"),
+        ("0 23-0 * * *", "cron.hour", "For example: 23,0"),
+        ("0 22-2/2 * * *", "cron.hour", "For example: 22,0,2"),
+        ("* * * nov-feb *", "cron.month", "For example: nov-dec,jan-feb"),
+        ("* * * * fri-mon", "cron.day-of-week", "For example: fri-sat,sun-mon"),
+        ("* * 28-3 * *", "cron.day-of-month", "For example: 28-31,1-3"),
+        ("0 9 * * * 2026", "cron.day-of-week", "2026, a year"),
+        ("0 9 * * ? 2026-2027", "cron.day-of-week", 'use dialect="aws"'),
+        ("0 10 ? * MON-FRI *", "cron.hour", 'use dialect="aws"'),
+        ("0 0 9 ? * 2-6 2026", "cron", 'use dialect="quartz"'),
+        ("TZ=Europe/Rome 0 9 * * *", "cron", 'Write "0 9 * * *" with tz="Europe/Rome"'),
+        ("CRON_TZ=UTC 0 9 * * *", "cron", 'with tz="UTC"'),
         ("H(5) * * * *", "cron.minute", "without a range"),
         ("H/61 * * * *", "cron.minute", "step '61'"),
         ("H(0-9)/11 * * * *", "cron.minute", "step '11'"),
@@ -62,7 +74,7 @@ def test_refused_with_field_and_reason(expr, field, reason):
     with pytest.raises(InvalidTrigger) as caught:
         Cron(expr)
     assert caught.value.field == field
-    assert reason in caught.value.reason
+    assert reason in str(caught.value)
     assert caught.value.hint
 
 
@@ -119,3 +131,31 @@ def test_words_for_the_clock_changes_are_checked():
 def test_equal_expressions_share_one_parsed_object():
     assert parse("0  9 * * mon-fri") is parse("0 9 * * mon-fri")
     assert Cron("0 9 * * *", "Europe/Rome")._rule is Cron("0 9 * * *")._rule
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expr", "field", "reason"),
+    [
+        ("quartz", "0 9 ? * 2-6", "cron", "5 fields; Quartz has 6 or 7"),
+        ("aws", "0 9 ? * 2-6", "cron", "5 fields; EventBridge has 6"),
+        ("celery", "0 0 9 * * 1", "cron", "6 fields; Celery has 5"),
+        ("quartz", "0 0 9 1 * 2", "cron.day-of-week", "takes one of day-of-month and day-of-week"),
+        ("aws", "0 9 ? * 0 *", "cron.day-of-week", "0 is outside 1-7, where 1 is Sunday"),
+        ("celery", "0 9 * * 7", "cron.day-of-week", "7 is outside 0-6, where 0 is Sunday"),
+        ("celery", "5/10 9 * * *", "cron.minute", "step without a range"),
+        ("celery", "0 9 L * *", "cron.day-of-month", "'l'"),
+        ("celery", "0 9 ? * *", "cron.day-of-month", "'?'"),
+        ("aws", "0 9 29 2 ? 2027", "cron.year", "no year"),
+        ("aws", "0 9 1 1 ? 2030-2027", "cron.year", "runs backwards"),
+        ("aws", "0 9 1 1 ? 1066", "cron.year", "outside 1970-2199"),
+        ("aws", "0 9 1 1 ? 2027/0", "cron.year", "step '0'"),
+        ("quartz", "0 0 9 ? * SAT-MON/9", "cron.day-of-week", "step '9'"),
+        ("windows", "0 9 * * *", "dialect", "cannot be 'windows'"),
+        ("aws", 5, "cron", "is a string"),
+    ],
+)
+def test_refused_in_other_dialects(dialect, expr, field, reason):
+    with pytest.raises(InvalidTrigger) as caught:
+        Cron(expr, dialect=dialect)
+    assert caught.value.field == field
+    assert reason in str(caught.value)

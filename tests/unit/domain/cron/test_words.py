@@ -2,7 +2,7 @@
 
 import pytest
 
-from tickwell.domain.trigger import Cron
+from tickwell.domain.trigger import Cron, Every
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_an_unbound_hash_is_said():
 def test_either_day_field_is_said_aloud():
     (warning,) = Cron("0 0 13 * 5").warnings()
     assert "either one matches" in warning
-    (warning,) = Cron("0 0 */2 * 5").warnings()
+    warning, _ = Cron("0 0 */2 * 5").warnings()
     assert "only when both match" in warning
 
 
@@ -93,3 +93,78 @@ def test_wildcards_with_an_hour_are_warned_about_too():
 )
 def test_without_a_trap_there_is_no_warning(expr, zone):
     assert Cron(expr, zone).warnings() == []
+
+
+@pytest.mark.parametrize(
+    ("expr", "warning"),
+    [
+        (
+            "*/7 * * * *",
+            "minute */7 begins anew with each hour: 0 follows 56 after 4 minutes; Every",
+        ),
+        ("*/40 * * * *", "0 follows 40 after 20 minutes"),
+        ("*/59 * * * *", "0 follows 59 after 1 minute;"),
+        (
+            "0 */5 * * *",
+            'hour */5 begins anew with each day: 0 follows 20 after 4 hours; Every("5h")',
+        ),
+        ("0 0 */2 * *", "begins anew with each month, so its last step may be shorter"),
+        ("0 0 1 */5 *", "month */5 begins anew with each year: 1 follows 11 after 2 months"),
+        ("0 0 31 * *", "day 31 is missing in 5 of 12 months: it does not run then; L is the last"),
+        ("0 0 30,15 * *", "day 30 is missing in 1 of 12 months"),
+        ("0 0 31 1,4 *", "day 31 is missing in 1 of 2 months"),
+        ("0 0 29 2 *", "day 29 is missing in most years"),
+        (
+            "0 0 9 ? * 2-6",
+            "day-of-week 2-6 is Tuesday to Saturday, as cron counts from Sunday, 0; Q",
+        ),
+    ],
+)
+def test_what_surprises_is_said(expr, warning):
+    assert [each for each in Cron(expr).warnings() if warning in each]
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        *("*/5 * * * *", "*/30 * * * * *", "0 */6 * * *", "0 0 1 */3 *", "0 0 28 * *"),
+        *("0 0 31 1 *", "0 0 L * *", "0 0 29-31 * *", "0 9 ? * mon", "5/7 * * * *"),
+    ],
+)
+def test_what_does_not_surprise_is_not_warned_of(expr):
+    assert Cron(expr).warnings() == []
+
+
+def test_weeks_count_from_a_thursday():
+    (warning,) = Every("2w").warnings()
+    assert "fires on a Thursday at 00:00 UTC" in warning
+    assert Every("1w", phase="1h").warnings() == []
+    assert Every("1w", after="finish").warnings() == []
+    assert Every("1d").warnings() == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expr", "words"),
+    [
+        ("quartz", "0 0 9 ? * 2-6", "at 09:00 on Monday to Friday, UTC (read as Quartz has it)"),
+        (
+            "aws",
+            "cron(0 9 ? * 6L 2027)",
+            "at 09:00 on the last Friday of the month in 2027, UTC (re",
+        ),
+        ("quartz", "0 0 9 ? * L", "at 09:00 on Saturday, UTC"),
+        ("quartz", "0 0 9 LW * ?", "on the last working day of the month"),
+        ("quartz", "0 0 9 ? * FRI#3", "on the third Friday of the month"),
+        (
+            "celery",
+            "0 9 13 * fri",
+            "on day 13 of the month, and only on Friday, UTC (read as Celery",
+        ),
+        ("celery", "0 22-2 * * sunday", "on Sunday"),
+    ],
+)
+def test_other_dialects_are_said_as_they_are_read(dialect, expr, words):
+    trigger = Cron(expr, dialect=dialect)
+    assert words in trigger.explain()
+    assert trigger.warnings() == []
+    assert trigger.bound("job") == trigger

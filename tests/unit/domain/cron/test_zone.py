@@ -1,12 +1,14 @@
 """Offset changes found by probing are those that zoneinfo knows."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from tickwell.domain.cron.wall import wall
 from tickwell.domain.cron.zone import changes
+from tickwell.domain.trigger import Calendar, CalendarEvery, Cron, Window
+from tickwell.errors import InvalidTrigger
 
 #: Among them the shortest time that any zone keeps an offset: a week less an hour.
 ZONES = ["America/Recife", "Asia/Gaza", "Europe/Berlin", "America/St_Johns", "Africa/Casablanca"]
@@ -46,3 +48,19 @@ def test_spans_follow_on_each_other_across_blocks(name):
 def test_one_object_for_a_zone_and_its_rules():
     assert wall("Europe/Rome", "shift", "first") is wall("Europe/Rome", "shift", "first")
     assert wall("Europe/Rome", "shift", "first") is not wall("Europe/Rome", "skip", "first")
+
+
+@pytest.mark.parametrize("tz", [ZoneInfo("Europe/Rome"), "Europe/Rome"])
+def test_a_zone_may_be_an_object(tz):
+    anchor = datetime(2026, 1, 31, 9)  # noqa: DTZ001 - wall time
+    assert Cron("0 9 * * *", tz).tz == "Europe/Rome"
+    assert Cron("0 9 * * *", tz=tz) == Cron("0 9 * * *", tz="Europe/Rome")
+    assert CalendarEvery(months=1, anchor=anchor, tz=tz).tz == "Europe/Rome"
+    assert Window("mon", tz=tz).tz == "Europe/Rome"
+    assert Calendar("days", ["2026-12-25"], tz=tz).tz == "Europe/Rome"
+    assert Cron("0 9 * * *", UTC).tz == "UTC"
+
+
+def test_an_object_without_a_name_is_refused():
+    with pytest.raises(InvalidTrigger, match="given by name"):
+        Cron("0 9 * * *", timezone(timedelta(hours=1)))

@@ -154,7 +154,7 @@ def test_what_is_wrong_is_named_by_its_path(document, field):
 
 def test_an_unknown_field_is_told_the_known_ones():
     with pytest.raises(
-        InvalidTrigger, match=r"timezone: unknown field\. The fields here are cron, tz"
+        InvalidTrigger, match=r"timezone: unknown field\. The fields here are cron, dialect, tz"
     ):
         trigger_from_document({"cron": "* * * * *", "timezone": "Europe/Rome"})
 

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 
 from tickwell.domain.trigger import format_duration, parse_duration
+from tickwell.domain.trigger.duration import Millis, read_duration
 from tickwell.errors import InvalidTrigger
 
 
@@ -29,7 +30,10 @@ from tickwell.errors import InvalidTrigger
         ("PT1,25S", 1_250),
         (timedelta(minutes=5), 300_000),
         (timedelta(microseconds=1_999), 1),
-        (1234, 1234),
+        (Millis(1234), 1234),
+        ("1.5h", 5_400_000),
+        ("0.5s", 500),
+        ("1h0.5m", 3_630_000),
     ],
 )
 def test_read(text, millis):
@@ -39,7 +43,23 @@ def test_read(text, millis):
 @pytest.mark.parametrize(
     "text",
     [
-        *("", " ", "5", "m", "5x", "5m3h", "-5m", "1.5h", "5 m", "P", "PT", "P1M", "P1Y", "P1DT"),
+        *(
+            "",
+            " ",
+            "5",
+            "m",
+            "5x",
+            "5m3h",
+            "-5m",
+            "0.5ms",
+            ".5s",
+            "5 m",
+            "P",
+            "PT",
+            "P1M",
+            "P1Y",
+            "P1DT",
+        ),
         *(
             "5m" * 100,
             "9" * 60 + "d",
@@ -76,3 +96,33 @@ def test_refused(text):
 def test_written(millis, text):
     assert format_duration(millis) == text
     assert parse_duration(text) == millis
+
+
+@pytest.mark.parametrize(
+    ("number", "readings"),
+    [
+        (300, '"300s" for seconds or "300ms" for milliseconds'),
+        (0, '"0s" for seconds or "0ms" for milliseconds'),
+        (2.0, '"2s" for seconds or "2ms" for milliseconds'),
+        (1.5, '"1.5s" for seconds'),
+    ],
+)
+def test_a_bare_number_is_refused_with_both_readings(number, readings):
+    with pytest.raises(InvalidTrigger) as in_code:
+        parse_duration(number, field="period")
+    assert str(in_code.value) == (
+        f"period: must have a unit; got {number:g}. Write {readings}, or pass a timedelta"
+    )
+    for written in (number, f"{number:g}"):
+        with pytest.raises(InvalidTrigger) as in_a_document:
+            read_duration(written, field="period")
+        assert str(in_a_document.value) == (
+            f"period: must have a unit; got {number:g}. Write {readings}"
+        )
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), float("nan"), float("inf"), -0.5])
+def test_a_number_that_no_unit_makes_a_duration_is_refused(number):
+    for read in (parse_duration, read_duration):
+        with pytest.raises(InvalidTrigger, match="must be between 0 and 100 years"):
+            read(number)

@@ -6,6 +6,7 @@ import pytest
 
 from tickwell.clock import to_millis
 from tickwell.domain.trigger import Calendar, Cron, Every, Once, OnDemand, Trigger, Union, Window
+from tickwell.domain.trigger.duration import Millis
 from tickwell.errors import InvalidTrigger
 
 AT = datetime(2026, 11, 15, 9, tzinfo=UTC)
@@ -80,7 +81,7 @@ def test_what_one_member_leaves_out_another_may_fire():
         (Every("5m", after="finish"), Every("1h")),
         (Every("5m", max_runs=2), Every("1h")),
         (Every("5m", jitter="1s"), Every("1h")),
-        tuple(Every(1000 + n) for n in range(65)),
+        tuple(Every(Millis(1000 + n)) for n in range(65)),
     ],
 )
 def test_what_cannot_be_joined_is_refused(members):
@@ -145,5 +146,5 @@ def test_one_window_or_calendar_needs_no_tuple():
 
 
 def test_jitter_is_kept_as_milliseconds():
-    for jitter in ("30s", timedelta(seconds=30), 30_000):
+    for jitter in ("30s", timedelta(seconds=30), "30000ms"):
         assert Cron("* * * * *", jitter=jitter).jitter == 30_000

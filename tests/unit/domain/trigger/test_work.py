@@ -7,6 +7,7 @@ import pytest
 
 from tickwell.clock import NEVER
 from tickwell.domain.trigger import Cron, Every, Trigger, Union, Window, trigger_from_document, work
+from tickwell.domain.trigger.duration import Millis
 from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.work import READING, SEARCH, Spent, Work
 from tickwell.errors import InvalidTrigger
@@ -136,7 +137,7 @@ def test_what_takes_too_long_to_search_is_refused_with_a_remedy():
 
 def test_members_are_counted_through_all_levels():
     def group(start: int) -> Union:
-        return Union(*(Every(1000 + start + n) for n in range(60)), within=[Window("mon")])
+        return Union(*(Every(Millis(1000 + start + n)) for n in range(60)), within=[Window("mon")])
 
     with pytest.raises(InvalidTrigger, match="128 triggers in all"):
         Union(group(0), group(60), group(120))

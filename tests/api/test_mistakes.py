@@ -1,0 +1,58 @@
+"""A body with several mistakes is answered with all of them."""
+
+WRONG = {
+    "name": "",
+    "trigger": {"cron": "61 * * * *"},
+    "target": {"http": {"url": "ftp://example.com", "method": "FETCH", "timeout": 30}},
+    "priority": 50,
+    "retry": {"max_attempts": 0, "delay": 5},
+    "colour": "red",
+}
+POINTERS = {
+    "/name",
+    "/trigger/cron",
+    "/target/http/url",
+    "/target/http/method",
+    "/target/http/timeout",
+    "/priority",
+    "/retry/max_attempts",
+    "/retry/delay",
+    "/colour",
+}
+
+
+async def test_each_mistake_is_answered_with_its_pointer(http):
+    answer = await http.post("/jobs", json=WRONG)
+    assert answer.status_code == 422
+    problem = answer.json()
+    assert {each["pointer"] for each in problem["errors"]} == POINTERS
+    assert len(problem["errors"]) == len(POINTERS)
+    assert problem["detail"].endswith("; and 8 more, see errors")
+    assert (await http.get("/jobs")).json()["items"] == []
+
+
+async def test_also_in_a_batch_and_in_a_patch(world, http):
+    answer = await http.post("/jobs/batch", json={"jobs": [WRONG]})
+    pointers = {each["pointer"] for each in answer.json()["errors"]}
+    assert pointers == {f"/jobs/0{pointer}" for pointer in POINTERS}
+    await world.add("a")
+    patch = {"priority": 50, "retry": {"max_attempts": 0, "delay": 5}}
+    answer = await http.patch("/jobs/a", json=patch, headers={"If-Match": "*"})
+    pointers = {each["pointer"] for each in answer.json()["errors"]}
+    assert pointers == {"/priority", "/retry/max_attempts", "/retry/delay"}
+
+
+async def test_a_duration_without_a_unit_is_refused_everywhere(http):
+    for document in (
+        {"ttl": 300},
+        {"timeout": {"hard": 300}},
+        {"misfire": {"grace": 300}},
+        {"retention": {"age": 300}},
+        {"trigger": {"every": 300}},
+        {"trigger": {"every": "5m", "jitter": 300}},
+    ):
+        job = {"name": "a", "trigger": {"on_demand": True}, "target": {"call": {"handler": "x"}}}
+        answer = await http.post("/jobs", json=job | document)
+        (error,) = answer.json()["errors"]
+        assert error["detail"] == "must have a unit; got 300"
+        assert error["hint"] == 'Write "300s" for seconds or "300ms" for milliseconds'
