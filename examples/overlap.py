@@ -16,7 +16,7 @@ from tickwell import Every, Overlap, Run, Scheduler, Settings
 from tickwell.clock import to_millis
 
 # Beats are when a running attempt hears that it is to stop: often, for this example.
-scheduler = Scheduler("memory://", settings=Settings(beat=0.1))
+scheduler = Scheduler("memory://", settings=Settings(beat="100ms"))
 begin = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=4)
 fires = Every("500ms", start=begin, until=begin + timedelta(seconds=1.5))
 ended: Counter[str] = Counter()

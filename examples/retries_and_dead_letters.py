@@ -20,7 +20,7 @@ printer_is_on = False
 ended: asyncio.Queue[State] = asyncio.Queue()
 
 
-@scheduler.job(retry=Retry(max_attempts=3, backoff=Backoff.FIXED, delay=200, jitter=0))
+@scheduler.job(retry=Retry(max_attempts=3, backoff=Backoff.FIXED, delay="200ms", jitter=0))
 async def print_invoice(run: Run, number: int) -> None:
     """What it raises is recorded; the next attempt has the same id and a higher number."""
     if not printer_is_on:

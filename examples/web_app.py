@@ -4,7 +4,7 @@ In production: `uvicorn web_app:app --workers 4`. Each worker has a scheduler on
 and every fire still runs once. Run as a script, this asks the application what a browser would;
 `pip install httpx` for that.
 
-It prints:
+Run again, it asks for the same run by its key, which has ended: no second mail is sent. It prints:
     202 queued
     welcome mail to user 7
     the run succeeded
@@ -19,7 +19,6 @@ from tickwell import Cron, Scheduler
 
 scheduler = Scheduler("sqlite:///web_app.db", app="shop")
 app = FastAPI(lifespan=scheduler.lifespan)
-rests = asyncio.Event()
 
 
 @scheduler.job()
@@ -31,12 +30,6 @@ async def send_welcome(user_id: int) -> None:
 @scheduler.job(Cron("0 3 * * *", tz="Europe/Rome"))
 async def nightly_report() -> None:
     """At three in the morning, in one of the workers."""
-
-
-@scheduler.on("idle")
-async def rest() -> None:
-    """Nothing is left to do, for now."""
-    rests.set()
 
 
 @app.post("/users/{user_id}", status_code=202)
@@ -59,11 +52,9 @@ async def main() -> None:
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://shop") as browser,
     ):
-        await rests.wait()
-        rests.clear()
         answer = await browser.post("/users/7")
         print(answer.status_code, answer.json()["state"])
-        await rests.wait()
+        await scheduler.wait(answer.json()["execution"])
         run = await browser.get(f"/runs/{answer.json()['execution']}")
         print(f"the run {run.json()['state']}")
 
