@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 from statistics import median
 
-LIMIT = 300
+#: A file this long is looked at twice: it may be one concept, or two.
+LIMIT = 500
 SOURCE = Path(__file__).parent.parent / "src"
 
 
@@ -27,7 +28,7 @@ def main() -> int:
     found = lengths()
     print(f"{len(found)} files, median {median(found.values()):.0f} lines, limit {LIMIT}")
     for name, lines in too_long().items():
-        print(f"src/{name}: {lines} lines; split it by noun")
+        print(f"src/{name}: {lines} lines; is it still one concept?")
     return 1 if too_long() else 0
 
 

@@ -17,6 +17,7 @@ from tickwell.clock import wall_millis
 from tickwell.domain.gate import Overlap
 from tickwell.domain.share import PROJECT_KIND, PROJECT_PLACE
 from tickwell.domain.trigger import Every, Once
+from tickwell.domain.trigger.duration import Millis
 from tickwell.executors.run import Run
 from tickwell.ports.records import Record
 
@@ -57,7 +58,7 @@ async def fairness(where: str, kind: str, crowd: int, seconds: int) -> dict[str,
         loud = (replace(make_job(n, "one_of_many", at, now), project="loud") for n in range(crowd))
         await add_jobs(store, loud, now)
     now = wall_millis()
-    few = make_job(crowd, "note", Every(PERIOD), now)
+    few = make_job(crowd, "note", Every(Millis(PERIOD)), now)
     await add_jobs(store, [replace(few, project="quiet", overlap=Overlap.ALLOW)], now)
     engine = make_engine(store, {"note": note, "one_of_many": one_of_many}, where)
     await engine.start()

@@ -14,6 +14,7 @@ from typing import Any
 from bench.ours.process import add_jobs, make_engine, make_job, open_store, run
 from tickwell.clock import wall_millis
 from tickwell.domain.trigger import Cron, Every, Once, Trigger
+from tickwell.domain.trigger.duration import Millis
 from tickwell.executors.run import Run
 
 #: Seconds from the start to the first instant, as for the peer.
@@ -28,7 +29,7 @@ def triggers(kind: str, jobs: int, first: int, seconds: int) -> list[Trigger]:
     if kind == "spread":
         begin, end = (datetime.fromtimestamp(at, UTC) for at in (first, first + seconds))
         phases = [1000 * number // jobs for number in range(jobs)]
-        return [Every("1s", phase=phase, start=begin, until=end - _MS) for phase in phases]
+        return [Every("1s", phase=Millis(phase), start=begin, until=end - _MS) for phase in phases]
     begin, end = (datetime.fromtimestamp(at, UTC) for at in (first, first + seconds - 1))
     one: Trigger = Once(begin) if kind == "once" else Cron("* * * * * *", start=begin, until=end)
     return [one] * jobs
