@@ -174,7 +174,7 @@ def make_engine(
     shared = store.name.startswith("memory:")  # no second handle can see its data
     random = ENTROPY
     runs = Executions(store, clock, random, lambda: None)
-    relay = Relay(store, clock, runs)
+    relay = Relay(store, clock, runs, sweep=settings.sweep)
     engine = Engine(
         store,
         make_executor(store, handlers, clock, settings),

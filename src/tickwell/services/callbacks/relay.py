@@ -38,9 +38,10 @@ from tickwell.services.recall import Recall
 #: News that wait to be told, and batches of reports that wait to be looked at; the oldest go
 #: first, and are found again by the sweep.
 MOST, MOST_BATCHES = 10_000, 100
-#: Seconds between two sweeps; milliseconds that one looks back, and from when on.
-SWEEP = 60.0
-BACK, SETTLED = 600_000, 10_000
+#: Seconds between two sweeps, at least; how many of them one looks back; milliseconds after which
+#: an end is looked at.
+SWEEP, SWEEPS_BACK = 60.0, 10
+SETTLED = 10_000
 #: Executions that a sweep looks at in one project.
 LOOKED_AT = 1000
 _ENDED = frozenset({State.SUCCEEDED, State.DEAD})
@@ -56,7 +57,9 @@ class Relay:
 
     name = "callbacks"
 
-    def __init__(self, store: RelayStore, clock: Clock, executions: Executions) -> None:
+    def __init__(
+        self, store: RelayStore, clock: Clock, executions: Executions, *, sweep: float = SWEEP
+    ) -> None:
         self.wake: Callable[[], None] = lambda: None
         self._store = store
         self._clock = clock
@@ -67,6 +70,7 @@ class Relay:
         self._projects: Recall[str, frozenset[str]] = Recall(clock)
         self._callbacks: Recall[str, list[Callback]] = Recall(clock)
         self._names: Recall[tuple[str, str], str | None] = Recall(clock)
+        self._every = max(SWEEP, sweep)
         self._swept_at = clock.monotonic()
         self._leave: Callable[[], None] = lambda: None
 
@@ -91,12 +95,12 @@ class Relay:
             await self._tell(news)
             if self._news and self._news[0] is news:
                 self._news.popleft()  # only now: a store that is away loses none
-        left = self._swept_at + SWEEP - self._clock.monotonic()
+        left = self._swept_at + self._every - self._clock.monotonic()
         if left > 0:
             return left
         await self._sweep()
         self._swept_at = self._clock.monotonic()
-        return SWEEP
+        return self._every
 
     async def _gather(self) -> None:
         """Most projects have no callbacks, and of theirs nothing is made here.
@@ -165,16 +169,16 @@ class Relay:
 
     async def _sweep(self) -> None:
         """One process a minute, for all."""
-        now = self._clock.now()
+        now, period = self._clock.now(), int(self._every * 1000)
         projects = await self._places()
         if not projects:
             return
         turn = Record(
             kind=_SWEEP,
             project=PLATFORM,
-            key=str(now // int(SWEEP * 1000)),
+            key=str(now // period),
             document={},
-            expires_at=now + 10 * int(SWEEP * 1000),
+            expires_at=now + SWEEPS_BACK * period,
         )
         if await self._store.put_record(turn, now, 0):
             for project in projects:
@@ -183,7 +187,8 @@ class Relay:
     async def _look_at(self, project: str, now: int) -> None:
         callbacks = await self._read(project)
         senders = {callback.id for callback in callbacks}
-        where = ExecutionFilter(project=project, states=_ENDED, since=now - BACK)
+        back = now - int(SWEEPS_BACK * self._every * 1000)
+        where = ExecutionFilter(project=project, states=_ENDED, since=back)
         cursor, seen = None, 0
         while callbacks and seen < LOOKED_AT:
             page = await self._store.list_executions(where, cursor, 100)
