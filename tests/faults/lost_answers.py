@@ -1,6 +1,7 @@
 """A server carries something out and its answer never comes: asked again, nothing is twice."""
 
 from tests.faults.postgres.load import add_load, judge_load
+from tests.processes.child import until
 
 SECONDS = 4
 
@@ -23,9 +24,10 @@ def judged(site, processes, proxy, number, is_answer=lambda _: True):
     agents = [processes.agent(site.orders()) for _ in range(2)]
     proxy.down.loses = lose_each(number, is_answer)
     add_load(site, SECONDS)
+    # A driver repeats some reads by itself, and a busy machine asks for much at once: which lost
+    # answer is the first that a service notices is not known, only that there is one.
+    until(lambda: any(agent.heard("StepFailed") for agent in agents), what="a lost answer noticed")
     history = judge_load(site)
-    failed = {line["service"] for agent in agents for line in agent.heard("StepFailed")}
-    assert failed, "the lost answers hurt nobody"
     # A lost answer costs no attempt: nobody was lost.
     assert {call.attempt for call in history.calls} == {1}
     assert len(history.calls) == site.expected
