@@ -253,3 +253,14 @@ def test_a_dialect(tickwell, either):
     assert edited["trigger"] == {"cron": "0 0 10 ? * 2-6", "dialect": "quartz"}
     words = tickwell("cron", "explain", "0 9 ? * 2-6 *", "--dialect", "aws").out
     assert words.startswith("At 09:00 on Monday to Friday, UTC (read as EventBridge has it).")
+
+
+def test_a_handler_that_no_live_worker_has_is_noted_and_saved(tickwell, either):
+    added = tickwell("jobs", "add", "report", "--every", "1h", "--call", "send_report")
+    assert added.code == 0, added.err
+    note = "no live worker serves queue 'default'; executions wait until one does"
+    assert f"Note: {note}." in added.err
+    assert ["note", note] in tickwell("jobs", "show", "report").rows
+    assert tickwell("jobs", "show", "report", "--json").json["warnings"] == [note]
+    edited = tickwell("jobs", "edit", "report", "--call", "send_other")
+    assert f"Note: {note}." in edited.err

@@ -153,6 +153,12 @@ async def test_a_parked_execution_says_why(house):
     assert why in (await (await house.login()).see("/")).text
 
 
+async def test_the_page_of_a_job_names_a_handler_that_no_live_worker_has(house):
+    id = await house.add("train", target={"call": {"handler": "train_recommender"}})
+    text = html.unescape((await (await house.login()).see(f"/jobs/{id}")).text)
+    assert "no live worker serves queue 'default'; executions wait until one does" in text
+
+
 async def test_secrets_are_offered_by_name_to_those_who_may_list_them(house):
     await house.administration.secrets.set(OWNER, "shop-token", "canary-of-a-secret")
     page = await (await house.login()).see("/jobs/new")

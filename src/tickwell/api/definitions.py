@@ -20,7 +20,7 @@ from tickwell.services.paced import Pace
 from tickwell.services.savable import require_savable
 
 #: What the service says of a job, and nobody writes.
-READ_ONLY = UNWRITTEN | {"next_fire_time", "cursor", "edited"}
+READ_ONLY = UNWRITTEN | {"next_fire_time", "cursor", "edited", "warnings"}
 #: What says whether a job fires; a flat document may say it by `enabled`, too.
 _STATE = frozenset({"state", "pause"})
 

@@ -20,7 +20,7 @@ from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.document import job_from_document
 from tickwell.domain.document.initial_state import ACTIVE, InitialState
 from tickwell.domain.execution import Execution
-from tickwell.domain.job import Job
+from tickwell.domain.job import Entry, Job
 from tickwell.errors import InvalidJob, NotFound, StoreError
 from tickwell.executors.http.guard import Guard, check_target
 from tickwell.executors.http.resolver import SystemResolver
@@ -117,7 +117,7 @@ class StoreBackend:
         await self._check_target(job)
         do = await self.open(make=True)
         added = await do.jobs.create(self.actor, job, state=state)
-        return to.entry_document(added.entry), added.new
+        return await self._with_warnings(added.entry), added.new
 
     async def jobs_list(self, where: JobFilter, cursor: str | None, limit: int) -> Document:
         do = await self.open()
@@ -127,7 +127,7 @@ class StoreBackend:
         return to.page_document(page, to.entry_document)
 
     async def jobs_get(self, key: str) -> Document:
-        return to.entry_document(await (await self.open()).jobs.get(self.actor, key))
+        return await self._with_warnings(await (await self.open()).jobs.get(self.actor, key))
 
     async def jobs_edit(
         self, key: str, document: Document, expected_version: int | None
@@ -136,7 +136,7 @@ class StoreBackend:
         entry = await do.jobs.get(self.actor, key)
         job = self._read(document)
         changed = await do.jobs.replace(self.actor, entry.job.id, job, expected_version)
-        return to.changed_document(changed)
+        return to.changed_document(changed) | {"job": await self._with_warnings(changed.entry)}
 
     async def jobs_pause(self, key: str, *, why: str, until: int | None) -> Document:
         do = await self.open()
@@ -268,6 +268,10 @@ class StoreBackend:
         checkup = Checkup(self.store, self.actor.project)
         found += await checkup.findings(wall_millis(), fix=fix)
         return {"items": [to.finding_document(each) for each in found]}
+
+    async def _with_warnings(self, entry: Entry) -> Document:
+        warnings = await self.operations.jobs.warnings(self.actor, [entry.job])
+        return to.entry_document(entry, warnings)
 
     def _read(self, document: Document) -> Job:
         """The job of a document."""

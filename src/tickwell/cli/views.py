@@ -182,10 +182,10 @@ def schedule(job: Document) -> str:
 
 
 def warnings(job: Document) -> list[str]:
-    """What may surprise whoever wrote the trigger."""
+    """What may surprise the author of the job: its trigger, a handler that no worker has."""
     from tickwell.clock import wall_millis
 
-    return _trigger(job).warnings(wall_millis())
+    return [*_trigger(job).warnings(wall_millis()), *job.get("warnings", ())]
 
 
 def _trigger(job: Document) -> Trigger:

@@ -24,21 +24,26 @@ class Coverage:
 
     def gap(self, execution: Execution) -> str:
         """Why no live worker can run it; empty: one can."""
-        lane = execution.queue, execution.ability
-        able = self._able.get(lane)
-        if able is None:
-            able = self._able[lane] = self._find_able(*lane)
+        able = self._able_in(execution.queue, execution.ability)
         if not able:
-            return self._missing(*lane)
+            return self._missing(execution.queue, execution.ability)
         if not self._refusals:
             return ""
         refused = execution.job_id, execution.job_version
         reasons = [self._refusals.get((worker.id, *refused)) for worker in able]
         return "" if None in reasons else f"no live worker may run it: {reasons[0]}"
 
-    def _find_able(self, queue: str, ability: str) -> list[Worker]:
-        serving = [each for each in self._workers if queue in each.queues]
-        return [each for each in serving if is_able(ability, each.abilities)]
+    def lane_gap(self, queue: str, ability: str) -> str:
+        """Why no live worker of the queue has the ability; empty: one has."""
+        return "" if self._able_in(queue, ability) else self._missing(queue, ability)
+
+    def _able_in(self, queue: str, ability: str) -> list[Worker]:
+        able = self._able.get((queue, ability))
+        if able is None:
+            serving = [each for each in self._workers if queue in each.queues]
+            able = [each for each in serving if is_able(ability, each.abilities)]
+            self._able[queue, ability] = able
+        return able
 
     def _missing(self, queue: str, ability: str) -> str:
         if not any(queue in each.queues for each in self._workers):

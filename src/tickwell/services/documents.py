@@ -37,7 +37,7 @@ T = TypeVar("T")
 Document = dict[str, Any]
 
 #: What `entry_document` adds to a definition.
-_MOVING = ("state", "next_fire_time", "pause", "cursor", "edited")
+_MOVING = ("state", "next_fire_time", "pause", "cursor", "edited", "warnings")
 
 
 # One moment stands in many documents: jobs that were saved together, and what they fire next.
@@ -51,8 +51,11 @@ def _maybe(instant: int | None) -> str | None:
     return None if instant is None else instant_text(instant)
 
 
-def entry_document(entry: Entry) -> Document:
-    """A job with its cursor. What a definition needs to be read is always there."""
+def entry_document(entry: Entry, warnings: Sequence[str] | None = None) -> Document:
+    """A job with its cursor; with warnings when it was saved or read alone, as lists have none.
+
+    What a definition needs to be read is always there.
+    """
     job, cursor = entry.job, entry.cursor
     # Whether an edit or the code is in force is worth its time only where code declares the job.
     said = {} if job.declared is None else {"edited": is_edited(job)}
@@ -72,6 +75,7 @@ def entry_document(entry: Entry) -> Document:
             "runs": cursor.runs,
             "failures": cursor.failures,
         },
+        **({} if warnings is None else {"warnings": [*warnings]}),
     }
 
 

@@ -162,6 +162,10 @@ class Job(JobBody, Answer):
     edited: bool | None = Field(
         default=None, description="Whether a person changed what code declares; that is in force."
     )
+    warnings: list[str] | None = Field(
+        default=None,
+        description="Handlers and queues that no live worker has yet; only of a single job.",
+    )
 
 
 class JobBrief(Answer):
@@ -199,6 +203,7 @@ class BatchDone(Answer):
 
     items: list[Job] | list[JobBrief]
     new: list[bool]
+    warnings: list[str]
 
 
 class PauseBody(Shape):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -25,6 +26,7 @@ from tickwell.domain.job import Entry, Job
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import changed_document, entry_document
+from tickwell.services.operations.jobs import JobOperations
 
 router = APIRouter(tags=["jobs"])
 
@@ -58,9 +60,9 @@ async def create(request: Request, actor: Actor = allow(Permission.EDIT)) -> Res
         state, again = initial_state(stated), is_sent_again(request)
         added = await jobs.create(actor, given, state=state, again=again, fresh=True)
         if not added.new:
-            return job_answer(actor, added.entry)
+            return await _job_answer(jobs, actor, added.entry)
         headers = place(request, f"/jobs/{added.entry.job.id}")
-        return job_answer(actor, added.entry, 201, headers)
+        return await _job_answer(jobs, actor, added.entry, 201, headers)
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -87,8 +89,10 @@ async def create_many(request: Request, actor: Actor = allow(Permission.EDIT)) -
         given, states = await definitions(documents, flat=takes_flat(request))
         again = is_sent_again(request)
         added = await jobs.create_many(actor, given, states=states, again=again, fresh=True)
-        items = _texts(actor, [each.entry for each in added])
-        return answer_items(items, {"new": [each.new for each in added]}, 201)
+        entries = [each.entry for each in added]
+        warnings = await _warnings(jobs, actor, entries)
+        more = {"new": [each.new for each in added], "warnings": warnings or []}
+        return answer_items(_texts(actor, entries), more, 201)
 
     return await context.idempotency.once(request, actor, body, act)
 
@@ -110,7 +114,8 @@ async def list_jobs(
 @router.get("/jobs/{key}", **described("get_job", models.Job))
 async def show(request: Request, key: str, actor: Actor = allow(Permission.READ)) -> Response:
     """One job, by its name or id."""
-    return job_answer(actor, await context_of(request).operations.jobs.get(actor, key))
+    jobs = context_of(request).operations.jobs
+    return await _job_answer(jobs, actor, await jobs.get(actor, key))
 
 
 @router.put(
@@ -134,7 +139,8 @@ async def replace(request: Request, key: str, actor: Actor = allow(Permission.ED
     document = await bodies.read_json(request)
     given, stated = definition(document, flat=flat, sent_back=True)
     jobs = context_of(request).operations.jobs
-    return changed_answer(actor, await jobs.replace(actor, key, given, version, stated=stated))
+    changed = await jobs.replace(actor, key, given, version, stated=stated)
+    return changed_answer(actor, changed, await _warnings(jobs, actor, [changed.entry]))
 
 
 @router.patch(
@@ -155,7 +161,8 @@ async def patch(request: Request, key: str, actor: Actor = allow(Permission.EDIT
     version = await expected_version(request, actor, key, required=not flat)
     given, stated = patch_of(await bodies.read_json(request), flat=flat)
     jobs = context_of(request).operations.jobs
-    return changed_answer(actor, await jobs.patch(actor, key, given, version, stated=stated))
+    changed = await jobs.patch(actor, key, given, version, stated=stated)
+    return changed_answer(actor, changed, await _warnings(jobs, actor, [changed.entry]))
 
 
 @router.delete("/jobs/{key}", **described("delete_job", models.JobChanged, if_match=False))
@@ -171,22 +178,40 @@ def _given(document: Any, *, flat: bool) -> tuple[Job, dict[str, Any]]:
     return definition(document, flat=True) if flat else alike(document)
 
 
-def job_answer(
-    actor: Actor, entry: Entry, status: int = 200, headers: Mapping[str, str] | None = None
+async def _job_answer(
+    jobs: JobOperations,
+    actor: Actor,
+    entry: Entry,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """A job with its tag, as far as the actor may read it."""
-    document = _document_for(actor)(entry)
+    """A job with its tag and warnings, as far as the actor may read it."""
+    document = _document_for(actor, await _warnings(jobs, actor, [entry]))(entry)
     return answer(document, status, {"etag": etag(entry.job.version), **(headers or {})})
 
 
-def changed_answer(actor: Actor, changed: Changed) -> Response:
+def changed_answer(
+    actor: Actor, changed: Changed, warnings: Sequence[str] | None = None
+) -> Response:
     """A changed job with its new tag, as far as the actor may read it."""
-    document: dict[str, Any] = changed_document(changed, _document_for(actor))
+    document: dict[str, Any] = changed_document(changed, _document_for(actor, warnings))
     return answer(document, headers={"etag": etag(changed.entry.job.version)})
 
 
-def _document_for(actor: Actor) -> Callable[[Entry], dict[str, Any]]:
-    return entry_document if Permission.READ in actor.permissions else _brief
+def _document_for(
+    actor: Actor, warnings: Sequence[str] | None = None
+) -> Callable[[Entry], dict[str, Any]]:
+    if Permission.READ not in actor.permissions:
+        return _brief
+    return partial(entry_document, warnings=warnings)
+
+
+async def _warnings(
+    jobs: JobOperations, actor: Actor, entries: Sequence[Entry]
+) -> Sequence[str] | None:
+    if Permission.READ not in actor.permissions:
+        return None
+    return await jobs.warnings(actor, [entry.job for entry in entries])
 
 
 def _texts(actor: Actor, entries: Sequence[Entry]) -> list[str]:

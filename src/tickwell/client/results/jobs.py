@@ -61,6 +61,7 @@ class Job(Definition, total=False):
     app: str | None
     declared: str | None
     edited: bool | None
+    warnings: list[str]
 
 
 class JobChanged(TypedDict):
@@ -76,6 +77,7 @@ class BatchDone(TypedDict):
 
     items: list[Job]
     new: list[bool]
+    warnings: list[str]
 
 
 class Version(TypedDict):

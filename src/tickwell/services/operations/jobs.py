@@ -20,12 +20,12 @@ from tickwell.services.admission import check_handler
 from tickwell.services.documents import stamps
 from tickwell.services.known import jobs_by_id
 from tickwell.services.masking import masked_definition, require_unmasked, unmasked
+from tickwell.services.operations.job_warnings import job_warnings
 from tickwell.services.operations.merge import merged
 from tickwell.services.operations.paging import job_size, read_page
 from tickwell.services.operations.said import ids_document
 from tickwell.services.operations.senders import allowed_to, require_own_secrets
 from tickwell.services.operations.tools import Tools
-from tickwell.services.operations.usable import require_usable
 from tickwell.services.secrets.hosts import require_allowed_hosts
 from tickwell.services.time import Moment
 
@@ -105,6 +105,11 @@ class JobOperations:
         """The names of jobs, by id."""
         found = await jobs_by_id(self.tools.store, actor.project, ids)
         return {id: entry.job.name for id, entry in found.items()}
+
+    @needs(Permission.READ)
+    async def warnings(self, _actor: Actor, jobs: Sequence[Job]) -> Sequence[str]:
+        """Handlers and queues of the actor's jobs that no live worker has yet."""
+        return await job_warnings(self.tools.store, self.tools.clock, jobs)
 
     @needs(Permission.EDIT)
     async def replace(
@@ -204,7 +209,6 @@ class JobOperations:
         for job in jobs:
             check_handler(job)
         require_unmasked(jobs)
-        await self._require_usable(actor, jobs)
         require_own_secrets(actor, jobs)
         await self._require_allowed_hosts(actor, jobs)
         kept = await self.tools.retention(actor.project)
@@ -229,9 +233,6 @@ class JobOperations:
         tools = self.tools
         await require_allowed_hosts(tools.store, actor.project, jobs, tools.clock.now())
 
-    async def _require_usable(self, actor: Actor, jobs: Sequence[Job]) -> None:
-        await require_usable(self.tools.store, self.tools.clock, actor.project, jobs)
-
     async def _taken(self, jobs: Sequence[Job]) -> Sequence[str]:
         """The names that are; should they have come free meanwhile, all of them were in the way."""
         names = [job.name for job in jobs]
@@ -253,7 +254,6 @@ class JobOperations:
         job = unmasked(job, before.job)
         if job.target != before.job.target:
             check_handler(job)
-            await self._require_usable(actor, [job])
             require_own_secrets(actor, [job])
             await self._require_allowed_hosts(actor, [job])
         own = replace(

@@ -51,7 +51,10 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         rests=_rests(entry),
         zone=_zone(entry.job.trigger),
         document=definition(entry.job),
-        warnings=await warnings(entry.job.trigger, visitor.now),
+        warnings=[
+            *await warnings(entry.job.trigger, visitor.now),
+            *(await operations.jobs.warnings(actor, [entry.job]) if alive else ()),
+        ],
         edited=is_edited(entry.job),
     )
 
