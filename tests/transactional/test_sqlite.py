@@ -10,7 +10,7 @@ from tests.transactional.shop import TABLE, runs, scheduler_on, until
 from tickwell import Scheduler
 from tickwell.domain.gate import Concurrency
 from tickwell.domain.target import Call
-from tickwell.errors import InvalidInput, InvalidPayload, NotFound, StoreRefused
+from tickwell.errors import Conflict, InvalidInput, InvalidPayload, NotFound, StoreRefused
 
 
 @pytest.fixture
@@ -71,11 +71,18 @@ async def test_the_same_key_is_the_same_run(scheduler, connection):
     connection.commit()
     later = await scheduler.trigger("send_email", {"order": 1}, key="order-1")
     assert later.id == first
-    assert (
-        scheduler.transactions.trigger(connection, "send_email", {"order": 2}, key="order-1")
-        == first
-    )
-    connection.commit()
+    await until(lambda: scheduler.sent == [1])
+
+
+async def test_the_same_key_with_another_payload_is_a_conflict(scheduler, connection, path):
+    first = scheduler.transactions.trigger(connection, "send_email", {"order": 1}, key="order-1")
+    connection.execute("INSERT INTO orders VALUES (1)")
+    for _ in range(2):  # before the commit, and after it
+        with pytest.raises(Conflict, match=f"belongs to execution {first}"):
+            scheduler.transactions.trigger(connection, "send_email", {"order": 2}, key="order-1")
+        connection.commit()
+    assert await runs(scheduler) == {first}
+    assert orders(path) == [1]
     await until(lambda: scheduler.sent == [1])
 
 

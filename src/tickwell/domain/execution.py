@@ -8,6 +8,7 @@ from typing import Any
 
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
+from tickwell.errors import Conflict
 
 
 class State(StrEnum):
@@ -108,6 +109,14 @@ class NewExecution:
     backfill: bool = False
     #: The dead execution that this one repeats with an edited payload.
     revived_from: str | None = None
+
+    def require_same_payload(self, id: str, payload: Any) -> None:
+        """Refuse a key whose execution has another payload: it would be taken for this request."""
+        if payload != self.payload:
+            raise Conflict(
+                f"key {self.key!r} belongs to execution {id} of job {self.job.name!r}, which has"
+                " another payload; choose another key, or send the same payload"
+            )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -20,8 +20,9 @@ class TransactionalStore(Protocol):
         """Record a requested run; its id, or that of the run which has its key already.
 
         Raises `InvalidInput` for a connection of an unknown kind or without a transaction,
-        `StoreRefused` for one to another database, `NotFound` when there is no such job. Errors of
-        the driver are the caller's and stay as they are.
+        `StoreRefused` for one to another database, `NotFound` when there is no such job,
+        `Conflict` when the run of the key has another payload. Errors of the driver are the
+        caller's and stay as they are.
         """
         ...
 

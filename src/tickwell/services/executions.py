@@ -14,7 +14,6 @@ from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.note import Output, Progress
 from tickwell.domain.planning import new_execution
 from tickwell.errors import (
-    Conflict,
     InvalidInput,
     NotFound,
     StoreError,
@@ -104,7 +103,7 @@ class Executions:
                 raise
             return _as_recorded(new, now)
         if id != new.id:
-            _require_same_payload(found, new)
+            new.require_same_payload(found.id, found.payload)
         return found
 
     async def backfill(
@@ -306,12 +305,3 @@ def _due(new: NewExecution, now: int) -> NewExecution:
 def _in_turn(job: Job) -> Overlap:
     """A person asked for each of them: they wait for each other instead of being skipped."""
     return Overlap.ALLOW if job.overlap is Overlap.ALLOW else Overlap.QUEUE_ALL
-
-
-def _require_same_payload(found: Execution, new: NewExecution) -> None:
-    """Refuse a key that was used for something else: its run would be taken for the new one."""
-    if found.payload != new.payload:
-        raise Conflict(
-            f"key {new.key!r} belongs to execution {found.id} of job {new.job.name!r}, which has"
-            " another payload; choose another key, or send the same payload"
-        )

@@ -34,7 +34,7 @@ class Transactions:
     ) -> str:
         """Run a job once the transaction on this connection commits; the execution's id.
 
-        The same key answers with the same id.
+        The same key answers with the same id; with another payload it is a `Conflict`.
         """
         make = self._maker(payload, key)
         return self._store().add_on(connection, self.project, job_key, make)

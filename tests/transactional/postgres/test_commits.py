@@ -24,7 +24,7 @@ from tests.transactional.shop import TABLE, runs, scheduler_on, until
 from tickwell.domain.gate import Concurrency
 from tickwell.domain.job import Cursor, Entry
 from tickwell.domain.target import Call
-from tickwell.errors import NotFound
+from tickwell.errors import Conflict, NotFound
 from tickwell.ids import new_id
 
 
@@ -69,6 +69,15 @@ async def test_the_same_key_is_the_same_run(quiet, kind):
     async with getattr(Connections, kind)() as (connection, _):
         assert await trigger(quiet, kind, connection, *ask, key="order-1") == first
     assert await runs(quiet) == {first}
+
+
+@every_kind
+async def test_the_same_key_with_another_payload_is_a_conflict(quiet, kind):
+    async with getattr(Connections, kind)() as (connection, _):
+        first = await trigger(quiet, kind, connection, "send_email", {"order": 1}, key="order-1")
+        with pytest.raises(Conflict, match=f"belongs to execution {first}"):
+            await trigger(quiet, kind, connection, "send_email", {"order": 2}, key="order-1")
+    assert await runs(quiet) == {first}  # the transaction went on, and committed
 
 
 async def test_a_savepoint_takes_it_back(quiet):

@@ -13,7 +13,7 @@ from typing import Any
 from tickwell.errors import NotFound, StoreRefused, StoreUnavailable
 from tickwell.ports.transactional import Maker
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import NO_GATE, WAITING
+from tickwell.stores.sql.codec import NO_GATE, WAITING, from_json
 from tickwell.stores.sql.server.recording import new_row, prune_at
 from tickwell.stores.sql.statements import Statements
 from tickwell.stores.sql.text import clean, is_id
@@ -51,7 +51,10 @@ class Request:
             raise StoreUnavailable(
                 f"{self.where} has this key in a transaction that this one cannot see; try again"
             )
-        return str(known[0][2])
+        id = str(known[0][2])
+        [(payload,)] = yield self.sql["payload"], (id,)
+        new.require_same_payload(id, from_json(payload))
+        return id
 
     def _time(self) -> Generator[tuple[str, Sequence[Any]], Sequence[Any], int]:
         """The server's time, once it is certain that this is the store's own database."""

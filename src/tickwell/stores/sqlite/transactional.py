@@ -17,6 +17,7 @@ from tickwell.domain.job import JobState
 from tickwell.errors import InvalidInput, NotFound, StoreRefused
 from tickwell.ports.transactional import Maker
 from tickwell.stores.sql.alchemy import driver_of
+from tickwell.stores.sql.codec import from_json
 from tickwell.stores.sql.entries import entry_of
 from tickwell.stores.sqlite.adding import add
 from tickwell.stores.sqlite.base import SqliteBase
@@ -52,7 +53,10 @@ class SqliteTransactional(SqliteBase):
         if entry is None or entry.cursor.state is JobState.DELETED:
             raise NotFound("job", job_key)
         now = self._wall()
-        (id,) = add(session, self.cache, [make(entry.job, now)], now, 0)
+        new = make(entry.job, now)
+        (id,) = add(session, self.cache, [new], now, 0)
+        if id != new.id:
+            new.require_same_payload(id, from_json(session.value("requested_payload", id)))
         return id
 
 

@@ -50,6 +50,10 @@ CROSS JOIN cursor ON cursor.job = job.key WHERE cursor.state <> 3;
 -- The execution that a request made before.
 SELECT id FROM execution WHERE job = ? AND request_key = ?;
 
+-- name: requested_payload
+-- The payload that a request brought itself.
+SELECT payload FROM execution WHERE id = ?;
+
 -- name: ended_counts
 -- How many executions ended, by state.
 SELECT state, sum(count) FROM tally WHERE ? IS NULL OR project = ? GROUP BY state;
