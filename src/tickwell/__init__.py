@@ -13,7 +13,7 @@ from tickwell.domain.policy import (
     Retry,
     Timeout,
 )
-from tickwell.domain.target import Call
+from tickwell.domain.target import Call, Celery
 from tickwell.domain.trigger import (
     Calendar,
     CalendarEvery,
@@ -37,6 +37,7 @@ __all__ = [
     "Calendar",
     "CalendarEvery",
     "Call",
+    "Celery",
     "Concurrency",
     "Cron",
     "Delivery",

@@ -13,6 +13,7 @@ from hashlib import sha256
 
 CALL = "call:"
 HTTP = "http"
+CELERY = "celery"
 #: What the ability of a handler begins with that all projects may call.
 SHARED = "call:*/"
 #: The project that is left out.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tickwell.domain.ability import call_ability
+from tickwell.domain.celery import Celery
 from tickwell.domain.http import Http
 from tickwell.errors import InvalidJob
 
@@ -28,4 +29,4 @@ class Call:
         return call_ability(project, self.handler)
 
 
-Target = Call | Http
+Target = Call | Celery | Http

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tickwell.domain.celery import Celery
 from tickwell.domain.document.remembered import remembered
 from tickwell.domain.document.shape import Field, Shape
 from tickwell.domain.document.values import (
     ANY,
     DURATION,
+    FLAG,
     TEXT,
     TEXTS,
     WHOLE,
@@ -47,6 +49,12 @@ def _read_pairs(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Unfit("is not an object")
     return value
+
+
+def _read_list(value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise Unfit("is not a list")
+    return tuple(value)
 
 
 def _read_statuses(value: Any) -> tuple[int, ...]:
@@ -137,7 +145,25 @@ _HTTP = _HttpShape(
     independent=True,
 )
 _CALL = Shape(Call, "target.call", {"handler": Field(TEXT, "send_report")})
-_TARGET = _kinds({"call": _CALL, "http": _HTTP}, {Call: "call", Http: "http"})
+_CELERY = Shape(
+    Celery,
+    "target.celery",
+    {
+        "task": Field(TEXT, "shop.tasks.charge"),
+        "args": Field(Value(_read_list, list), [7]),
+        "kwargs": Field(_PAIRS, {"order": 7}),
+        "queue": Field(TEXT, "billing"),
+        "exchange": Field(TEXT, "billing"),
+        "routing_key": Field(TEXT, "billing.high"),
+        "priority": Field(optional(WHOLE), 5),
+        "wait": Field(FLAG, False),
+    },
+    independent=True,
+)
+_TARGET = _kinds(
+    {"call": _CALL, "celery": _CELERY, "http": _HTTP},
+    {Call: "call", Celery: "celery", Http: "http"},
+)
 
 
 def _read(document: Any) -> Target:

@@ -1,0 +1,100 @@
+"""The Celery task: one message to the broker of the worker that runs the attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tickwell.domain.ability import CELERY
+from tickwell.domain.given import check_each
+from tickwell.domain.payload import checked
+from tickwell.errors import InvalidJob
+
+#: A message priority is one byte of AMQP; Redis brokers use 0 to 9.
+HIGHEST_PRIORITY = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Celery:
+    """A task of a Celery app, by its name, with JSON arguments.
+
+    A payload that is an object is merged into `kwargs` and wins; a list takes the place of `args`.
+    """
+
+    task: str
+    args: Sequence[Any] = field(default=(), hash=False)
+    kwargs: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    #: The Celery queue; empty: as the task's routing decides.
+    queue: str = ""
+    exchange: str = ""
+    routing_key: str = ""
+    #: Of the message, 0 to 255; None: the broker's default.
+    priority: int | None = None
+    #: Wait for the result where there is a result backend; False: fire and forget.
+    wait: bool = True
+
+    def __post_init__(self) -> None:
+        check_each(
+            self._check_task,
+            self._check_arguments,
+            self._check_route,
+            self._check_priority,
+            self._check_wait,
+        )
+
+    def _check_task(self) -> None:
+        if not _is_name(self.task):
+            raise InvalidJob(
+                "a task has a name of 1 to 255 printable characters without spaces",
+                field="target.celery.task",
+                hint='For example {"celery": {"task": "shop.tasks.charge"}}',
+            )
+
+    def _check_arguments(self) -> None:
+        if isinstance(self.args, str | bytes) or not isinstance(self.args, Sequence):
+            raise InvalidJob(
+                "is not a list", field="target.celery.args", hint='For example {"args": [7]}'
+            )
+        if not isinstance(self.kwargs, Mapping):
+            hint = 'For example {"kwargs": {"order": 7}}'
+            raise InvalidJob("is not an object", field="target.celery.kwargs", hint=hint)
+        # Copies, which nobody else can change.
+        args = checked(list(self.args), "target.celery.args")
+        kwargs = checked(dict(self.kwargs), "target.celery.kwargs")
+        object.__setattr__(self, "args", tuple(args))
+        object.__setattr__(self, "kwargs", kwargs)
+
+    def _check_route(self) -> None:
+        for name in ("queue", "exchange", "routing_key"):
+            value = getattr(self, name)
+            if value != "" and not _is_name(value):
+                raise InvalidJob(
+                    "1 to 255 printable characters without spaces are needed",
+                    field=f"target.celery.{name}",
+                    hint=f'For example {{"{name}": "billing"}}',
+                )
+
+    def _check_priority(self) -> None:
+        if self.priority is None:
+            return
+        if type(self.priority) is not int or not 0 <= self.priority <= HIGHEST_PRIORITY:
+            raise InvalidJob(
+                f"{self.priority!r} is not a whole number from 0 to {HIGHEST_PRIORITY}",
+                field="target.celery.priority",
+                hint='For example {"priority": 5}',
+            )
+
+    def _check_wait(self) -> None:
+        if type(self.wait) is not bool:
+            raise InvalidJob("is neither true nor false", field="target.celery.wait")
+
+    def ability_in(self, project: str) -> str:
+        """What a worker must be able to do to run this, whatever the project."""
+        return CELERY
+
+
+def _is_name(value: object) -> bool:
+    if not isinstance(value, str) or not 0 < len(value) <= 255:
+        return False
+    return value.isprintable() and " " not in value
