@@ -1,0 +1,1 @@
+"""Schedules of Celery beat, read from code, tables and keys, and translated into jobs."""

@@ -1,0 +1,78 @@
+"""The beat schedule of a Celery app, read from the app itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from celery import Celery
+from celery.app.utils import find_app
+from celery.beat import ScheduleEntry
+
+from tickwell.celery_beat.entry import BeatEntry
+from tickwell.domain.cron import check_zone
+from tickwell.errors import InvalidInput
+
+_HINT = "For example shop.celery:app, as after celery -A, run from the folder above shop"
+#: What an entry in code may say; the zone is that of the app.
+_KNOWN = {each.name for each in fields(BeatEntry)} & {
+    *("task", "schedule", "args", "kwargs", "options", "relative", "enabled"),
+}
+_OTHERS = {
+    "django_celery_beat": "tickwell import django-celery-beat DATABASE_URL",
+    "redbeat": "tickwell import redbeat REDIS_URL",
+}
+
+
+def load_app(path: str) -> Celery:
+    """The app that a path names as `celery -A` does, with all its modules imported."""
+    try:
+        found = find_app(path)
+        found.loader.import_default_modules()
+        found.finalize()
+    except (Exception, SystemExit) as error:  # what an import does is up to the application
+        reason = f"{type(error).__name__}: {error}".replace("\n", " ")
+        raise InvalidInput(f"{path!r} cannot be loaded: {reason}", field="app", hint=_HINT) from error
+    if not isinstance(found, Celery):
+        kind = type(found).__name__
+        raise InvalidInput(f"{path!r} is no Celery app but a {kind}", field="app", hint=_HINT)
+    return found
+
+
+def app_entries(app: Celery) -> list[BeatEntry]:
+    """What the app's configuration and `add_periodic_task` schedule."""
+    entries = app.conf.beat_schedule or {}
+    return [entry_of(app, name, entries[name]) for name in sorted(entries)]
+
+
+def require_entries(app: Celery, entries: list[BeatEntry]) -> None:
+    """Refuse an app that schedules nothing; a scheduler of its own may have its entries."""
+    if entries:
+        return
+    scheduler = str(app.conf.beat_scheduler)
+    other = next((hint for name, hint in _OTHERS.items() if name in scheduler), None)
+    raise InvalidInput(
+        f"app {app.main or 'without a name'!r} has no beat_schedule",
+        field="app",
+        hint=f"Its entries are elsewhere: {other}" if other else "Name the app that beat runs with",
+    )
+
+
+def entry_of(app: Celery, name: str, given: Any) -> BeatEntry:
+    """One entry, as a dictionary or as beat has it."""
+    if isinstance(given, ScheduleEntry):
+        known = {each: getattr(given, each) for each in _KNOWN if hasattr(given, each)}
+    elif isinstance(given, Mapping):
+        known = dict(given)
+    else:
+        raise InvalidInput("is not an entry of a beat schedule", field=name)
+    unknown = sorted(str(each) for each in known.keys() - _KNOWN)
+    if unknown:
+        hint = f"An entry has {', '.join(sorted(_KNOWN))}"
+        raise InvalidInput("is no part of an entry", field=f"{name}: {unknown[0]}", hint=hint)
+    values = {each: value for each, value in known.items() if value is not None}
+    missing = sorted({"task", "schedule"} - values.keys())
+    if missing:
+        raise InvalidInput("is missing", field=f"{name}: {missing[0]}")
+    return BeatEntry(name=name, tz=check_zone(app.timezone), **values)
