@@ -31,6 +31,7 @@ TOGETHER = 4
 #: Calls that change nothing: those are cut before, and not after as well.
 READS = {
     "ping",
+    "claimable",
     "next_wakeup",
     "list_workers",
     "orphans",

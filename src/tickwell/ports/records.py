@@ -68,6 +68,16 @@ class ClaimRequest:
         return frozenset(filter(is_shared, self.abilities))
 
 
+@dataclass(frozen=True, slots=True)
+class Claimable:
+    """A queued execution that a claim would hand over now, unless another caller is faster."""
+
+    id: str
+    queue: str
+    #: Its order among all queues; another one when it comes back to the queue.
+    rank: int
+
+
 @dataclass(slots=True, kw_only=True)
 class Finished:
     """What one `finish` did."""

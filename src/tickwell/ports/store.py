@@ -25,6 +25,7 @@ from tickwell.domain.planning import Plan
 from tickwell.domain.promises import Promises
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import (
+    Claimable,
     ClaimRequest,
     ExecutionFilter,
     Finished,
@@ -80,6 +81,14 @@ class QueueStore(Protocol):
         It ends with the one that brings their own payloads to the bytes asked for.
         A worker that is lost, or never beat, gets nothing. A repeated request gets what its
         claim id still holds, or makes a new claim if that is nothing.
+        """
+        ...
+
+    async def claimable(self, request: ClaimRequest) -> list[Claimable]:
+        """Look at what is due within the lead in these queues and of these abilities; write nothing.
+
+        Best rank first, up to the limit. Whose claim it would be does not matter, nor `left_out`:
+        a job that this process cannot read may be among them, and one past its time to live.
         """
         ...
 

@@ -10,7 +10,7 @@ from tickwell.clock import NEVER
 from tickwell.domain.ability import is_able
 from tickwell.domain.execution import PENDING, Claim, Reason, State
 from tickwell.domain.policy import MINUTE
-from tickwell.ports.records import ClaimRequest, Promoted, Wakeup
+from tickwell.ports.records import Claimable, ClaimRequest, Promoted, Wakeup
 from tickwell.stores.memory.firing import MemoryFiring
 from tickwell.stores.memory.tables import Row
 
@@ -79,6 +79,13 @@ class MemoryQueue(MemoryFiring):
             claims.append(self._hand_over(row, request))
             bytes += claims[-1].size
         return claims
+
+    async def claimable(self, request: ClaimRequest) -> list[Claimable]:
+        found = sorted(self._claimable(request), key=lambda row: (row.rank, row.execution.id))
+        return [
+            Claimable(row.execution.id, row.execution.queue, row.rank)
+            for row in found[: request.limit]
+        ]
 
     def _claimable(self, request: ClaimRequest) -> Iterator[Row]:
         for queue in dict.fromkeys(request.queues):

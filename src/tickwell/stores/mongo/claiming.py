@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from tickwell.domain.ability import CALL, handler_of
 from tickwell.domain.execution import Claim
 from tickwell.domain.policy import MINUTE
-from tickwell.ports.records import ClaimRequest
+from tickwell.ports.records import Claimable, ClaimRequest
 from tickwell.stores.mongo.codec import QUEUED, RUNNING
 from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.jobs import CLAIMED, claim_of
@@ -18,6 +19,8 @@ from tickwell.stores.sql.claims import up_to
 
 #: The bytes of a document's own payload.
 _SIZE = {"$strLenBytes": {"$ifNull": ["$payload", ""]}}
+#: What a claim has to know before it takes anything.
+_CLAIMABLE = {"job": 1, "version": 1, "size": _SIZE}
 
 
 class MongoClaiming(MongoLiveness):
@@ -33,6 +36,11 @@ class MongoClaiming(MongoLiveness):
             if held:
                 return await self.claims_of(held, request.now)
         return await self._take_queued(request)
+
+    @edge
+    async def claimable(self, request: ClaimRequest) -> list[Claimable]:
+        found = await self._claimable(request, request.limit, {"queue": 1, "rank": 1})
+        return [Claimable(doc["_id"], doc["queue"], doc["rank"]) for doc in found]
 
     async def _take_queued(self, request: ClaimRequest) -> list[Claim]:
         """Take what is still queued; where others were faster, what comes after it."""
@@ -63,7 +71,9 @@ class MongoClaiming(MongoLiveness):
                 return [doc for doc in found if doc["job"] in jobs]
         return []
 
-    async def _claimable(self, request: ClaimRequest, limit: int) -> list[Document]:
+    async def _claimable(
+        self, request: ClaimRequest, limit: int, fields: Mapping[str, Any] = _CLAIMABLE
+    ) -> list[Document]:
         where: dict[str, Any] = {
             "state": QUEUED,
             "queue": {"$in": [*dict.fromkeys(request.queues)]},
@@ -78,9 +88,7 @@ class MongoClaiming(MongoLiveness):
         if request.ids is not None:
             where["_id"] = {"$in": [*request.ids]}
         order = [("rank", 1), ("_id", 1)]
-        found = self._database.executions.find(
-            where, {"job": 1, "version": 1, "size": _SIZE}, sort=order, limit=limit
-        )
+        found = self._database.executions.find(where, fields, sort=order, limit=limit)
         return [doc async for doc in found]
 
     async def _held(self, request: ClaimRequest) -> list[Document]:

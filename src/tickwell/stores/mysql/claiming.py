@@ -8,7 +8,7 @@ from typing import Any
 from tickwell.domain.ability import is_able
 from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
-from tickwell.ports.records import ClaimRequest
+from tickwell.ports.records import Claimable, ClaimRequest
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.claims import new_claim, up_to
@@ -46,6 +46,13 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
         if not rows:
             break
     return []
+
+
+async def look(session: Session, request: ClaimRequest) -> list[Claimable]:
+    """What is claimable, best rank first."""
+    lanes, rest = await _lanes(session, request), (request.now + request.lead, list[Any]())
+    best = await _claimable(session, request, lanes, request.limit, rest)
+    return [Claimable(id, lanes[number][0], rank) for rank, id, number in best]
 
 
 async def _start(

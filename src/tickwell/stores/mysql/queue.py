@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Claim
-from tickwell.ports.records import ClaimRequest
+from tickwell.ports.records import Claimable, ClaimRequest
 from tickwell.stores.mysql import claiming
 from tickwell.stores.mysql.liveness import MysqlLiveness
 from tickwell.stores.mysql.session import Session
@@ -30,3 +30,6 @@ class MysqlQueue(MysqlLiveness, ServerQueue):
         return await self.database.write(
             lambda session: claiming.claim(session, self.cache, request)
         )
+
+    async def claimable(self, request: ClaimRequest) -> list[Claimable]:
+        return await self.database.single(lambda session: claiming.look(session, request))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from tickwell.domain.execution import Claim
-from tickwell.ports.records import ClaimRequest
+from tickwell.ports.records import Claimable, ClaimRequest
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.claims import new_claim
@@ -54,6 +54,14 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
         if claims or not unreadable:
             return claims
     return []
+
+
+async def look(session: Session, request: ClaimRequest) -> list[Claimable]:
+    """What is claimable, best rank first."""
+    queues, abilities = list(dict.fromkeys(request.queues)), list(request.abilities)
+    until = request.now + request.lead
+    rows = await session.rows("best_of_lanes", queues, abilities, until, request.limit)
+    return [Claimable(*row) for row in rows]
 
 
 async def _run(session: Session, name: str, *parameters: Any) -> Taken:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Claim
 from tickwell.domain.outcome import Report
-from tickwell.ports.records import ClaimRequest
+from tickwell.ports.records import Claimable, ClaimRequest
 from tickwell.stores.postgres import claiming, finishing
 from tickwell.stores.postgres.liveness import PostgresLiveness
 from tickwell.stores.sql.server.queue import ServerQueue
@@ -28,6 +28,9 @@ class PostgresQueue(PostgresLiveness, ServerQueue):
         return await self.database.single(
             lambda session: claiming.claim(session, self.cache, request)
         )
+
+    async def claimable(self, request: ClaimRequest) -> list[Claimable]:
+        return await self.database.single(lambda session: claiming.look(session, request))
 
     async def finish_quickly(self, reports: Sequence[Report]) -> list[Report]:
         return await self.database.single(lambda session: finishing.quickly(session, reports))

@@ -7,7 +7,7 @@ from typing import Any
 
 from tickwell.domain.execution import PENDING, Claim, State
 from tickwell.domain.outcome import Report
-from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
+from tickwell.ports.records import Claimable, ClaimRequest, Finished, Fired, Promoted
 from tickwell.ports.store import PlanMaker
 from tickwell.stores.redis import finishing
 from tickwell.stores.redis.firing import Firing
@@ -77,6 +77,17 @@ class RedisQueue(RedisLiveness):
             if claims or not rows:
                 return claims
         return []
+
+    async def claimable(self, request: ClaimRequest) -> list[Claimable]:
+        rows = await self.answer(
+            "claimable",
+            request.now,
+            request.lead,
+            request.limit,
+            dumps(request.queues),
+            dumps(sorted(request.abilities)),
+        )
+        return [Claimable(*row) for row in rows]
 
     async def finish(self, reports: Sequence[Report], now: int) -> Finished:
         if not reports:

@@ -10,7 +10,7 @@ from typing import Any
 from tickwell.domain.ability import is_able
 from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
-from tickwell.ports.records import ClaimRequest
+from tickwell.ports.records import Claimable, ClaimRequest
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.claims import held_claim, new_claim, up_to
 from tickwell.stores.sql.codec import from_json
@@ -30,6 +30,21 @@ Handed = tuple[list[Found], dict[int, Job]]
 def is_there_any(session: Session, cache: JobCache, request: ClaimRequest) -> bool:
     """Whether a claim would find anything: looking takes no lock, so idle workers take none."""
     return request.repeated or bool(_claimable(session, cache, request, 1))
+
+
+def look(session: Session, request: ClaimRequest) -> list[Claimable]:
+    """What is claimable, best rank first."""
+    lanes, until = _lanes(session, request), request.now + request.lead
+    found: list[tuple[str, str, int]] = []
+    for start in range(0, len(lanes), TOGETHER):
+        some = lanes[start : start + TOGETHER]
+        union = " UNION ALL ".join([SQL["best_of_lane"]] * len(some))
+        asked = [value for lane in some for value in (*lane, until)]
+        found += session.connection.execute(
+            f"{union} ORDER BY 3, 1 LIMIT ?", (*asked, request.limit)
+        ).fetchall()
+    found.sort(key=lambda row: (row[2], row[0]))
+    return [Claimable(*row) for row in found[: request.limit]]
 
 
 def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Handed | list[Claim]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from tickwell.clock import NEVER
 from tickwell.domain.execution import PENDING, Claim, State
 from tickwell.domain.outcome import Report
-from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
+from tickwell.ports.records import Claimable, ClaimRequest, Finished, Fired, Promoted
 from tickwell.ports.store import PlanMaker
 from tickwell.stores.sql.apart import finish_apart
 from tickwell.stores.sql.codec import PARKED, STATE_CODE
@@ -61,6 +61,9 @@ class SqliteQueue(SqliteLiveness):
             lambda session: claiming.hand_over(session, self.cache, request), look
         )
         return handed if isinstance(handed, list) else claiming.claims(handed, request)
+
+    async def claimable(self, request: ClaimRequest) -> list[Claimable]:
+        return await self.reader.call(lambda session: claiming.look(session, request))
 
     async def finish(self, reports: Sequence[Report], now: int) -> Finished:
         async def finish(some: Sequence[Report]) -> Finished:

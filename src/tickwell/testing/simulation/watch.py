@@ -15,6 +15,7 @@ from tickwell.testing.simulation.world import World
 
 _READS = frozenset(
     {
+        "claimable",
         "get_execution",
         "get_jobs",
         "list_executions",

@@ -100,9 +100,8 @@ WITH picked AS MATERIALIZED (
 ),
 -- take: hand_over
 
--- name: claimable
--- How many each lane has of the best of these queues and abilities: lanes are found by one seek
--- each, however much they hold. Lanes that are spent are left out.
+-- part: lanes
+-- The lanes of these queues that hold something: one seek each, however much they hold.
 WITH RECURSIVE lane (queue, ability) AS (
     SELECT wanted.queue, (SELECT queue.ability FROM tickwell.queue
                           WHERE queue.state = 2 AND queue.queue = wanted.queue
@@ -114,8 +113,26 @@ WITH RECURSIVE lane (queue, ability) AS (
                           AND queue.ability > lane.ability
                         ORDER BY queue.ability LIMIT 1)
     FROM lane WHERE lane.ability IS NOT NULL
-),
-best (queue, ability) AS (
+)
+
+-- name: best_of_lanes
+-- What is claimable, best rank first, for those who only look.
+-- take: lanes
+SELECT one.id::text, lane.queue, one.rank FROM lane CROSS JOIN LATERAL (
+    SELECT queue.id, queue.rank FROM tickwell.queue
+    WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability
+      AND queue.run_at <= $3
+    ORDER BY queue.rank, queue.id LIMIT $4
+) AS one
+WHERE lane.ability = ANY ($2::text[])
+   OR regexp_replace(lane.ability, '^call:([^/]*/)?', 'call:*/') = ANY ($2::text[])
+ORDER BY one.rank, one.id LIMIT $4;
+
+-- name: claimable
+-- How many each lane has of the best of these queues and abilities. Lanes that are spent are left
+-- out.
+-- take: lanes
+, best (queue, ability) AS (
     SELECT lane.queue, lane.ability FROM lane CROSS JOIN LATERAL (
         SELECT queue.id, queue.rank FROM tickwell.queue
         WHERE queue.state = 2 AND queue.queue = lane.queue AND queue.ability = lane.ability

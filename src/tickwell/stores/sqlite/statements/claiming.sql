@@ -54,6 +54,11 @@ WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at
   AND (queue.expires_at IS NULL OR queue.expires_at > ?)
   AND queue.job NOT IN (SELECT value FROM json_each(?));
 
+-- name: best_of_lane
+-- One lane of what is claimable, for those who only look.
+SELECT id, queue, rank FROM queue INDEXED BY queue_claim
+WHERE state = 2 AND queue = ? AND ability = ? AND run_at <= ?;
+
 -- name: claimable_ids
 -- The same among given executions, whatever lane they are in.
 SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,

@@ -236,3 +236,39 @@ class Claiming(Topic):
         assert [claim.id for claim in first] == ids[:3]
         rest = await scene.claim(T0 + 5, queues=queues)
         assert [claim.id for claim in rest] == ids[3:]
+
+    async def test_who_only_looks_sees_what_a_claim_would_hand_over(self, scene: Scene) -> None:
+        mail = await scene.job(trigger=OnDemand(), queue="mail", priority=9)
+        job = await scene.job(trigger=OnDemand())
+        other = await scene.job(trigger=OnDemand(), target=Call("other"))
+        requests = [a_request(each, T0 + n) for n, each in enumerate((job, mail, other, job))]
+        ids = await scene.run(*requests, a_request(job, T0 + 600), now=T0 + 3, horizon=1000)
+        queues = ("default", "mail")
+        request = scene.request(T0 + 3, queues=queues, lead=500)
+        found = await scene.store.claimable(request)
+        assert [(one.id, one.queue) for one in found] == [
+            (ids[1], "mail"),
+            (ids[0], "default"),
+            (ids[3], "default"),
+        ]
+        assert [one.rank for one in found] == sorted(one.rank for one in found)
+        assert await scene.store.claimable(replace(request, limit=2)) == found[:2]
+        assert await scene.store.claimable(replace(request, queues=("mail",))) == found[:1]
+        assert await scene.store.claimable(replace(request, queues=())) == []
+        assert await scene.store.claimable(replace(request, abilities=frozenset())) == []
+        shared = frozenset({shared_ability("work"), "call:other"})
+        able = await scene.store.claimable(replace(request, abilities=shared))
+        assert {one.id for one in able} == {*ids[:4]}
+        claims = await scene.claim(T0 + 3, queues=queues, lead=500)
+        assert [claim.id for claim in claims] == [one.id for one in found]
+        assert await scene.store.claimable(request) == []
+
+    async def test_what_comes_back_to_the_queue_has_another_rank(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        [before] = await scene.store.claimable(scene.request(T0))
+        await scene.fail(await scene.claim(T0), T0 + 5, retry=True, delay=10)
+        await scene.promote(T0 + 20)
+        [after] = await scene.store.claimable(scene.request(T0 + 20))
+        assert after.id == before.id
+        assert after.rank > before.rank

@@ -79,7 +79,8 @@ local function is_better(lane, best)
   return lane.read[lane.place] < best.read[best.place]
 end
 
--- A function that answers the next best ids, as many as it is asked for, and the lane of each.
+-- A function that answers the next best ids, as many as it is asked for, with the lane and the rank
+-- of each.
 local function picker(queues, abilities, now, due)
   local lanes = lanes_of(queues, abilities)
   for _, lane in ipairs(lanes) do
@@ -87,6 +88,7 @@ local function picker(queues, abilities, now, due)
   end
   return function(count)
     local chunk, picked, keys = #lanes > 1 and math.min(count, CHUNK) or count, {}, {}
+    local ranks = {}
     while #picked < count do
       local best
       for _, lane in ipairs(lanes) do
@@ -101,10 +103,10 @@ local function picker(queues, abilities, now, due)
         break
       end
       picked[#picked + 1] = best.read[best.place]
-      keys[#picked] = best.key
+      keys[#picked], ranks[#picked] = best.key, best.read[best.place + 1]
       best.place = best.place + 2
     end
-    return picked, keys
+    return picked, keys, ranks
   end
 end
 
