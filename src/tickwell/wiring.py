@@ -215,6 +215,7 @@ def make_api(
     check_issuers(settings)
     tools.jobs.admit = admission(tools.clock, settings)
     tools.sender = make_sender(tools.store, tools.clock, settings, keep_headers=True)
+    tools.weak_links = weak_links(settings.store, settings.notify)
     context = Context.over(tools, health=health, settings=settings, events=events)
     if (keyring := load_keys(settings, make=False)) is not None:
         let_in(context, tools, keyring)

@@ -8,15 +8,15 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import trustme
 
-from tickwell.cli.links import link_findings
 from tickwell.errors import InvalidSetting, StoreError
+from tickwell.services.checkup import link_findings
 from tickwell.settings import Settings
 from tickwell.stores.link import hosts_of, is_local, system_authorities, weakness
 from tickwell.stores.mongo.url import parse as parse_mongo
 from tickwell.stores.mysql.url import parse as parse_mysql
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.postgres import url as postgres
-from tickwell.wiring import make_notifying_store
+from tickwell.wiring import make_notifying_store, weak_links
 
 
 @pytest.fixture(autouse=True)
@@ -171,12 +171,9 @@ def test_a_weak_link_is_logged_once_without_its_password(caplog):
 
 
 def test_doctor_names_weak_links():
-    settings = Settings(store="mysql://db/d?ssl=false", notify="redis://db/0")
-    assert [(each.check, each.level) for each in link_findings(settings)] == [
-        ("link", "warning"),
-        ("link", "warning"),
-    ]
-    assert link_findings(Settings(store="sqlite:///a.db")) == []
+    found = link_findings(weak_links("mysql://db/d?ssl=false", "redis://db/0"))
+    assert [(each.check, each.level) for each in found] == [("link", "warning")] * 2
+    assert weak_links("sqlite:///a.db", None) == []
 
 
 async def test_a_server_without_tls_is_not_sent_a_password(monkeypatch):

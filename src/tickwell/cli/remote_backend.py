@@ -28,7 +28,7 @@ _LOOK = 0.25
 SAID = frozenset(
     {
         *("id", "project", "version", "saved_at", "created_at", "app", "declared"),
-        *("state", "next_fire_time", "pause", "cursor", "edited"),
+        *("state", "next_fire_time", "pause", "cursor", "edited", "warnings"),
     }
 )
 

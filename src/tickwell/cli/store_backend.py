@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from tickwell.cli.allowing import LOCAL
 from tickwell.cli.backend import COUNTED, Document
 from tickwell.cli.issuers import issuer_findings
-from tickwell.cli.links import link_findings
 from tickwell.cli.store_file import check_there, file_findings, missing_file, say_created
 from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.document import job_from_document
@@ -30,7 +29,7 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.admission import admission, check_certificate, check_handler
 from tickwell.services.audit.audit import Audit
-from tickwell.services.checkup import Checkup
+from tickwell.services.checkup import Checkup, link_findings
 from tickwell.services.cursor_seal import LOCAL_SEAL
 from tickwell.services.dead import DeadFilter
 from tickwell.services.keyring.source import load_keys
@@ -41,7 +40,7 @@ from tickwell.services.platform import DEFAULT
 from tickwell.services.projects import is_known
 from tickwell.services.retentions import read_retention
 from tickwell.settings import Settings
-from tickwell.wiring import leave_missing, make_store
+from tickwell.wiring import leave_missing, make_store, weak_links
 
 if TYPE_CHECKING:
     from tickwell.cli.administration import Administration
@@ -264,7 +263,7 @@ class StoreBackend:
     async def checkup(self, *, fix: bool) -> Document:
         await self.open()
         found = [*file_findings(self.settings.store, fix=fix), *issuer_findings(self.settings)]
-        found += link_findings(self.settings)
+        found += link_findings(weak_links(self.settings.store, self.settings.notify))
         checkup = Checkup(self.store, self.actor.project)
         found += await checkup.findings(wall_millis(), fix=fix)
         return {"items": [to.finding_document(each) for each in found]}

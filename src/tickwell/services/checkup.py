@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from shlex import quote
@@ -157,6 +157,18 @@ class Checkup:
             return []
         text = f"{count}{' or more' * (count == _SOME)} attempts of lost workers wait for recovery"
         return [Finding("recovery", Level.WARNING, text, "Any process recovers: tickwell serve")]
+
+
+def link_findings(weak: Iterable[tuple[str, str]]) -> list[Finding]:
+    """Links to the store and to the Redis beside it that others could read or forge.
+
+    Each by the setting that names the server, and what is wrong with the link.
+    """
+    remedy = "Set TLS up there and leave the option out of the URL, or use rediss://"
+    return [
+        Finding("link", Level.WARNING, f"the link to {setting} {words}", remedy)
+        for setting, words in weak
+    ]
 
 
 def _clock(name: str, now: int, host_time: int) -> Finding:

@@ -6,6 +6,7 @@ Who can reach the network between could otherwise be the server, and be sent the
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from collections.abc import Mapping
 from ipaddress import ip_address
@@ -18,6 +19,9 @@ _AUTHORITIES = (
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/cert.pem",
 )
+#: What drivers quote of OpenSSL: not all of them hand its exception on.
+_UNVERIFIED = re.compile(r"certificate verify failed: (.+?)\.? \(_ssl")
+_NO_TLS = re.compile(r"WRONG_VERSION_NUMBER|SSL handshake failed|RECORD_LAYER_FAILURE")
 _OPEN = "goes over the network neither encrypted nor verified"
 _FORGEABLE = "is encrypted, but nothing shows that the server is the right one"
 
@@ -76,6 +80,25 @@ def postgres_hosts(hosts: list[str], options: Mapping[str, str]) -> list[str]:
     if hosts != [""]:
         return hosts
     return (options.get("host") or os.environ.get("PGHOST", "")).split(",")
+
+
+def unaccepted(why: str, option: str) -> str:
+    """Words for a server certificate that was not accepted; the option names the authorities."""
+    return (
+        f"shows a certificate that is not accepted ({why}); check the host and {option} in the URL"
+    )
+
+
+def tls_fault(error: BaseException, authorities: str, plain: str) -> str | None:
+    """What a driver's error says of TLS, with the options of the URL to check; None: nothing."""
+    if found := _UNVERIFIED.search(str(error)):
+        return unaccepted(found[1], authorities)
+    if _NO_TLS.search(str(error)):
+        return (
+            "cannot be talked to over TLS, which servers on other machines need unless the URL"
+            f" says otherwise; switch it on there, or on a trusted network use {plain}"
+        )
+    return None
 
 
 def _of_postgres(options: Mapping[str, str]) -> str | None:

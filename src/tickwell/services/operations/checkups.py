@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tickwell.clock import wall_millis
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.checkup import Checkup, Finding
+from tickwell.services.checkup import Checkup, Finding, link_findings
 from tickwell.services.discretion import store_name_for
 from tickwell.services.operations.tools import Tools
 
@@ -23,4 +23,7 @@ class CheckupOperations:
         """Everything that was looked at, by the clock of this host."""
         store = self.tools.store
         called = store_name_for(actor, store.name)
-        return await Checkup(store, actor.project, called).findings(wall_millis())
+        found = await Checkup(store, actor.project, called).findings(wall_millis())
+        if Permission.PLATFORM not in actor.permissions:
+            return found
+        return [*link_findings(self.tools.weak_links), *found]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,8 @@ class Tools:
     retention: Callable[[str], Awaitable[Retention]] = built_in
     #: Sends a webhook that somebody tries out; None: this process sends none.
     sender: Executor | None = None
+    #: Links to servers that others on the network could read or forge: the setting, and how.
+    weak_links: Sequence[tuple[str, str]] = ()
     jobs: Jobs = field(init=False)
     executions: Executions = field(init=False)
     slots: Slots = field(init=False)

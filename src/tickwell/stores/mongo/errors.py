@@ -21,6 +21,7 @@ from pymongo.errors import (
 )
 
 from tickwell.errors import StoreCorrupt, StoreError, StoreFull, StoreRefused, StoreUnavailable
+from tickwell.stores.link import tls_fault
 
 #: What a driver call may raise when something is wrong with the server or the way to it.
 DRIVER = (PyMongoError, BSONError, OverflowError)
@@ -107,7 +108,7 @@ def _refusal(error: BaseException, codes: set[int], where: str) -> str | None:
             f"cannot be used ({_said(error).rstrip('.')}); mongodb+srv:// names a domain whose SRV"
             " records list the servers, mongodb://host:27017 names the servers themselves"
         )
-    return None
+    return tls_fault(error, "tlsCAFile", "tls=false")
 
 
 def _is_away(error: BaseException, codes: set[int]) -> bool:

@@ -13,6 +13,7 @@ from tickwell.errors import (
     StoreRefused,
     StoreUnavailable,
 )
+from tickwell.stores.link import tls_fault
 
 #: What a driver call may raise when something is wrong with the server or the way to it.
 DRIVER = (MySQLError, OSError, TimeoutError)
@@ -94,8 +95,8 @@ def translate(error: BaseException, where: str) -> StoreError:
     known = _KNOWN.get(code)
     if known is not None:
         return known[0](f"{where} {known[1]}")
-    if code in _NO_RIGHT:
-        return StoreRefused(f"{where} refuses: {said(error)}; {_remedy(said(error))}")
+    if refusal := _refusal(error, code):
+        return StoreRefused(f"{where} {refusal}")
     if code in _FULL or "No space left" in said(error):
         return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
     if code in _CORRUPT:
@@ -103,6 +104,12 @@ def translate(error: BaseException, where: str) -> StoreError:
     if code in _AGAIN or code in _AWAY or code in _CLIENT or not code:
         return _away(error, where)
     return StoreError(f"{where} did not do what was asked: {said(error)}")
+
+
+def _refusal(error: BaseException, code: int) -> str | None:
+    if code in _NO_RIGHT:
+        return f"refuses: {said(error)}; {_remedy(said(error))}"
+    return tls_fault(error, "ssl_ca", "ssl=false")
 
 
 def _corrupt(error: BaseException, where: str) -> StoreCorrupt:

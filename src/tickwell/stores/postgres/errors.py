@@ -14,6 +14,7 @@ from tickwell.errors import (
     StoreRefused,
     StoreUnavailable,
 )
+from tickwell.stores.link import unaccepted
 
 #: What a driver call may raise when something is wrong with the server or the way to it.
 DRIVER = (
@@ -138,10 +139,7 @@ def _wrong_url(error: BaseException) -> str | None:
     if isinstance(error, asyncpg.ClientConfigurationError):
         return f"cannot be reached as the URL says: {said(error)}; correct the URL"
     if isinstance(error, SSLCertVerificationError):
-        return (
-            f"shows a certificate that is not accepted ({error.verify_message}); check the host"
-            " and sslrootcert in the URL"
-        )
+        return unaccepted(error.verify_message, "sslrootcert")
     # The kinds below it are of a connection, which some server ended.
     if type(error) is SSLError and (error.library != "SSL" or not error.reason):
         return (

@@ -12,6 +12,7 @@ from tickwell.errors import (
     StoreRefused,
     StoreUnavailable,
 )
+from tickwell.stores.link import tls_fault
 
 #: What a driver call may raise when something is wrong with the server or the way to it.
 DRIVER = (exceptions.RedisError, OSError, TimeoutError)
@@ -81,6 +82,8 @@ def translate(error: BaseException, where: str) -> StoreError:
     if word in _KNOWN:
         kind, words = _KNOWN[word]
         return kind(f"{where} {words.format(said=said(error))}")
+    if fault := tls_fault(error, "ssl_ca_certs", "redis://"):
+        return StoreRefused(f"{where} {fault}")
     if isinstance(error, exceptions.ConnectionError | exceptions.TimeoutError | OSError):
         return _away(error, where)
     if "Bad data format" in str(error):
