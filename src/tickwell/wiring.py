@@ -90,11 +90,11 @@ def _warn(setting: str, words: str, *_links: str | None) -> None:
     logging.getLogger("tickwell").warning("the link to %s %s", setting, words)
 
 
-def leave_missing(store: Store) -> None:
+def leave_missing(store: Store, *, leave: bool = True) -> None:
     """Refuse to open a database without anything of ours in it, instead of setting it up."""
     bare = getattr(store, "store", store)  # without the Redis that is put beside it
     if hasattr(bare, "makes"):
-        bare.makes = False
+        bare.makes = not leave
 
 
 def make_notifying_store(url: str, settings: Settings) -> NotifyingStore:

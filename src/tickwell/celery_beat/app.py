@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -27,17 +28,27 @@ _OTHERS = {
 
 def load_app(path: str) -> Celery:
     """The app that a path names as `celery -A` does, with all its modules imported."""
-    try:
+    with _naming(path):
         found = find_app(path)
-        found.loader.import_default_modules()
-        found.finalize()
-    except (Exception, SystemExit) as error:  # what an import does is up to the application
-        reason = f"{type(error).__name__}: {error}".replace("\n", " ")
-        raise InvalidInput(f"{path!r} cannot be loaded: {reason}", field="app", hint=_HINT) from error
     if not isinstance(found, Celery):
         kind = type(found).__name__
         raise InvalidInput(f"{path!r} is no Celery app but a {kind}", field="app", hint=_HINT)
+    with _naming(path):
+        found.loader.import_default_modules()
+        found.finalize()
+        _ = found.conf.beat_schedule  # configures it, and with it whatever waits for that
     return found
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """What an import does is up to the application: any failure is one sentence."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        reason = f"{type(error).__name__}: {error}".replace("\n", " ")
+        reason = f"{path!r} cannot be loaded: {reason}"
+        raise InvalidInput(reason, field="app", hint=_HINT) from error
 
 
 def app_entries(app: Celery) -> list[BeatEntry]:

@@ -73,9 +73,7 @@ def _scheduled(entry: BeatEntry, kind: str, row: Row) -> BeatEntry:
                 found = crontab(**{part: str(row[part]).replace(" ", "") for part in _CRONTAB})
                 return replace(entry, schedule=found, tz=str(row.get("timezone") or "UTC"))
             case "interval":
-                return replace(
-                    entry, schedule=schedule(timedelta(**{row["period"]: row["every"]}))
-                )
+                return replace(entry, schedule=schedule(timedelta(**{row["period"]: row["every"]})))
             case "clocked":
                 return replace(entry, schedule=_moment(row["clocked_time"]))
             case _:

@@ -109,11 +109,12 @@ def _refuse(options: dict[str, Any]) -> None:
 
 def _refuse_lazy(entry: BeatEntry) -> None:
     """Beat calls such a value anew for every message; a job has its arguments written down."""
-    values = {**dict(enumerate(entry.args or ())), **dict(entry.kwargs or {})}
-    for where, value in values.items():
+    values = {f"args.{number}": value for number, value in enumerate(entry.args or ())}
+    values |= {f"kwargs.{name}": value for name, value in (entry.kwargs or {}).items()}
+    for field, value in values.items():
         if type(value).__name__ == "BeatLazyFunc":
             raise InvalidJob(
                 "is computed by Celery beat for every message",
-                field=f"args.{where}" if isinstance(where, int) else f"kwargs.{where}",
+                field=field,
                 hint="Compute it in the task; it gets the fire time in its headers",
             )

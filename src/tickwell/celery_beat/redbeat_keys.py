@@ -39,7 +39,7 @@ async def read_redbeat(url: str, *, prefix: str = PREFIX, tz: str = "UTC") -> li
         raise InvalidInput(
             f"there are no RedBeat entries under {prefix!r}",
             field="url",
-            hint="Name the database in the URL as redis://host/1, and redbeat_key_prefix by --prefix",
+            hint="Name the database as redis://host/1, and a redbeat_key_prefix with --prefix",
         )
     return [_entry(key, texts, prefix, tz) for key, texts in sorted(found.items())]
 

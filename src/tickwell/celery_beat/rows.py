@@ -60,7 +60,9 @@ async def _postgres(url: str, tables: Sequence[str]) -> dict[str, list[Row]]:
         connection = await asyncpg.connect(url)
         try:
             known = [
-                table for table in tables if await connection.fetchval("select to_regclass($1)", table)
+                table
+                for table in tables
+                if await connection.fetchval("select to_regclass($1)", table)
             ]
             _require(tables, set(known))
             return {

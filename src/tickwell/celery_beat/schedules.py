@@ -58,9 +58,13 @@ def celery_fires(entry: BeatEntry, after: int, count: int) -> list[int]:
     found, now = copy.copy(_schedule(entry)), to_datetime(after)
     if isinstance(found, datetime):
         return [to_millis(found)] if found > now else []
-    last = entry.last_run or now
-    found.nowfun = lambda: now
-    found.tz = ZoneInfo(_zone(found, entry))
+    zone = ZoneInfo(_zone(found, entry))
+    # As the app's clock has it; added up in UTC, where an hour is an hour.
+    found.nowfun, found.tz = lambda: now.astimezone(zone), zone
+    last = (entry.last_run or now).astimezone(zone)
+    if entry.start is not None and entry.start > now:
+        now = entry.start  # an interval is due at once then, a crontab when it matches
+        last = (now - getattr(found, "run_every", timedelta(microseconds=1))).astimezone(zone)
     fires, checks = list[int](), 0
     while len(fires) < (1 if entry.one_off else count) and checks < _MOST_CHECKS:
         due, rest = found.is_due(last)
@@ -69,11 +73,9 @@ def celery_fires(entry: BeatEntry, after: int, count: int) -> list[int]:
             now += timedelta(seconds=rest)
         elif entry.until is not None and now >= entry.until:
             break
-        elif entry.start is not None and now < entry.start:
-            last = now
         else:
             fires.append(to_millis(now))
-            last, checks = now, 0
+            last, checks = now.astimezone(zone), 0
     return fires
 
 
@@ -82,15 +84,17 @@ def _schedule(entry: BeatEntry) -> Any:
     given = entry.schedule
     if isinstance(given, datetime):
         return given if given.tzinfo is not None else given.replace(tzinfo=UTC)
-    if given is None or isinstance(given, str | bytes | bool):
-        raise InvalidTrigger(
-            f"{given!r} is not a schedule",
-            field="schedule",
-            hint="For example crontab(hour=9), or a number of seconds",
-        )
+    if hasattr(given, "is_due"):
+        return given
+    if isinstance(given, int | float | timedelta) and not isinstance(given, bool):
+        return maybe_schedule(given, entry.relative)
     if isinstance(given, dict):  # of RedBeat, which has kinds of its own
         raise _untranslatable(str(given.get("__type__", "this schedule")))
-    return given if hasattr(given, "is_due") else maybe_schedule(given, entry.relative)
+    raise InvalidTrigger(
+        f"{given!r} is not a schedule",
+        field="schedule",
+        hint="For example crontab(hour=9), or a number of seconds",
+    )
 
 
 def _untranslatable(kind: str) -> InvalidTrigger:

@@ -12,7 +12,7 @@ from tickwell.cli.allowing import AllowLocal, naming_the_option
 from tickwell.cli.command import Session, command
 from tickwell.cli.jobs_edit import require
 from tickwell.cli.pages import say_count
-from tickwell.cli.put_job import job_of, portable, put_job, say_counts
+from tickwell.cli.put_job import portable, put_job, read_definition, say_counts
 from tickwell.cli.views import Document
 
 _PAGE = 1000
@@ -66,7 +66,7 @@ async def import_jobs(
                     else:
                         require(document)
                         initial_state(document)
-                        job_of(portable(document))
+                        read_definition(portable(document))
             except InvalidInput as error:
                 field = f"{document.get('name') or number}: {error.field}"
                 raise type(error)(error.reason, field=field, hint=error.hint) from None

@@ -15,6 +15,7 @@ from tickwell.cli import (
     cron,
     dead,
     executions,
+    import_beat,
     jobs,
     jobs_edit,
     jobs_transfer,
@@ -51,6 +52,7 @@ jobs_transfer.register(jobs.app)
 for _group in (jobs.app, executions.app, dead.app):
     app.add_typer(_group)
 backfill.register(app)
+app.add_typer(import_beat.app)
 app.add_typer(cron.app)
 app.command(rich_help_panel=SERVICE)(serve)
 service_commands.register(app)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LEFT = ("id", "project", "version", "created_at", "saved_at", "app", "declared")
 
 
-async def putjob_of(session: Session, document: Document) -> str:
+async def put_job(session: Session, document: Document) -> str:
     """Add the job of a document, or give the one of its name this definition; say which."""
     from tickwell.domain.document.initial_state import initial_state
 
@@ -30,7 +30,7 @@ async def putjob_of(session: Session, document: Document) -> str:
     known = portable(before)
     if "retention" not in wanted and "retention" in known:
         wanted["retention"] = known["retention"]  # a definition without one leaves it as it is
-    is_same = job_of(wanted) == job_of(known)
+    is_same = read_definition(wanted) == read_definition(known)
     if not is_same:
         await session.backend.jobs_edit(before["id"], wanted, before["version"])
     moved = await _bring_to(session, before, state)
@@ -73,7 +73,7 @@ def portable(job: Document) -> Document:
     return {name: value for name, value in definition_of(job).items() if name not in left}
 
 
-def job_of(definition: Document) -> Job:
+def read_definition(definition: Document) -> Job:
     """The job of a definition, to check and to compare it."""
     from tickwell.domain.document import job_from_document
 

@@ -73,9 +73,10 @@ class StoreBackend:
     async def open(self, *, make: bool = False) -> Operations:
         """Connect, and take over the store's time."""
         if not self._opened:
-            if not make or self.actor.project != DEFAULT:
+            leave = not make or self.actor.project != DEFAULT
+            if leave:
                 check_there(self.settings.store)
-                leave_missing(self.store)
+            leave_missing(self.store, leave=leave)
             self._new_file = missing_file(self.settings.store)
             await self.store.open()
             self._opened = True
