@@ -23,12 +23,13 @@ from tickwell.declared.syncing import Synced, Syncing, gone_from
 from tickwell.domain.event import Event, Events, JobOver, JobPaused, Listener, StepFailed
 from tickwell.domain.job import Job
 from tickwell.domain.promises import Promises
-from tickwell.domain.target import Call
+from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import Trigger
 from tickwell.errors import InvalidSetting, NotRunning, TickwellError
 from tickwell.executors.handlers import Handler, Handlers
 from tickwell.ids import ENTROPY
 from tickwell.observe.logs import EventLog
+from tickwell.ports.executor import Executor
 from tickwell.services.admission import admission
 from tickwell.services.declarations import stamped
 from tickwell.services.executions import Executions
@@ -70,6 +71,8 @@ class Scheduler(Named, Running):
         self.events.subscribe(EventLog().hear)
         self.handlers = Handlers(project)
         self._hooks = Hooks(self.events)
+        #: What carries out targets instead of all that this installation can.
+        self.executor: Executor | None = None
         self._declared: list[Job] = []
         #: Declared while the engine ran, and not in the store yet.
         self._late: list[Job] = []
@@ -147,6 +150,16 @@ class Scheduler(Named, Running):
             return JobFunction(function, handler, self, self.blocking)
 
         return cast("Declare", decorate)
+
+    def declare(
+        self, name: str, trigger: Trigger | None, target: Target, **policies: Unpack[Policies]
+    ) -> None:
+        """Declare a job whose target is no function of this program: a webhook, a Celery task.
+
+        Like one by `@scheduler.job`, it is paused once the code declares it no more.
+        """
+        job = self._definition(name, trigger, target, dict(policies))
+        self._declare(stamped(replace(job, app=self.app)))
 
     def _declare(self, job: Job) -> None:
         self._declared.append(job)
@@ -307,6 +320,7 @@ class Scheduler(Named, Running):
             self.settings,
             events=self.events,
             roles=roles,
+            executor=self.executor,
             extra=[Leaving(self._take_away)] if synced.kept else [],
         )
 

@@ -27,6 +27,7 @@ from tickwell.executors.http.guard import Guard
 from tickwell.executors.notes import StoreNotes
 from tickwell.executors.registry import Registry
 from tickwell.ids import ENTROPY
+from tickwell.ports.executor import Executor
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
 from tickwell.services.callbacks.relay import Relay
@@ -168,6 +169,7 @@ def make_engine(
     *,
     events: Events,
     roles: Collection[str] = ROLES,
+    executor: Executor | None = None,
     extra: Sequence[WakingService] = (),
 ) -> Engine:
     """An engine on an opened store."""
@@ -177,7 +179,7 @@ def make_engine(
     relay = Relay(store, clock, runs, sweep=settings.sweep)
     engine = Engine(
         store,
-        make_executor(store, handlers, clock, settings),
+        executor or make_executor(store, handlers, clock, settings),
         clock,
         settings,
         random=random,

@@ -19,8 +19,8 @@ from tickwell.errors import InvalidInput, InvalidJob
 TAG = "celery-beat"
 _ROUTES = ("queue", "exchange", "routing_key")
 _ON_THE_TASK = (
-    "Set it on the task or in the configuration of the app, remove it from the entry, or leave the"
-    " entry with Celery beat: --skip"
+    "Set it on the task or in the configuration of the app, and remove it from the entry; or let"
+    " Celery beat keep the entry: tickwell import … --skip"
 )
 
 
@@ -70,8 +70,9 @@ def _job(entry: BeatEntry, *, wait: bool) -> Job:
         trigger=trigger_of(entry),
         target=target,
         ttl=None if ttl is None else parse_duration(ttl, field="options.expires"),
-        # Beat sends a task whether or not the one before has ended.
-        overlap=Overlap.ALLOW,
+        # Beat sends a task whether or not the one before has ended. Without results only sending
+        # takes time: while a broker is away, beat keeps one message of an entry, and so do we.
+        overlap=Overlap.ALLOW if wait else Overlap.SKIP,
         description=entry.description,
         tags=(TAG,),
     )

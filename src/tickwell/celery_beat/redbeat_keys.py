@@ -19,7 +19,7 @@ _PARTS = ("task", "args", "kwargs", "options", "schedule", "enabled")
 async def read_redbeat(url: str, *, prefix: str = PREFIX, tz: str = "UTC") -> list[BeatEntry]:
     """Every entry whose key has the prefix; RedBeat reads crontabs in the zone of its app."""
     try:
-        import redis.asyncio as redis  # noqa: PLC0415  # an extra
+        import redis.asyncio as redis
     except ModuleNotFoundError as error:
         hint = "Install it: pip install 'tickwell[redis]'"
         raise InvalidInput(f"{error.name} is not installed", field="url", hint=hint) from error

@@ -54,7 +54,7 @@ def _sqlite(path: Path, tables: Sequence[str]) -> dict[str, list[Row]]:
 
 
 async def _postgres(url: str, tables: Sequence[str]) -> dict[str, list[Row]]:
-    import asyncpg  # noqa: PLC0415  # an extra
+    import asyncpg
 
     try:
         connection = await asyncpg.connect(url)
@@ -76,9 +76,9 @@ async def _postgres(url: str, tables: Sequence[str]) -> dict[str, list[Row]]:
 
 
 async def _mysql(url: str, tables: Sequence[str]) -> dict[str, list[Row]]:
-    import asyncmy  # noqa: PLC0415  # an extra
-    from asyncmy.cursors import DictCursor  # noqa: PLC0415
-    from asyncmy.errors import MySQLError  # noqa: PLC0415
+    import asyncmy
+    from asyncmy.cursors import DictCursor
+    from asyncmy.errors import MySQLError
 
     parts = urlsplit(url)
     try:

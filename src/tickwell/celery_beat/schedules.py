@@ -19,7 +19,7 @@ _UNITS = (timedelta(days=1), timedelta(hours=1), timedelta(minutes=1))
 _MIDNIGHT = datetime(1970, 1, 1)  # noqa: DTZ001  # a wall time
 _SUN = (
     "Use a crontab at a fixed time; or one every 10 minutes whose task returns unless the sun has"
-    " just crossed; or leave the entry with Celery beat: --skip"
+    " just crossed; or let Celery beat keep the entry: tickwell import … --skip"
 )
 #: Checks that one fire time takes Celery at most: more is a schedule that is never due.
 _MOST_CHECKS = 10_000
@@ -101,7 +101,7 @@ def _untranslatable(kind: str) -> InvalidTrigger:
     return InvalidTrigger(
         f"{kind} cannot be translated",
         field="schedule",
-        hint="Use a crontab or an interval, or leave the entry with Celery beat: --skip",
+        hint="Use a crontab or an interval, or let Celery beat keep it: tickwell import … --skip",
     )
 
 

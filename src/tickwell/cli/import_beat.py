@@ -203,7 +203,7 @@ async def _require_own(session: Session, taken: list[_Taken]) -> None:
             continue
         except StoreRefused:
             return  # a store that is to be made; if it is another refusal, adding says so
-        if known.get("app") or TAG not in known.get("tags", ()):
+        if TAG not in known.get("tags", ()):
             raise Conflict(
                 f"job {each.job.name!r} exists and did not come from Celery beat; delete or rename"
                 " it, or leave the entry out: --skip. Nothing was imported"

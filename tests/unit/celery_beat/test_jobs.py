@@ -27,7 +27,8 @@ def test_a_crontab_becomes_a_cron_expression_as_celery_reads_it():
     job = job_of(entry(tz="Europe/Rome"))
     assert job.trigger == Cron("0 12 * * *", "Europe/Rome", dialect="celery")
     assert job.target == Celery("shop.tick", wait=False)
-    assert (job.overlap, job.tags) == ("allow", ("celery-beat",))
+    assert (job.overlap, job.tags) == ("skip", ("celery-beat",))
+    assert job_of(entry(), wait=True).overlap == "allow"
 
 
 def test_lists_and_sets_in_a_crontab_are_written_as_one_field():

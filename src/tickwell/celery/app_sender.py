@@ -1,0 +1,109 @@
+"""Sends tasks as beat does: by the app, its connection and its routes; and waits for no result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kombu.exceptions import KombuError, OperationalError
+
+from tickwell.clock import to_datetime
+from tickwell.domain.ability import CELERY
+from tickwell.domain.celery import Celery as Target
+from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.job import Job
+from tickwell.domain.outcome import Outcome
+from tickwell.domain.trigger.moment import to_text
+from tickwell.ports.executor import Sort
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+#: Messages that are handed to the broker at once; each has a connection of the app's pool.
+THREADS = 4
+#: Seconds that a broker gets to answer when it is only asked whether it is there.
+PATIENCE = 5.0
+
+
+class AppSender:
+    """`ports.executor.Executor` of `Celery` targets, for a process that has their app."""
+
+    def __init__(self, app: Celery) -> None:
+        self._app = app
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="tickwell-send")
+
+    def abilities(self) -> Mapping[Sort, frozenset[str]]:
+        return {Sort.TASK: frozenset({CELERY})}
+
+    async def refusal(self, job: Job) -> str:
+        """Why nothing can be sent now: the broker is away."""
+        try:
+            await self._in_thread(partial(_reach, self._app))
+        except Exception as error:  # noqa: BLE001 - whatever a transport raises
+            return _away(error)
+        return ""
+
+    def prepare(self, job: Job) -> None:
+        """The app has its connections in a pool."""
+
+    async def run(self, claim: Claim) -> Outcome:
+        sending = self._in_thread(partial(_send, self._app, claim))
+        try:
+            await asyncio.shield(sending)
+        except asyncio.CancelledError:
+            # A thread cannot be stopped: the broker may get the message all the same.
+            await asyncio.wait([sending])
+            if sending.exception() is not None:
+                raise
+        except (OperationalError, OSError) as error:
+            return Outcome(kind=OutcomeKind.RELEASED, error=_away(error), not_here=True)
+        except (KombuError, ValueError, TypeError) as error:
+            said = f"the task cannot be sent: {error}"
+            return Outcome(kind=OutcomeKind.FAILED, error=said, retry=False)
+        result = {"sent": True, "task_id": claim.id}
+        return Outcome(kind=OutcomeKind.SUCCEEDED, result=result)
+
+    async def close(self) -> None:
+        """Begin nothing more; the app keeps its connections."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _in_thread(self, call: Any) -> asyncio.Future[Any]:
+        return asyncio.get_running_loop().run_in_executor(self._threads, call)
+
+
+def _reach(app: Celery) -> None:
+    with app.connection_for_write() as connection:
+        connection.ensure_connection(max_retries=1, interval_start=0, timeout=PATIENCE)
+
+
+def _send(app: Celery, claim: Claim) -> None:
+    """As `celery.beat.Scheduler.apply_async`, with the execution's id for the task's."""
+    target = claim.job.target
+    if not isinstance(target, Target):
+        raise TypeError(f"{target!r} is no Celery task")
+    options: dict[str, Any] = {
+        name: value
+        for name in ("queue", "exchange", "routing_key", "priority")
+        if (value := getattr(target, name)) not in {"", None}
+    }
+    if claim.job.ttl is not None:
+        options["expires"] = to_datetime(claim.run_at + claim.job.ttl)
+    headers = {
+        "celery_beat_task": True,
+        "tickwell-execution": claim.id,
+        "tickwell-fire-time": to_text(to_datetime(claim.fire_time)),
+        "tickwell-attempt": str(claim.attempt),
+    }
+    args, kwargs = list(target.args), dict(target.kwargs)
+    if isinstance(claim.payload, dict):
+        kwargs |= claim.payload
+    task = app.tasks.get(target.task)
+    send = task.apply_async if task is not None else partial(app.send_task, target.task)
+    send(args, kwargs, task_id=claim.id, headers=headers, **options)
+
+
+def _away(error: Exception) -> str:
+    return f"the broker of the Celery app does not answer: {error}. Start it, or correct broker_url"

@@ -1,0 +1,91 @@
+"""A scheduler for `celery beat` that plans and records on a store of Tickwell's.
+
+`celery -A shop beat -S tickwell.celery:TickwellScheduler` is all that changes: the entries of the
+app become jobs, and planner and worker run in the beat process. Several beats are safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from celery.beat import Scheduler as BeatScheduler
+from celery.utils.log import get_logger
+
+import tickwell.wiring  # noqa: F401  # whole before SIGTERM can interrupt the start
+from tickwell.celery.app_sender import AppSender
+from tickwell.celery_beat.app import entry_of
+from tickwell.celery_beat.jobs import jobs_of
+from tickwell.cli.configuration import configure
+from tickwell.domain.trigger.duration import Millis
+from tickwell.errors import InvalidInput, TickwellError
+from tickwell.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+logger = get_logger("celery.beat")
+#: The lane of these jobs: only a beat has the app whose connection sends them.
+QUEUE = "celery-beat"
+
+
+class TickwellScheduler(BeatScheduler):  # type: ignore[misc]  # Celery has no types
+    """Beat's schedule as jobs: one record and one message per fire time, however many beats run.
+
+    The store is `tickwell_store` in Celery's configuration, else `TICKWELL_STORE`, else
+    `tickwell.db` in the current folder.
+    """
+
+    _engine: Scheduler | None = None
+
+    def setup_schedule(self) -> None:
+        """Bring the app's entries into the store, and begin to plan and send."""
+        self.install_default_entries(self.schedule)
+        try:
+            self._engine = make_engine(self.app, {**self.schedule, **self.app.conf.beat_schedule})
+            self._engine.start_in_background()
+        except TickwellError as error:
+            errors = error.all if isinstance(error, InvalidInput) else (error,)
+            raise SystemExit("\n".join(f"tickwell: {each}" for each in errors)) from error
+        logger.info("tickwell: plans and sends on %s", self._engine.store_url)
+
+    def tick(self, *_: Any, **__: Any) -> float:
+        """Nothing is left to do here: the engine waits for each instant by itself."""
+        interval: float = self.max_interval
+        return interval
+
+    def close(self) -> None:
+        """Drain; called by SIGTERM's handler, and once more at the end."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.blocking.stop()
+        super().close()
+
+    @property
+    def info(self) -> str:
+        """A line of beat's banner."""
+        return "    . tickwell -> one record and one message per fire time"
+
+
+def make_engine(app: Celery, entries: Mapping[str, Any]) -> Scheduler:
+    """A scheduler on the store that the app names, which declares its entries as jobs."""
+    found = configure()
+    store = app.conf.get("tickwell_store") or found.settings.store
+    settings = replace(found.settings, store=store, queues=(QUEUE,))
+    with found.blaming():
+        scheduler = Scheduler(store, app=f"celery-beat {app.main or 'app'}", settings=settings)
+    scheduler.executor = AppSender(app)
+    for job in jobs_of(
+        [entry_of(app, name, entries[name]) for name in sorted(entries)], wait=False
+    ):
+        scheduler.declare(
+            job.name,
+            job.trigger,
+            job.target,
+            queue=QUEUE,
+            ttl=None if job.ttl is None else Millis(job.ttl),
+            overlap=job.overlap,
+            tags=job.tags,
+        )
+    return scheduler
