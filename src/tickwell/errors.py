@@ -253,5 +253,9 @@ class StoreLost(StoreError):
     """
 
 
+class BrokerUnavailable(TickwellError):
+    """A broker cannot be reached, or did not answer in time."""
+
+
 class NotRunning(TickwellError):
     """The scheduler is stopped, or was never started."""

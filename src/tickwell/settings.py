@@ -20,6 +20,10 @@ class Settings:
     store: str = field(default="sqlite:///tickwell.db", repr=False)  # may hold a password
     #: A Redis beside the store that wakes every process and lets one plan at a time: redis://host.
     notify: str | None = field(default=None, repr=False)  # may hold a password
+    #: Who runs executions: "tickwell", its own workers, or "celery", workers of Celery.
+    engine: str = "tickwell"
+    #: The broker of Celery: redis://… or amqp://….
+    broker: str = field(default="", repr=False)  # may hold a password
     #: The queues that the worker takes executions from.
     queues: tuple[str, ...] = ("default",)
     #: Async handlers that one worker runs at once.
@@ -127,6 +131,7 @@ class Settings:
                 field="ttl",
                 beside="beat",
             )
+        _check_engine(self)
         if not self.queues:
             raise InvalidSetting("one name at least is needed", field="queues", hint=_QUEUES)
         if bool(self.tls_cert) != bool(self.tls_key):
@@ -151,6 +156,9 @@ _PUBLIC_URL = re.compile(
     r"https?://(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?"
 )
 _QUEUES = 'Use ("default",)'
+_ENGINES = ("tickwell", "celery")
+_BROKERS = ("redis", "rediss", "amqp", "amqps", "pyamqp")
+_BROKER = "Use redis://host:6379/0 or amqp://user:password@host//"
 #: What a value of each type is, in words.
 _KINDS = {
     "bool": "True or False",
@@ -216,6 +224,26 @@ def _check_ranges(settings: Settings) -> None:
     if not 0 < settings.project_share <= 1:
         raise InvalidSetting(
             f"{settings.project_share} is not a part of the slots, up to 1", field="project_share"
+        )
+
+
+def _check_engine(settings: Settings) -> None:
+    if settings.engine not in _ENGINES:
+        raise InvalidSetting(
+            f"{settings.engine[:100]!r} is no engine", field="engine", hint='Use "celery"'
+        )
+    scheme = settings.broker.partition("://")[0]
+    if settings.broker and scheme not in _BROKERS:
+        # The rest may hold a password.
+        raise InvalidSetting(
+            f"{scheme[:20]!r} begins no URL of a broker", field="broker", hint=_BROKER
+        )
+    if settings.engine == "celery" and not settings.broker:
+        raise InvalidSetting(
+            "Celery needs a broker, and none is named",
+            field="broker",
+            beside="engine",
+            hint=_BROKER,
         )
 
 

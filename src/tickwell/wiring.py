@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from tickwell.clock import Clock
-from tickwell.domain.event import Events
+from tickwell.domain.event import Event, Events, Stopped
 from tickwell.domain.health import Health
 from tickwell.domain.http import Http
 from tickwell.domain.target import Call
 from tickwell.engine import garbage
+from tickwell.engine.dispatcher import Dispatcher
 from tickwell.engine.engine import ROLES, Engine
+from tickwell.engine.hinted import Hints
 from tickwell.engine.loop import WakingService
 from tickwell.errors import InvalidSetting
 from tickwell.executors.call import CallExecutor
@@ -171,9 +173,12 @@ def make_engine(
     roles: Collection[str] = ROLES,
     executor: Executor | None = None,
     extra: Sequence[WakingService] = (),
+    hints: Hints | None = None,
 ) -> Engine:
-    """An engine on an opened store."""
+    """An engine on an opened store; with hints, one that runs what the workers of others hear."""
     shared = store.name.startswith("memory:")  # no second handle can see its data
+    if settings.engine == "celery" and "planner" in roles:
+        extra = [*extra, make_dispatcher(store, clock, settings, events)]
     random = ENTROPY
     runs = Executions(store, clock, random, lambda: None)
     relay = Relay(store, clock, runs, sweep=settings.sweep)
@@ -190,11 +195,46 @@ def make_engine(
         # By the URL that was given: the store's name has no credentials.
         open_pulse_store=None if shared else lambda: make_store(settings.store),
         extra=[*extra, relay] if "worker" in roles else extra,
+        hints=hints,
     )
     runs.wake = engine.wake
     if "worker" in roles:
         relay.listen(events)
     return engine
+
+
+def make_dispatcher(
+    store: NotifyingStore, clock: Clock, settings: Settings, events: Events
+) -> Dispatcher:
+    """What tells Celery's workers of executions that are due."""
+    if store.name.startswith("memory:"):
+        raise InvalidSetting(
+            "Celery's workers cannot see what this process keeps in memory",
+            field="engine",
+            hint="Choose another store, as sqlite:///jobs.db",
+        )
+    try:
+        from tickwell.brokers.celery import CeleryBroker
+    except ModuleNotFoundError as error:
+        raise no_celery(error, "engine") from error
+    broker = CeleryBroker(settings.broker)
+    dispatcher = Dispatcher(store, clock, settings, broker)
+
+    def on_event(event: Event) -> None:
+        if isinstance(event, Stopped):
+            broker.close()
+
+    events.subscribe(on_event)
+    return dispatcher
+
+
+def no_celery(error: ModuleNotFoundError, field: str) -> InvalidSetting:
+    """What to do about a package that is missing."""
+    return InvalidSetting(
+        f"{error.name} is not installed",
+        field=field,
+        hint="Install it: pip install 'tickwell[celery]'",
+    )
 
 
 def make_api(

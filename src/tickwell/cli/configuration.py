@@ -29,10 +29,13 @@ REMOTE = ("server", "key")
 #: Variables of ours that are no settings.
 OTHERS = (
     *("TICKWELL_PROJECT", "TICKWELL_SECRET_KEY", "TICKWELL_SECRET_KEYS"),
-    *("TICKWELL_OIDC_SECRET", "TICKWELL_COMPLETE"),
+    *("TICKWELL_OIDC_SECRET", "TICKWELL_COMPLETE", "TICKWELL_APP"),
 )
 _NEAR = 0.78
-_URLS = ("DATABASE_URL", "REDIS_URL", "TICKWELL_STORE", "TICKWELL_NOTIFY", "TICKWELL_SERVER")
+_URLS = (
+    *("DATABASE_URL", "REDIS_URL", "TICKWELL_STORE", "TICKWELL_NOTIFY", "TICKWELL_SERVER"),
+    "TICKWELL_BROKER",
+)
 _LINE = re.compile(r"\s*(?:export\s+)?(\w+)\s*=\s*(.*?)\s*")
 Found = Iterator[tuple[str, Any, str]]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import os
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
 _DEFAULTS = Settings()
+#: What a process does unless it is told, by engine: with Celery its workers do the rest.
+_ROLES = {"tickwell": "api,planner,worker", "celery": "api,planner"}
 
 
 def serve(
@@ -39,14 +42,34 @@ def serve(
             help="A Redis beside the store that wakes every process, as redis://host.",
         ),
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Who runs executions: tickwell or celery.",
+            show_default=_DEFAULTS.engine,
+        ),
+    ] = None,
+    broker: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Celery's broker: redis://… or amqp://…."),
+    ] = None,
     app: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="The scheduler whose handlers to run, as module:name."),
+        typer.Option(
+            envvar="TICKWELL_APP",
+            metavar="PATH",
+            help="The scheduler whose handlers to run, as module:name.",
+        ),
     ] = None,
     role: Annotated[
-        str,
-        typer.Option(metavar="ROLES", help="What this process does: any of api, planner, worker."),
-    ] = "api,planner,worker",
+        str | None,
+        typer.Option(
+            metavar="ROLES",
+            help="What this process does: any of api, planner, worker.",
+            show_default="all; with Celery api,planner",
+        ),
+    ] = None,
     workers: Annotated[
         int,
         typer.Option(
@@ -95,6 +118,10 @@ def serve(
     )
     scheduler = _load(app) if app else _configured(store)
     settings = _completed(scheduler.settings) if app else scheduler.settings
+    if engine or broker:
+        # At once: an engine without a broker is refused.
+        chosen = engine or settings.engine, broker or settings.broker
+        settings = replace(settings, engine=chosen[0], broker=chosen[1])
     if notify:
         settings = replace(settings, notify=notify)
     if auth is not None:
@@ -106,7 +133,7 @@ def serve(
         scheduler.move_to(store or settings.store)
     service = Service(
         scheduler,
-        roles=_roles(role),
+        roles=_roles(role or _ROLES[settings.engine]),
         workers=workers,
         http=http,
         host=scheduler.settings.host if host is None else host,
@@ -120,6 +147,16 @@ def serve(
     have_for_ourselves()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(service.run())
+
+
+def load_scheduler(app: str | None) -> Scheduler:
+    """The scheduler that `tickwell serve --app` would run, by environment and files."""
+    if not app:
+        return _configured(None)
+    scheduler = _load(app)
+    scheduler.settings = _completed(scheduler.settings)
+    scheduler.move_to(os.environ.get("TICKWELL_STORE") or scheduler.settings.store)
+    return scheduler
 
 
 def _roles(given: str) -> frozenset[str]:

@@ -13,6 +13,7 @@ from tickwell.clock import Clock
 from tickwell.domain import worker as domain
 from tickwell.domain.event import Events, Idle, JobUnreadable, Started, Stopped
 from tickwell.domain.health import Health
+from tickwell.engine.hinted import HintedWorker, Hints
 from tickwell.engine.lane import make_lanes
 from tickwell.engine.loop import Loop, Service, WakingService, follow
 from tickwell.engine.planner import Planner
@@ -56,6 +57,7 @@ class Engine:
         turn: Turn | None = None,
         open_pulse_store: Callable[[], Store] | None = None,
         extra: Sequence[WakingService] = (),
+        hints: Hints | None = None,
     ) -> None:
         self.store = store
         self.executor = executor
@@ -69,6 +71,7 @@ class Engine:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._turn = turn
         self._extra = extra
+        self.hints = hints
         self._build(notifier, open_pulse_store)
 
     def _build(
@@ -85,7 +88,12 @@ class Engine:
         )
         self.runner = Runner(self.executor, self.reporter, clock, settings)
         lanes = make_lanes(settings, self.executor.abilities())
-        self.worker = Worker(store, clock, settings, self.runner, lanes=lanes, new_id=self._new_id)
+        parts = store, clock, settings, self.runner
+        self.worker = (
+            Worker(*parts, lanes=lanes, new_id=self._new_id)
+            if self.hints is None
+            else HintedWorker(*parts, lanes=lanes, new_id=self._new_id, hints=self.hints)
+        )
         self.pulse = Pulse(store, clock, settings, self._identity, self._on_pulse)
         self.pulse_thread = (
             PulseThread(self.pulse, open_pulse_store, events) if open_pulse_store else None
@@ -121,6 +129,8 @@ class Engine:
         if self.pulse_thread is None:
             self._loops["pulse"].longest_rest = self.pulse.longest_rest
         events.subscribe(follow(self.pulse.name, self._loops.values()))
+        if self.hints is not None:
+            self.hints.wake = self._waker("worker")
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
         self.tallies.wake = self._waker("tallies")
@@ -160,7 +170,7 @@ class Engine:
             pid=os.getpid(),
             queues=self.settings.queues,
             abilities=tuple(sorted(name for names in abilities for name in names)),
-            slots=sum(lane.slots for lane in self.worker.lanes),
+            slots=self.worker.capacity,
             started_at=self._started_at,
             process=own_process(),
             refusals=self.worker.refusals.announced(),
@@ -171,7 +181,7 @@ class Engine:
         sent = self.clock.monotonic()
         self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
         self._started_at = self.clock.now()
-        self.worker.id = self._new_id()
+        self.worker.id = self.worker.new_worker_id()
         try:
             await self.pulse.beat()  # a worker claims only what it is known to be alive for
             if self.pulse_thread is not None:
@@ -250,6 +260,7 @@ class Engine:
     def wake_worker(self) -> None:
         """Something was queued, or a slot came free."""
         self._waker("worker")()
+        self._waker("dispatcher")()
 
     async def end_pulse_thread(self) -> None:
         """Stop the heartbeat; also when the event loop of the engine is gone, and nothing else."""

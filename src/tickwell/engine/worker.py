@@ -125,7 +125,18 @@ class Worker:
         """Whether nothing more is to be claimed; asked anew after each reply."""
         return self.draining
 
-    async def _claim(self, lane: Lane, abilities: frozenset[str], limit: int) -> list[Claim]:
+    @property
+    def capacity(self) -> int:
+        """How many attempts it runs at once."""
+        return sum(lane.slots for lane in self.lanes)
+
+    async def _claim(
+        self,
+        lane: Lane,
+        abilities: frozenset[str],
+        limit: int,
+        ids: tuple[str, ...] | None = None,
+    ) -> list[Claim]:
         now = self.clock.now()
         asked_before = self._unanswered.get(lane)
         if asked_before is not None:
@@ -139,6 +150,7 @@ class Worker:
                 limit=limit,
                 queues=self.queues.open,
                 abilities=abilities,
+                ids=ids,
                 left_out=self.refusals.left_out,
             )
         self._unanswered[lane] = request  # until the store has answered
@@ -212,10 +224,14 @@ class Worker:
                     self._lost_claims.add(owned.claim_id)
         self._unknown = unknown
 
+    def new_worker_id(self) -> str:
+        """What no worker was called before."""
+        return self.new_id()
+
     def _reincarnate(self) -> None:
         """Declared lost: what was in hand runs elsewhere. Begin again under another id."""
         self.runner.disown()
-        self.id = self.new_id()
+        self.id = self.new_worker_id()
         self._unanswered.clear()
         self._unknown.clear()
         self._lost_claims.clear()

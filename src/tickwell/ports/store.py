@@ -85,7 +85,7 @@ class QueueStore(Protocol):
         ...
 
     async def claimable(self, request: ClaimRequest) -> list[Claimable]:
-        """Look at what is due within the lead in these queues and of these abilities; write nothing.
+        """Look at what is due within the lead, in these queues and of these abilities, only.
 
         Best rank first, up to the limit. Whose claim it would be does not matter, nor `left_out`:
         a job that this process cannot read may be among them, and one past its time to live.

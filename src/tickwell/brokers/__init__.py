@@ -1,0 +1,1 @@
+"""Brokers that carry hints to the workers of other task queues."""

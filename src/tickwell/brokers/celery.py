@@ -1,0 +1,154 @@
+"""Hints as Celery messages, over Redis or RabbitMQ."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from celery import Celery
+from kombu import Connection, Producer
+from kombu.exceptions import KombuError
+from kombu.exceptions import OperationalError as KombuOperationalError
+
+from tickwell.errors import BrokerUnavailable
+from tickwell.ports.broker import Hint
+
+#: The task that a Celery worker runs for a hint, and what its queues begin with.
+TASK, PREFIX = "tickwell.execute", "tickwell."
+#: Seconds to connect and to wait for an answer; and for all hints of one call.
+PATIENCE, LONGEST = 5, 20
+T = TypeVar("T")
+#: Of kombu, whose transports have no type in common.
+Channel = Any
+#: Options of the connection, by the URL's scheme: the libraries wait without end by default.
+_REDIS = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
+_AMQP = {"read_timeout": PATIENCE, "write_timeout": PATIENCE}
+
+
+def make_celery(url: str) -> Celery:
+    """An app as dispatcher and workers have it: they declare the same queues."""
+    app = Celery("tickwell", broker=url, set_as_current=False)
+    app.conf.task_ignore_result = True
+    return app
+
+
+class CeleryBroker:
+    """Kombu blocks: it has a thread of its own, where one call follows the other."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.app = make_celery(url)
+        self._connection: Connection | None = None
+        self._declared: set[str] = set()
+        self._thread = self._new_thread()
+
+    async def depths(self, queues: Sequence[str]) -> list[int]:
+        names = [PREFIX + queue for queue in queues]
+        return await self._call(lambda channel: [self._depth(channel, name) for name in names])
+
+    async def send(self, hints: Sequence[Hint]) -> None:
+        await self._call(lambda channel: self._send(channel, hints))
+
+    def close(self) -> None:
+        self._thread.submit(self._hang_up)
+        self._thread.shutdown(wait=False)
+
+    def _new_thread(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(1, thread_name_prefix="tickwell-broker")
+
+    async def _call(self, work: Callable[[Channel], T]) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(LONGEST):
+                return await loop.run_in_executor(self._thread, self._guarded, work)
+        except TimeoutError as error:
+            # The thread may hang for ever: another one takes over, with a connection of its own.
+            self._thread.shutdown(wait=False)
+            self._connection, self._thread = None, self._new_thread()
+            raise BrokerUnavailable(f"{self._named()} did not answer for {LONGEST} s") from error
+
+    def _guarded(self, work: Callable[[Channel], T]) -> T:
+        with self._translated():
+            if self._connection is None:
+                self._connection = self._connect()
+            return work(self._connection.default_channel)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except self._errors() as error:
+            with suppress(Exception):
+                self._hang_up()
+            raise BrokerUnavailable(self._in_words(error)) from error
+
+    def _errors(self) -> tuple[type[BaseException], ...]:
+        transport = Connection(self.url)
+        known = (*transport.connection_errors, *transport.channel_errors)
+        return *known, KombuError, KombuOperationalError, OSError
+
+    def _connect(self) -> Connection:
+        options = _AMQP if self.url.startswith("amqp") else _REDIS
+        connection = Connection(
+            self.url, connect_timeout=PATIENCE, heartbeat=0, transport_options=options
+        )
+        connection.connect()
+        self._declared.clear()
+        return connection
+
+    def _depth(self, channel: Channel, name: str) -> int:
+        """Declared by whoever comes first: RabbitMQ drops what is sent to an unknown queue."""
+        queue = self.app.amqp.queues[name](channel)
+        if name not in self._declared:
+            queue.declare()
+            self._declared.add(name)
+        depth: int = queue.queue_declare().message_count
+        return depth
+
+    def _send(self, channel: Channel, hints: Sequence[Hint]) -> None:
+        producer = Producer(channel, auto_declare=False)
+        for hint in hints:
+            message = self.app.amqp.as_task_v2(hint.id, TASK, args=(hint.id,))
+            # Not to the queue's own exchange: a Redis that was flushed has forgotten it. Transient:
+            # a hint that is lost with the broker is sent again.
+            producer.publish(
+                message.body,
+                exchange="",
+                routing_key=PREFIX + hint.queue,
+                headers=message.headers,
+                serializer="json",
+                delivery_mode=1,
+                **message.properties,
+            )
+
+    def _hang_up(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.release()
+
+    def _named(self) -> str:
+        """Without its password."""
+        parts = urlsplit(self.url)
+        host = parts.hostname or "localhost"
+        return f"the broker {parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+
+    def _in_words(self, error: BaseException) -> str:
+        said = str(error) or type(error).__name__
+        if _is_refusal(error):
+            return (
+                f"{self._named()} refuses the user or password: {said}; correct the URL in `broker`"
+            )
+        return f"{self._named()} cannot be reached: {said}; start it, or correct `broker`"
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether the broker answered that it does not know us."""
+    names = {each.__name__ for each in type(error).__mro__}
+    words = str(error).upper()
+    return bool(names & {"AuthenticationError", "AccessRefused"}) or any(
+        word in words for word in ("WRONGPASS", "NOAUTH", "ACCESS_REFUSED", "AUTHENTICATION")
+    )

@@ -1,0 +1,65 @@
+"""The Celery app: one task, which runs the execution that a message names."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tickwell.cli.serve import load_scheduler
+from tickwell.errors import InvalidSetting, TickwellError
+from tickwell.scheduler import Scheduler
+from tickwell.wiring import no_celery
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+
+@cache
+def configured_app() -> Celery:
+    """The app of `celery -A tickwell.celery`: one for each process."""
+    try:
+        return make_app(load_scheduler(os.environ.get("TICKWELL_APP")))
+    except TickwellError as error:
+        import click
+
+        if click.get_current_context(silent=True) is None:
+            raise
+        raise SystemExit(f"tickwell: {error}") from None  # of a command: one sentence
+
+
+def make_app(scheduler: Scheduler) -> Celery:
+    """A Celery app whose workers run the executions of a scheduler."""
+    settings = replace(scheduler.settings, engine="celery")
+    if settings.store.startswith("memory:"):
+        raise InvalidSetting(
+            "Celery's workers cannot see what a process keeps in memory",
+            field="store",
+            hint="Choose another store, as sqlite:///jobs.db",
+        )
+    try:
+        from tickwell.brokers.celery import PREFIX, TASK, make_celery
+        from tickwell.celery.hands import Hands
+    except ModuleNotFoundError as error:
+        raise no_celery(error, "engine") from error
+    from kombu import Queue
+
+    app = make_celery(settings.broker)
+    app.conf.update(
+        task_queues=[Queue(PREFIX + name, routing_key=PREFIX + name) for name in settings.queues],
+        task_default_queue=PREFIX + settings.queues[0],
+        worker_prefetch_multiplier=1,
+        broker_connection_retry_on_startup=True,
+        # What a handler prints is kept with its attempt.
+        worker_redirect_stdouts=False,
+    )
+    hands = Hands(scheduler)
+    hands.connect(app)
+
+    # No limits of Celery's: an attempt has its job's own. No retries: those are new executions.
+    @app.task(name=TASK, acks_late=True, max_retries=0, ignore_result=True)  # type: ignore[untyped-decorator]
+    def execute(id: Any) -> None:
+        hands.run(str(id))
+
+    return app

@@ -1,0 +1,145 @@
+"""The engine inside a Celery worker: a thread with an event loop, in each process of the pool."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from celery import signals
+
+from tickwell.brokers.celery import PREFIX
+from tickwell.engine.hinted import Hints
+from tickwell.engine.loop import backoff
+from tickwell.errors import TickwellError
+from tickwell.scheduler import Scheduler
+from tickwell.wiring import loop_factory
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+logger = logging.getLogger("tickwell")
+#: Pools that run in one process, and pools that have no thread for the engine's event loop.
+IN_PROCESS = ("solo", "threads")
+REFUSED = ("eventlet", "gevent")
+#: Seconds beyond the drain timeout that the engine gets to end with its process.
+PATIENCE = 15.0
+
+
+class Hands:
+    """Runs what hints name, for as long as its process lives."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self.hints = Hints("celery", 1)
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping: asyncio.Event | None = None
+        self._ready = threading.Event()
+
+    def connect(self, app: Celery) -> None:
+        """Start and stop with the processes of this app's workers."""
+        self._app = app
+        signals.worker_init.connect(self._on_worker, weak=False)
+        signals.worker_process_init.connect(self._on_process, weak=False)
+        signals.worker_process_shutdown.connect(self._on_end, weak=False)
+        signals.worker_shutdown.connect(self._on_end, weak=False)
+
+    def run(self, id: str) -> None:
+        """Claim the execution and wait for the end of its attempt; if it is not ours, return.
+
+        Celery acknowledges the message then: after the claim, never before.
+        """
+        self._ready.wait()
+        done: SimpleQueue[None] = SimpleQueue()
+        if self._loop is None:
+            return
+        try:
+            self._loop.call_soon_threadsafe(self.hints.add, id, lambda: done.put(None))
+        except RuntimeError:
+            return  # the engine has ended: the execution is still queued
+        done.get()
+
+    def _on_worker(self, sender: Any, **_: Any) -> None:
+        """In the main process, before it forks."""
+        if sender.app is not self._app:
+            return
+        pool = sender.pool_cls if isinstance(sender.pool_cls, str) else sender.pool_cls.__module__
+        pool = pool.rpartition(".")[2]
+        if pool in REFUSED:
+            raise SystemExit(
+                f"tickwell: the {pool} pool has no thread for heartbeats, so it would lose its"
+                " leases; start the worker with --pool prefork or --pool threads"
+            )
+        queues = tuple(
+            name.removeprefix(PREFIX)
+            for name in sender.app.amqp.queues.consume_from
+            if name.startswith(PREFIX)
+        )
+        is_alone = pool in {*IN_PROCESS, "thread"}
+        many = sender.concurrency if isinstance(sender.concurrency, int) else 1
+        self.hints.name = sender.hostname
+        self.hints.capacity = many if is_alone and pool != "solo" else 1
+        if queues:
+            settings = replace(self.scheduler.settings, queues=queues)
+            self.scheduler.settings = settings
+            self.scheduler.move_to(settings.store)
+        if pool in {"threads", "thread"}:
+            self._start()
+
+    def _on_process(self, sender: Any, **_: Any) -> None:
+        """In a process of the pool; Celery gives it four seconds."""
+        if sender:
+            self.hints.name = sender
+        self._start()
+
+    def _start(self) -> None:
+        self._ready.clear()
+        self.scheduler.hints = self.hints
+        self._thread = threading.Thread(target=self._main, name="tickwell-engine", daemon=True)
+        self._thread.start()
+
+    def _on_end(self, **_: Any) -> None:
+        """Write what attempts report, and say goodbye."""
+        thread, self._thread = self._thread, None
+        if thread is None or self._loop is None or self._stopping is None:
+            return
+        with suppress(RuntimeError):  # it has ended
+            self._loop.call_soon_threadsafe(self._stopping.set)
+        thread.join(self.scheduler.settings.drain_timeout + PATIENCE)
+
+    def _main(self) -> None:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+            runner.run(self._live())
+
+    async def _live(self) -> None:
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        await self._start_engine(self._stopping)
+        self._ready.set()
+        await self._stopping.wait()
+        try:
+            await self.scheduler.stop()
+        finally:
+            self.hints.drop()
+
+    async def _start_engine(self, stopping: asyncio.Event) -> None:
+        """Until the store answers: messages wait, and are not acknowledged."""
+        failures = 0
+        while not stopping.is_set():
+            try:
+                await self.scheduler.start({"worker"})
+            except TickwellError as error:
+                failures += 1
+                if failures == 1:
+                    logger.warning("the engine cannot start, and is tried again: %s", error)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(backoff(failures, "engine")):
+                        await stopping.wait()
+            else:
+                if failures:
+                    logger.warning("the engine has started after %d failures", failures)
+                return

@@ -1,0 +1,182 @@
+"""The dispatcher: tells the workers of another task queue what is due, by a hint for each.
+
+A hint changes nothing: the execution stays queued until a worker claims it. So a hint that is lost,
+repeated or late costs time, and no promise. What stays unclaimed gets another hint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tickwell.clock import Clock
+from tickwell.domain.share import PROJECT_PLACE
+from tickwell.engine.process import is_gone, own_process
+from tickwell.engine.queues import OpenQueues
+from tickwell.ports.broker import Broker, Hint
+from tickwell.ports.records import Claimable, ClaimRequest, Record
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+
+#: Hints that wait in one queue of the broker at most: the workers' supply for a second or so. What
+#: has a better rank than they have waits for as long.
+WINDOW = 1000
+#: Milliseconds that a hint is sent ahead of the instant. Whoever gets it holds a slot until then.
+AHEAD = 100
+#: Seconds until a hint that left the broker without a claim is sent again; doubled each time.
+AGAIN, LONGEST = 1.0, 30.0
+#: Seconds between two looks at the workers.
+LOOK = 1.0
+#: Seconds until a dispatcher that is silent is replaced, where its process cannot be looked at.
+LEASE = 5.0
+#: Seconds between two steps while hints are under way.
+BUSY = 0.02
+KIND, KEY = "dispatcher", "lease"
+
+
+@dataclass(slots=True)
+class _Sent:
+    """A hint on its way: the how many-eth it was, and when to send it again if it got lost."""
+
+    number: int
+    again_at: float
+    wait: float = AGAIN
+
+
+@dataclass(slots=True)
+class _Line:
+    """What was sent to one queue, and is not claimed yet."""
+
+    count: int = 0
+    sent: dict[tuple[str, int], _Sent] = field(default_factory=dict)
+
+    def pick(self, found: Sequence[Claimable], depth: int, room: int, now: float) -> list[Hint]:
+        """What to send now, of all that is claimable; what is not is forgotten.
+
+        A queue is first in, first out: with no more waiting in it than was sent after a hint, that
+        one has left it. Unclaimed for a while since, it was lost, or could not be used.
+        """
+        kept, picked = dict[tuple[str, int], _Sent](), list[Hint]()
+        for one in found:
+            key = one.id, one.rank
+            sent = self.sent.get(key)
+            is_lost = sent and depth <= self.count - sent.number and now >= sent.again_at
+            if (sent is None or is_lost) and len(picked) < room:
+                wait = min(sent.wait * 2, LONGEST) if sent else AGAIN
+                self.count += 1
+                sent = _Sent(self.count, now + wait, wait)
+                picked.append(Hint(one.queue, one.id))
+            if sent is not None:
+                kept[key] = sent
+        self.sent = kept
+        return picked
+
+
+class Dispatcher:
+    """Keeps the broker's queues supplied, and no fuller than that."""
+
+    name = "dispatcher"
+
+    def __init__(self, store: Store, clock: Clock, settings: Settings, broker: Broker) -> None:
+        self.store = store
+        self.clock = clock
+        self.settings = settings
+        self.broker = broker
+        self.wake: Callable[[], None] = lambda: None
+        self.queues = OpenQueues(store, clock, settings.queues)
+        self.process = own_process()
+        self._lines = {queue: _Line() for queue in settings.queues}
+        self._abilities: frozenset[str] = frozenset()
+        self._looked_at = self._leads_until = self._busy_until = float("-inf")
+
+    async def step(self) -> float:
+        """Send what is due; say how long to rest."""
+        await self._pace()
+        if not await self._leads():
+            return LEASE / 2
+        asked_at = self.clock.now()
+        queues = await self.queues.look()
+        depths = await self.broker.depths(queues)
+        await self._look_at_workers()
+        hints = list[Hint]()
+        for queue, depth in zip(queues, depths, strict=True):
+            hints += await self._pick(queue, depth, asked_at)
+        if hints:
+            await self._send(hints)
+        if any(line.sent for line in self._lines.values()):
+            self._busy_until = self.clock.monotonic() + BUSY
+        return await self._rest(asked_at)
+
+    async def _pace(self) -> None:
+        """Every claim wakes us while there is a backlog; a look at it takes a while."""
+        wait = self._busy_until - self.clock.monotonic()
+        if wait > 0:
+            await self.clock.wait(asyncio.Event(), wait)
+
+    async def _pick(self, queue: str, depth: int, now: int) -> list[Hint]:
+        line, room = self._lines[queue], min(WINDOW - depth, self.settings.batch)
+        if room <= 0 or not self._abilities:
+            return []
+        request = ClaimRequest(
+            worker="",
+            claim_id="",
+            now=now,
+            lead=min(AHEAD, int(self.settings.lead * 1000)),
+            limit=len(line.sent) + room,
+            queues=(queue,),
+            abilities=self._abilities,
+        )
+        found = await self.store.claimable(request)
+        return line.pick(found, depth, room, self.clock.monotonic())
+
+    async def _send(self, hints: Sequence[Hint]) -> None:
+        try:
+            await self.broker.send(hints)
+        except Exception:
+            # How much has arrived, and what of before is left, is not known: begin anew.
+            self._lines = {queue: _Line() for queue in self._lines}
+            raise
+
+    async def _look_at_workers(self) -> None:
+        """What nobody can run is not hinted at: it would come back for ever."""
+        if self.clock.monotonic() - self._looked_at < LOOK:
+            return
+        workers = [one.worker for one in await self.store.list_workers() if not one.lost]
+        self._abilities = frozenset(name for each in workers for name in each.abilities)
+        self._looked_at = self.clock.monotonic()
+
+    async def _leads(self) -> bool:
+        """Whether hints are ours to send. Two who send both cost messages, and nothing else."""
+        if self.clock.monotonic() < self._leads_until:
+            return True
+        now, began = self.clock.now(), self.clock.monotonic()
+        held = await self.store.get_record(KIND, PROJECT_PLACE, KEY, now)
+        if held is not None and not self._is_ours_to_take(held.document["process"]):
+            return False
+        record = Record(
+            kind=KIND,
+            project=PROJECT_PLACE,
+            key=KEY,
+            document={"process": self.process},
+            expires_at=now + int(LEASE * 1000),
+        )
+        version = 0 if held is None else held.version
+        if not await self.store.put_record(record, now, version):
+            return False
+        self._leads_until = began + LEASE / 2
+        return True
+
+    def _is_ours_to_take(self, process: str) -> bool:
+        return process == self.process or is_gone(process)
+
+    async def _rest(self, asked_at: int) -> float:
+        rests = [self.settings.poll, self.queues.rest]
+        if any(line.sent for line in self._lines.values()):
+            rests.append(AGAIN / 4)
+        if not self._abilities:
+            rests.append(LOOK)
+        wakeup = await self.store.next_wakeup(asked_at + AHEAD, self.settings.queues)
+        if wakeup.run is not None:
+            rests.append((wakeup.run - AHEAD - self.clock.now()) / 1000)
+        return max(min(rests), 0.0)
