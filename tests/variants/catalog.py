@@ -1,6 +1,6 @@
 """Every broken variant. A test suite that lets one of them pass is no evidence."""
 
-from tests.variants import engines, postgres, sqlite, stores
+from tests.variants import engines, mongo, postgres, sqlite, stores
 from tests.variants.variant import CutOnPostgres, OnPostgres, Simulated, Tested, Variant
 from tickwell.testing.simulation import Fault
 
@@ -224,6 +224,22 @@ VARIANTS = [
         patch=postgres.endless_beat,
         prey=Tested(
             test="faults/postgres/test_dead_connections.py::test_connections_that_are_forgotten_cost_nobody_a_lease"
+        ),
+    ),
+    Variant(
+        name="all is thawed on MongoDB",
+        flaw="a sweep thaws what a live operation has frozen, whose update is lost",
+        patch=mongo.thaws_everything,
+        prey=Tested(
+            test="stores/mongo/test_between.py::test_a_sweep_thaws_nothing_that_a_newer_operation_has_frozen"
+        ),
+    ),
+    Variant(
+        name="places for the frozen on MongoDB",
+        flaw="an execution is moved on under the operation that froze it, whose update is lost",
+        patch=mongo.lets_frozen_in,
+        prey=Tested(
+            test="stores/mongo/test_between.py::test_who_comes_to_a_keys_gate_late_moves_nothing_that_was_frozen_since"
         ),
     ),
 ]

@@ -1,12 +1,16 @@
 """Something else happens between two reads of one call, or between its reads and its writes."""
 
+import asyncio
 from dataclasses import replace
 
+import pytest
+
+from tests.stores.mongo.cutting import Killed, Knife
 from tickwell.domain.change import edit
 from tickwell.domain.execution import State
-from tickwell.domain.gate import Overlap
+from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.policy import MINUTE
-from tickwell.domain.trigger import Every
+from tickwell.domain.trigger import Every, OnDemand
 from tickwell.stores.mongo.codec import QUEUED
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
@@ -92,3 +96,102 @@ async def test_a_job_that_moves_while_its_permit_is_passed_on(scene, store, othe
     [doc] = owner["jobs"].find({"_id": job.id})
     assert doc["waiting"] == 1
     assert "outbox" not in doc
+
+
+class Held:
+    """A call that stands still before one of the store's methods, until it is let go."""
+
+    def __init__(self, store, name, call):
+        self._reached, self._let_go = asyncio.Event(), asyncio.Event()
+        once_before(store, name, self._stand)
+        self._task = asyncio.ensure_future(call)
+
+    async def _stand(self):
+        self._reached.set()
+        await self._let_go.wait()
+
+    async def reached(self):
+        await self._reached.wait()
+
+    async def answer(self):
+        self._let_go.set()
+        return await self._task
+
+
+def after_the_flush(store, happen):
+    """Have this happen when a store has moved a job on and is about to thaw."""
+    flush = store.flush
+
+    async def instead(docs):
+        flushed = await flush(docs)
+        if docs:
+            store.flush = flush
+            await happen()
+        return flushed
+
+    store.flush = instead
+
+
+async def one_left_frozen(scene, owner):
+    """Two queued executions of a job; whoever froze the first is gone."""
+    job = await scene.job(trigger=OnDemand())
+    left, second = await scene.run(a_request(job, T0), a_request(job, T0 + 1), now=T0 + 1)
+    owner["executions"].update_one({"_id": left}, {"$set": {"frozen": "gone"}, "$inc": {"rev": 1}})
+    return left, second
+
+
+async def cancelled_and_thawed(scene, left, second):
+    assert (await scene.execution(second)).state is State.CANCELLED
+    [claim] = await scene.claim(T0 + 1, "w2")
+    assert claim.id == left
+
+
+async def test_a_sweep_thaws_nothing_that_a_newer_operation_has_frozen(scene, store, other, owner):
+    left, second = await one_left_frozen(scene, owner)
+    cancelling = None
+
+    async def freeze():
+        nonlocal cancelling
+        call = store.request_cancel("default", [second], T0 + 1)
+        cancelling = Held(store, "_move", call)
+        await cancelling.reached()
+
+    after_the_flush(other, freeze)
+    await other.orphans(T0, 1)
+    assert await cancelling.answer() == [second]
+    await cancelled_and_thawed(scene, left, second)
+
+
+async def test_a_sweep_thaws_nothing_of_a_newer_operation_that_died_since(
+    scene, store, other, owner
+):
+    left, second = await one_left_frozen(scene, owner)
+
+    async def freeze_move_and_die():
+        Knife(2, answered=True).put_to(store)
+        with pytest.raises(Killed):
+            await store.request_cancel("default", [second], T0 + 1)
+
+    after_the_flush(other, freeze_move_and_die)
+    for _ in range(2):
+        await other.orphans(T0, 1)
+    await cancelled_and_thawed(Scene(other), left, second)
+
+
+async def test_who_comes_to_a_keys_gate_late_moves_nothing_that_was_frozen_since(
+    scene, store, other, owner
+):
+    job = await scene.job(trigger=OnDemand(), concurrency=Concurrency("k", 1))
+    inside = await scene.job(trigger=OnDemand(), concurrency=Concurrency("k", 1))
+    await scene.run(a_request(inside, T0))
+    [holder] = await scene.claim(T0)
+    coming = Held(store, "_arrive", scene.run(a_request(job, T0)))
+    await coming.reached()
+    [doc] = owner["executions"].find({"job": job.id})
+    cancelling = Held(other, "_move", other.request_cancel("default", [doc["_id"]], T0))
+    await cancelling.reached()
+    await scene.succeed(holder, T0)
+    await coming.answer()
+    assert await cancelling.answer() == [doc["_id"]]
+    assert (await scene.execution(doc["_id"])).state is State.CANCELLED
+    assert owner["gates"].find_one({"_id": "default/k"})["holders"] == []

@@ -63,7 +63,7 @@ class MongoGates(MongoBase):
         doc, holders = await asyncio.gather(
             self._database.executions.find_one({"_id": id}, _WANTED), self._holders(gate)
         )
-        if doc is None or doc.get("waits") != "key" or not _has_room(holders, doc):
+        if doc is None or doc.get("waits") != "key" or not _may_enter(holders, doc):
             return False
         return bool(await self._enter(doc))
 
@@ -79,7 +79,7 @@ class MongoGates(MongoBase):
                 self._database.executions.find_one(first, _WANTED, sort=[("rank", 1), ("_id", 1)]),
                 self._holders(gate),
             )
-            if best is None or "frozen" in best or not _has_room(holders, best):
+            if best is None or not _may_enter(holders, best):
                 return entered
             taken = await self._enter(best)
             if taken is False:
@@ -162,9 +162,13 @@ def _permit(doc: Document) -> str:
     return f"{doc['_id']}#{doc['rev']}"
 
 
-def _has_room(holders: list[str], doc: Document) -> bool:
+def _may_enter(holders: list[str], doc: Document) -> bool:
     """Whether an execution may try to pass; its permit may have been taken by one who died since.
 
-    A full gate is not tried: a write that changes nothing waits for the disk as well.
+    A full gate is not tried: a write that changes nothing waits for the disk as well. Nor is one
+    for a frozen execution: to give the permit back, it would be moved on from the revision that
+    the operation which froze it is about to change.
     """
+    if "frozen" in doc:
+        return False
     return len(holders) < doc["limit"] or _permit(doc) in holders

@@ -60,7 +60,7 @@ class MongoSweeping(MongoWorking):
         )
         docs = [doc async for doc in found]
         old = self.left_behind(seen, [doc["frozen"] for doc in docs])
-        await self.unfreeze(sorted({doc["job"] for doc in docs if doc["frozen"] in old}))
+        await self.unfreeze(doc for doc in docs if doc["frozen"] in old)
 
     async def _sweep_over_held(self, seen: dict[str, float], now: int) -> None:
         """Executions that have ended and still hold their jobs' gates."""
@@ -127,4 +127,4 @@ class MongoSweeping(MongoWorking):
             is_old = f"gate {gate}" in old
             await self.reconcile(gate, is_old=is_old)
             if is_old:
-                del self._seen[f"gate {gate}"]
+                self._seen.pop(f"gate {gate}", None)

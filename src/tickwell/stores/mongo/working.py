@@ -71,19 +71,26 @@ class MongoWorking(MongoCommitting):
         """Let whoever is at work on these jobs come to an end."""
         await rest(_random.uniform(0, min(0.001 * 2**turn, 0.05)))
         if turn > TURNS // 4:
-            await self.unfreeze(job_ids)
+            frozen = {"job": {"$in": job_ids}, "frozen": {"$exists": True}}
+            found = self._database.executions.find(frozen, {"job": 1, "frozen": 1})
+            await self.unfreeze([doc async for doc in found])
 
-    async def unfreeze(self, job_ids: list[str]) -> None:
-        """Give back what an operation took out of reach and then left.
+    async def unfreeze(self, frozen: Iterable[Document]) -> None:
+        """Thaw executions, given with their jobs, that an operation froze and then left.
 
-        Its job moves first, so that the operation, should it still be alive, cannot happen.
+        The job moves first, so that the operation, should it still be alive, cannot happen; if it
+        has happened, its outbox is carried out. Only freezes that were read before that are undone:
+        an operation that froze since goes by the revision that the job has now, and may happen.
         """
-        database = self._database
-        for id in job_ids:
-            await database.jobs.update_one({"_id": id}, {"$inc": {"rev": 1}})
-            await self.flush([doc async for doc in database.jobs.find({"_id": id})])
-            await database.executions.update_many(
-                {"job": id, "frozen": {"$exists": True}},
+        ops: dict[str, set[str]] = {}
+        for doc in frozen:
+            ops.setdefault(doc["job"], set()).add(doc["frozen"])
+        jobs, executions = self._database.jobs, self._database.executions
+        for id in sorted(ops):
+            await jobs.update_one({"_id": id}, {"$inc": {"rev": 1}})
+            await self.flush([doc async for doc in jobs.find({"_id": id})])
+            await executions.update_many(
+                {"job": id, "frozen": {"$in": sorted(ops[id])}},
                 {"$unset": {"frozen": ""}, "$inc": {"rev": 1}},
             )
 
