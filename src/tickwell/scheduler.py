@@ -16,6 +16,7 @@ from tickwell.declared.hooks import Hook, Hooks, What
 from tickwell.declared.leaving import Leaving
 from tickwell.declared.lifecycle import Lifecycle
 from tickwell.declared.named import Named
+from tickwell.declared.owner_asgi import InOwner
 from tickwell.declared.owner_loop import Marshalled, OwnerLoop, in_owner
 from tickwell.declared.policies import Policies
 from tickwell.declared.running import BOTH, Running
@@ -289,6 +290,7 @@ class Scheduler(Named, Running):
 
         tools = self.tools()
         app = make_api(tools, health=self.health, settings=self.settings, events=self.events)
+        app.add_middleware(InOwner, owner=self._owner)
         from tickwell.api.access import first_mounted
 
         async def welcome() -> None:
