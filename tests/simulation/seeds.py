@@ -10,14 +10,14 @@ from tickwell.testing.simulation import Scenario, Verdict, scenario_of, simulate
 #: SEED=17 ./run test tests/simulation runs this one alone, wherever seeds are asked for.
 CHOSEN = os.environ.get("SEED")
 #: Mixtures of faults, and each fault alone.
-SWARM = range(40)
+SWARM = range(24)
 #: More of them, for `./run prove --only simulation`.
-LONG_SWARM = range(40, 400)
+LONG_SWARM = range(24, 400)
 ALONE = range(1000, 1003)
 #: These are in trouble for 40 s at most: twice the systems for half as much again.
 SHORT = range(20, 40)
 #: These are run twice.
-AGAIN = range(3, 40, 10)
+AGAIN = range(3, 24, 10)
 
 
 def chosen(seeds: range) -> list[int]:

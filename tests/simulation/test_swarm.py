@@ -1,4 +1,4 @@
-"""Forty systems, each with its own mixture of jobs, policies, settings and faults."""
+"""Two dozen systems, each with its own mixture of jobs, policies, settings and faults."""
 
 import pytest
 

@@ -44,7 +44,7 @@ TESTS = """
 
 def run(tmp_path, text, *options):
     (tmp_path / "test_it.py").write_text(textwrap.dedent(text))
-    plugins = ["-p", "tickwell.testing.plugin", "-p", "no:cacheprovider"]
+    plugins = ["-p", "tickwell.testing.plugin", "-p", "no:cacheprovider", "-p", "no:schemathesis"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugins, *options, tmp_path],
         capture_output=True,

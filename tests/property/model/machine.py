@@ -278,7 +278,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.both("list_workers")
 
 
-def thorough(machine, runs=200, *, brief=True):
+def thorough(machine, runs, *, brief=True):
     """A test of the machine: the same runs every time, and they get everywhere."""
     test = machine.TestCase
     test.settings = settings(

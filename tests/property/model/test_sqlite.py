@@ -18,4 +18,4 @@ class SqliteMachine(StoreMachine):
         shutil.rmtree(self.folder)
 
 
-TestSqlite = thorough(SqliteMachine, brief=False)
+TestSqlite = thorough(SqliteMachine, 100, brief=False)
