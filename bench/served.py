@@ -80,7 +80,7 @@ class Postgres(Served):
     loop = "bench.limits.postgres_loop"
 
     def place(self, name: str) -> str:
-        return f"{postgres_server().url}?schema={name}"
+        return f"{postgres_server(on_disk=True).url}?schema={name}"
 
     def tidy(self, where: str) -> None:
         run_module("bench.schema", *address(where), "tidy")

@@ -6,6 +6,7 @@ import random
 
 from hypothesis import HealthCheck, settings
 
+from tests.servers.place import memory
 from tests.servers.private import stop_all
 
 # The same examples in every run, however long they take: a busy machine is no failure.
@@ -18,8 +19,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # "Using selector: EpollSelector" in the report of every failed test helps nobody.
 logging.getLogger("asyncio").setLevel(logging.WARNING)
 
+# What `tmp_path` gives is in memory as well: each commit of SQLite waits for its file.
+if (quick := memory()) is not None:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(quick))
 
-#: Files of more than a minute, the longest first.
+
+#: Files that take longest, the longest first.
 LONGEST = (
     "testing/test_verify.py",
     "stores/mongo/test_model.py",
@@ -28,6 +33,8 @@ LONGEST = (
     "faults/test_kill_sweep.py",
     "simulation/test_swarm.py",
 )
+#: Their tests wait for processes, leases and servers most of the time.
+WAITING = "/tests/faults/"
 
 
 #: TEST_ORDER=7 ./run test: every file's tests, and all files, shuffled by this seed.
@@ -35,18 +42,27 @@ SHUFFLED = os.environ.get("TEST_ORDER")
 
 
 def pytest_collection_modifyitems(items):
-    """Long files first: beside others they cost little, at the end all would wait for them."""
+    """Long files first, so that no worker ends long after the others; then a good mixture.
+
+    Files that wait are spread evenly among those that compute: two of them at once would leave a
+    processor idle.
+    """
     if SHUFFLED is not None:
         random.Random(SHUFFLED).shuffle(items)
-        # A file's tests stay together, and with them the fixtures that they share.
-        files = list(dict.fromkeys(item.path for item in items))
-        items.sort(key=lambda item: files.index(item.path))
-    items.sort(key=lambda item: _rank(item.path.as_posix()))
+    files = list(dict.fromkeys(item.path.as_posix() for item in items))
+    long = [file for name in LONGEST for file in files if file.endswith(name)]
+    rest = [file for file in files if file not in long]
+    waiting = [file for file in rest if WAITING in file]
+    computing = [file for file in rest if WAITING not in file]
+    mixed = sorted((*_spread(waiting), *_spread(computing)))
+    # A file's tests stay together, and with them the fixtures that they share.
+    order = {file: rank for rank, file in enumerate([*long, *(file for _, file in mixed)])}
+    items.sort(key=lambda item: order[item.path.as_posix()])
 
 
-def _rank(path):
-    ranks = [rank for rank, name in enumerate(LONGEST) if path.endswith(name)]
-    return ranks[0] if ranks else len(LONGEST)
+def _spread(files):
+    """Files with positions between 0 and 1, at even distances."""
+    return [((number + 0.5) / len(files), file) for number, file in enumerate(files)]
 
 
 def pytest_sessionfinish():

@@ -21,7 +21,7 @@ def measure(options: Options) -> list[Figure]:
         return []
     ours, peers, piped = [], [], []
     for _ in range(ROUNDS * options.repeat):
-        peers.append(run_script(peer_python(), PEER, server().url, COUNT))
+        peers.append(run_script(peer_python(), PEER, server(on_disk=True).url, COUNT))
         with POSTGRES.full(COUNT) as where:
             piped.append(POSTGRES.bare(where, "pipelined"))
         ours.append(drained(POSTGRES))

@@ -62,7 +62,9 @@ def _against_bare(store: Kind, options: Options) -> Figure:
 def _against_procrastinate(options: Options) -> Figure:
     peers, ours = [], []
     for _ in range(options.repeat):
-        peers.append(_heard(lambda url: run_script(peer_python(), PEER, server().url, FEW, url)))
+        peers.append(
+            _heard(lambda url: run_script(peer_python(), PEER, server(on_disk=True).url, FEW, url))
+        )
         ours.append(drained(POSTGRES, COUNT))
     return Figure(
         name="webhooks: on PostgreSQL",

@@ -7,11 +7,11 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tests.servers.place import quick_folder
 from tests.servers.private import at_end, free_port, is_up
 
 USER, PASSWORD = "tickwell", "secret"
@@ -25,17 +25,17 @@ class Server:
 
 
 @cache
-def server():
+def server(*, on_disk=False):
     """The server of this session, started by whoever asks first."""
     given = os.environ.get("TICKWELL_TEST_POSTGRES")
     if given:
         return Server(0, given)
-    return start()
+    return start(on_disk=on_disk)
 
 
-def start(*options):
+def start(*options, on_disk=False):
     """A server of one's own, with these settings on top."""
-    folder = Path(tempfile.mkdtemp(prefix="tickwell-postgres-"))
+    folder = quick_folder("tickwell-postgres-", on_disk=on_disk)
     data, secret, log = folder / "data", folder / "password", folder / "log"
     secret.write_text(PASSWORD)
     as_postgres = []

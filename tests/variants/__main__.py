@@ -3,7 +3,8 @@
 import sys
 
 from tests.variants.catalog import VARIANTS
-from tests.variants.report import REPORT, table
+from tests.variants.report import table
+from tests.variants.variant import REPORT
 
 
 def main() -> int:

@@ -1,10 +1,7 @@
 """The table of variants and what caught them."""
 
-from pathlib import Path
-
 from tests.variants.catalog import VARIANTS
 
-REPORT = Path(__file__).parent / "REPORT.md"
 HEAD = """# Broken variants and what catches them
 
 Each variant patches production code on purpose; the suite is evidence because it catches every one.

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.variants.catalog import VARIANTS
-from tests.variants.report import REPORT
+from tests.variants.variant import REPORT
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
