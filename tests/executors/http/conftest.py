@@ -1,6 +1,7 @@
 """An executor that may reach the receivers of these tests, and claims for it."""
 
 import asyncio
+import socket
 import ssl
 from contextlib import AsyncExitStack
 from itertools import count
@@ -71,7 +72,7 @@ class Names:
         self.asked.append(host)
         answer = self.known.get(host)
         if answer is None:
-            raise OSError("Name or service not known")
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return answer.pop(0) if isinstance(answer[0], list) else answer
 
 

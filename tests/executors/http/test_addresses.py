@@ -10,7 +10,7 @@ from tests.executors.http.corpus import ADDRESSES, DISGUISED, NAMES, PUBLIC, URL
 from tickwell.domain.http import Http, OAuth
 from tickwell.domain.target import Call
 from tickwell.errors import InvalidJob, InvalidSetting
-from tickwell.executors.http.guard import Guard, Refused, check_target, check_url
+from tickwell.executors.http.guard import Guard, NoAddress, Refused, check_target, check_url
 from tickwell.executors.http.own import Own, Place, own_places
 from tickwell.executors.http.request import Request
 from tickwell.executors.http.resolver import SystemResolver
@@ -71,8 +71,7 @@ async def test_literal_addresses_are_refused_at_dial(make_executor, client, dial
 async def test_names_of_such_addresses_are_refused_at_dial(make_executor, dials, address):
     executor = make_executor(guard=Guard(**OPEN), resolver=Names(home_test=[address]))
     outcome = await executor.run(a_claim(Http("http://home.test/")))
-    assert (outcome.kind, outcome.not_here) == ("released", True)
-    assert "not a public address" in outcome.error
+    assert outcome.error == f"home.test cannot be resolved: {NoAddress()}"
     assert dials == []
 
 
@@ -121,14 +120,14 @@ async def test_names_that_lead_home_are_refused(make_executor, name):
     outcome = await make_executor(guard=Guard(**OPEN), resolver=resolver).run(
         a_claim(Http(f"http://{name}/"))
     )
-    assert outcome.not_here
+    assert str(NoAddress()) in outcome.error
 
 
 async def test_localhost_is_refused_by_the_system_too(make_executor):
     with pytest.raises(InvalidJob, match="not a public address"):
         await check_url("http://localhost/", Guard(**OPEN), SystemResolver())
     outcome = await make_executor(guard=Guard(**OPEN)).run(a_claim(Http("http://localhost/")))
-    assert outcome.not_here
+    assert str(NoAddress()) in outcome.error
 
 
 async def test_a_target_is_judged_by_all_that_it_dials():
@@ -298,7 +297,8 @@ async def test_a_refusal_is_told_without_an_attempt(make_executor):
     assert await refusal("http://good.test/") == (
         "plain http is not allowed here. Use https, or set allow_http"
     )
-    assert "10.0.0.1 is not a public address" in await refusal("https://home.test/")
+    assert "10.0.0.1 is not a public address" in await refusal("https://10.0.0.1/")
+    assert await refusal("https://home.test/") == ""  # it fails as an unknown name does
     assert await refusal("https://good.test/") == ""
     assert await refusal("https://unheard-of.test/") == ""  # it may have an address tomorrow
     auth = OAuth("http://good.test/token", "id", "secret")

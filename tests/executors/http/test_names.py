@@ -10,9 +10,10 @@ from tests.executors.http.receiver import answers
 from tickwell.domain.http import Http
 from tickwell.errors import InvalidJob
 from tickwell.executors.http import guard as guards
-from tickwell.executors.http.guard import Guard, check_url
+from tickwell.executors.http.guard import Guard, NoAddress, check_url
 
 PUBLIC = "93.184.216.34"
+NO_ADDRESS = str(NoAddress())
 CLOSED: dict[str, Any] = {"allow_http": True, "allow_ports": ["1-65535"]}
 
 
@@ -26,8 +27,8 @@ async def test_a_name_that_was_public_at_save_and_is_private_at_dial_is_not_dial
     outcome = await make_executor(guard=guard, resolver=names).run(
         a_claim(Http(receiver.url(host="rebinds.test")))
     )
-    assert "127.0.0.1 is not a public address" in outcome.error
-    assert (outcome.not_here, receiver.connections) == (True, 0)
+    assert NO_ADDRESS in outcome.error
+    assert receiver.connections == 0
 
 
 async def test_the_answer_that_was_checked_is_the_one_that_is_dialled(make_executor, receive):
@@ -46,8 +47,8 @@ async def test_every_new_connection_asks_again(make_executor, receive):
     executor = make_executor(resolver=names)
     target = Http(receiver.url(host="rebinds.test"))
     outcomes = [await executor.run(a_claim(target)) for _ in range(3)]
-    assert [outcome.kind for outcome in outcomes] == ["succeeded", "succeeded", "released"]
-    assert "169.254.169.254" in outcomes[2].error
+    assert [outcome.kind for outcome in outcomes] == ["succeeded", "succeeded", "failed"]
+    assert NO_ADDRESS in outcomes[2].error
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,24 @@ async def test_one_bad_answer_spoils_all(make_executor, receive, answer):
     outcome = await make_executor(guard=guard, resolver=names).run(
         a_claim(Http(receiver.url(host="mixed.test")))
     )
-    assert (outcome.not_here, receiver.connections) == (True, 0)
+    assert NO_ADDRESS in outcome.error
+    assert receiver.connections == 0
+
+
+async def test_an_attempt_does_not_tell_internal_names_from_unknown_ones(make_executor):
+    """Else a project could list the names of an internal network by adding jobs."""
+    names = Names(inside_test=["10.0.0.1"], mapped_test=["::ffff:10.0.0.1"])
+    executor = make_executor(guard=Guard(**CLOSED), resolver=names)
+    seen = []
+    for host in ("inside.test", "mapped.test", "unheard-of.test"):
+        claim = a_claim(Http(f"http://{host}/"))
+        outcome = await executor.run(claim)
+        outcome.error = outcome.error.replace(host, "host")
+        seen.append((outcome, await executor.refusal(claim.job)))
+    assert seen[0] == seen[1] == seen[2]
+    outcome, refusal = seen[0]
+    assert (outcome.kind, outcome.retry, outcome.not_here, refusal) == ("failed", True, False, "")
+    assert outcome.error == f"host cannot be resolved: {NO_ADDRESS}"
 
 
 async def test_a_thousand_good_answers_are_no_trouble(make_executor, receive):

@@ -222,7 +222,7 @@ async def test_what_goes_out_is_guarded_and_bounded():
     names = Names(id_example_com=["10.0.0.1"])
     with pytest.raises(Refused):
         await Fetcher(Guard(), names)("http://example.com/")
-    with pytest.raises(OSError, match="not a public address"):
+    with pytest.raises(OSError, match="no address that may be called"):
         await Fetcher(Guard(), names)("https://id.example.com/")
     async with Receiver(answers(200, b'{"a": 1}')) as receiver:
         fetch = Fetcher(Guard(**LOCAL), names)

@@ -19,7 +19,7 @@ from yarl import URL
 from tickwell.executors.http.answer import MOST_READ, Answer
 from tickwell.executors.http.certificate import load
 from tickwell.executors.http.failure import Failure, words_of
-from tickwell.executors.http.guard import Guard, Refused
+from tickwell.executors.http.guard import Guard, NoAddress, Refused
 from tickwell.executors.http.handshake import harden
 from tickwell.executors.http.request import Request
 from tickwell.executors.http.resolver import Resolver
@@ -173,7 +173,10 @@ class GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        answers = await self._guard.look_up(host, port, self._resolver)
+        try:
+            answers = await self._guard.look_up(host, port, self._resolver)
+        except Refused:
+            raise NoAddress from None
         return [_result(host, answer, port) for answer in answers[:MOST_ADDRESSES]]
 
     async def close(self) -> None:

@@ -15,11 +15,11 @@ from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import RETURN_BUDGET, Delivery
-from tickwell.errors import InvalidInput, InvalidJob, StoreError
+from tickwell.errors import InvalidInput, StoreError
 from tickwell.executors.http.answer import Answer
 from tickwell.executors.http.breaker import Breakers
 from tickwell.executors.http.deadline import Deadlines
-from tickwell.executors.http.guard import Guard, Refused, check_target
+from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.hiding import HIDE_NOTHING, Hider, aside, make_hider
 from tickwell.executors.http.oauth import Refusal, Tokens
 from tickwell.executors.http.places import Places
@@ -85,12 +85,12 @@ class HttpExecutor:
     async def refusal(self, job: Job) -> str:
         try:
             plan = self._plan(job)
-            await check_target(plan.target, self.guard, self.resolver)
+            await self.guard.own.look_up(self.resolver)
+            for url in plan.dialled:
+                self.guard.check_url(url)
             if plan.secrets:
                 await self._secrets.get(job.project, plan.secrets)
-        except InvalidJob as refused:
-            return f"{refused.reason}. {refused.hint}" if refused.hint else refused.reason
-        except Sealed as error:
+        except (Refused, Sealed) as error:
             return str(error)
         except (InvalidInput, Unsendable, StoreError):
             return ""  # whatever it is, it is no matter of this process alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_network
 
@@ -23,6 +24,9 @@ from tickwell.settings import Settings
 #: Seconds for a name; they count into the deadline of the attempt as well.
 LOOKUP_LIMIT = 5.0
 
+#: The resolver's numbers for names that do not exist.
+_UNKNOWN = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
+
 #: Ends of names that no public resolver knows.
 _INTERNAL = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".corp")
 
@@ -34,6 +38,20 @@ class Refused(OSError):
         super().__init__(f"{reason}. {hint}" if hint else reason)
         self.reason = reason
         self.hint = hint
+
+
+class NoAddress(OSError):
+    """A name without an address, or without one that may be called.
+
+    The words are the same for both: an attempt that told them apart would let a project list the
+    names of an internal network.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "it has no address that may be called; check the name, or add its network to"
+            " allow_private if it is internal"
+        )
 
 
 class Guard:
@@ -102,7 +120,7 @@ class Guard:
     def check_answers(self, host: str, answers: Sequence[str], port: int) -> None:
         """Every answer must be allowed: the resolver, not we, chooses which one is dialled."""
         if not answers:
-            raise OSError(f"{host} has no address")
+            raise NoAddress
         for answer in answers:
             try:
                 self.check_address(answer, port)
@@ -118,7 +136,11 @@ class Guard:
         except TimeoutError:
             raise OSError(f"{host} was not resolved within {LOOKUP_LIMIT:g} s") from None
         except UnicodeError:
-            raise OSError(f"{host} cannot be resolved") from None
+            raise NoAddress from None
+        except socket.gaierror as error:
+            if error.errno in _UNKNOWN:
+                raise NoAddress from error
+            raise
         self.check_answers(host, answers, port)
         return answers
 

@@ -15,7 +15,7 @@ from tickwell.domain.http.header import LARGEST, check_headers, unsendable
 from tickwell.domain.http.secret_hosts import secret_hosts
 from tickwell.domain.http.target import WITH_PAYLOAD
 from tickwell.domain.http.template import MASKED, Template, render_json, template
-from tickwell.domain.http.url import parse_url
+from tickwell.domain.http.url import Url, parse_url
 from tickwell.errors import InvalidJob
 from tickwell.executors.http.values import Unsendable, Values
 
@@ -74,6 +74,12 @@ class Plan:
         self._fixed_body = self._without_places()
         #: Where nothing is to be filled in, to be shown or to be signed: the URL.
         self.plain_url = None if self._has_more(names) else self._fixed_url
+
+    @property
+    def dialled(self) -> list[Url]:
+        """What an attempt dials: the receiver, and the server of its token."""
+        auth = self.target.auth
+        return [self.url, *([parse_url(auth.token_url)] if isinstance(auth, OAuth) else [])]
 
     @property
     def size(self) -> int:
