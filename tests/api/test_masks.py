@@ -1,6 +1,7 @@
 """Literal credentials are shown to nobody, and survive being sent back."""
 
 import base64
+from typing import Any
 
 import pytest
 
@@ -8,21 +9,35 @@ from tickwell.services.access.permission import Permission
 
 KEY = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 OTHER = "whsec_" + base64.b64encode(bytes(range(1, 33))).decode()
-LITERALS = {
-    "url": "https://example.com/hook?team=7&api_key=canary-url",
+LITERALS: dict[str, Any] = {
+    "url": "https://example.com/hook?team=7&api_key=canary-url&key=canary-key",
     "headers": {"X-Api-Key": "canary-header", "X-Team": "7", "X-Id": "Bearer canary-scheme"},
     "query": {"access_token": "canary-query", "at": "{{fire_time}}"},
     "auth": {"basic": {"user": "ada", "password": "canary-password"}},
     "sign_with": [KEY, "{{secret.next}}"],
     "certificate": "canary-certificate",
+    "json": {
+        "apiKey": "canary-body",
+        "key": "order-7",
+        "value": "plain",
+        "token_type": "plain",
+        "tokens": 7,
+        "users": [{"name": "ada"}, {"name": "bob", "password": "canary-nested"}],
+        "secret": "{{secret.body}}",
+    },
 }
 SHOWN = {
-    "url": "https://example.com/hook?team=7&api_key={{masked}}",
+    "url": "https://example.com/hook?team=7&api_key={{masked}}&key={{masked}}",
     "headers": {"X-Api-Key": "{{masked}}", "X-Team": "7", "X-Id": "{{masked}}"},
     "query": {"access_token": "{{masked}}", "at": "{{fire_time}}"},
     "auth": {"basic": {"user": "ada", "password": "{{masked}}"}},
     "sign_with": ["{{masked.1}}", "{{secret.next}}"],
     "certificate": "{{masked}}",
+    "json": LITERALS["json"]
+    | {
+        "apiKey": "{{masked}}",
+        "users": [{"name": "ada"}, {"name": "bob", "password": "{{masked}}"}],
+    },
 }
 ANY = {"if-match": "*"}
 #: Nothing here depends on the store.
@@ -70,6 +85,7 @@ async def test_what_was_read_can_be_sent_back_changed_elsewhere(world, http, rep
     assert job.target.query["access_token"] == "canary-query"
     assert job.target.auth.password == "canary-password"
     assert job.target.certificate == "canary-certificate"
+    assert job.target.body.value == LITERALS["json"]
     assert job.target.sign_with == (KEY, "{{secret.next}}")
 
 
@@ -121,7 +137,9 @@ async def test_a_mask_that_stands_for_nothing_is_refused(world, http, report):
             headers=ANY,
         ),
         await http.patch(
-            "/jobs/report", json={"target": {"http": {"text": "{{masked}}"}}}, headers=ANY
+            "/jobs/report",
+            json={"target": {"http": {"json": None, "text": "{{masked}}"}}},
+            headers=ANY,
         ),
         await http.patch(
             "/jobs/report",

@@ -39,7 +39,7 @@ async def test_what_came_back_is_shown_and_nothing_recorded(house, receiver):
     receiver.answer(Answer(status=201, body=said, headers={"x-kind": f"<i>test</i> {SECRET}"}))
     browser = await house.login()
     await browser.get("/jobs/new")
-    url = receiver.url("/in?x=1")
+    url = receiver.url("/in?x=1&key=canary")
     headers = {"Authorization": "Bearer {{secret.token}}"}
     answer = await browser.post("/jobs/try", **typed(url, headers=headers))
     assert answer.status_code == 200
@@ -47,13 +47,14 @@ async def test_what_came_back_is_shown_and_nothing_recorded(house, receiver):
         assert part in answer.text, part
     assert SECRET not in answer.text
     (request,) = receiver.requests
-    assert (request.method, request.path) == ("POST", "/in?x=1")
+    assert (request.method, request.path) == ("POST", "/in?x=1&key=canary")
     assert request.headers["authorization"] == f"Bearer {SECRET}"
     assert json.loads(request.body) == {"a": 7}
     assert (await house.store.list_jobs(JobFilter(project="default"))).items == []
     assert (await house.store.list_executions(ExecutionFilter(project="default"))).items == []
     log = await house.administration.audit.list(OWNER)
     assert [entry.action for entry in log.items][:1] == ["job.try"]
+    assert "canary" not in str(log.items[0].after)
 
 
 async def test_a_failure_is_shown_as_one(house, receiver):

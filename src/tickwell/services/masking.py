@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from tickwell.domain.document.target import TARGET
@@ -19,7 +20,7 @@ from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
 from tickwell.domain.target import Target
 from tickwell.errors import InvalidJob
-from tickwell.services.sensitive import is_sensitive
+from tickwell.services.sensitive import is_sensitive, is_sensitive_member, is_sensitive_parameter
 
 MASK = f"{{{{{MASKED}}}}}"
 _ADVICE = "Use {{secret.name}}, or enter the value again"
@@ -88,7 +89,8 @@ def _masked(http: Document) -> Document:
     parts: dict[str, Callable[[Any], Any]] = {
         "url": masked_url,
         "headers": _masked_pairs,
-        "query": _masked_pairs,
+        "query": _masked_parameters,
+        "json": _masked_json,
         "auth": _masked_auth,
         "sign_with": _masked_keys,
         "certificate": _masked_text,
@@ -112,6 +114,27 @@ def _masked_pairs(pairs: Mapping[str, str]) -> Document:
     }
 
 
+def _masked_parameters(pairs: Mapping[str, str]) -> Document:
+    return {
+        name: MASK if is_sensitive_parameter(name) and _is_literal(text) else text
+        for name, text in _masked_pairs(pairs).items()
+    }
+
+
+def _masked_json(value: Any) -> Any:
+    """The texts of a body that stand under names of credentials; numbers are none."""
+    if isinstance(value, list):
+        return [_masked_json(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: _masked_text(each)
+        if isinstance(each, str) and is_sensitive_member(name)
+        else _masked_json(each)
+        for name, each in value.items()
+    }
+
+
 def _masked_auth(auth: Document) -> Document:
     [(kind, values)] = auth.items()
     return {
@@ -132,7 +155,8 @@ def _masked_keys(keys: list[str]) -> list[str]:
 
 def _masked_pair(pair: str) -> str:
     name, mark, text = pair.partition("=")
-    return f"{name}={MASK}" if mark and is_sensitive(name) and _is_literal(text) else pair
+    sensitive = mark and is_sensitive_parameter(name)
+    return f"{name}={MASK}" if sensitive and _is_literal(text) else pair
 
 
 def _is_literal(text: str) -> bool:
@@ -159,7 +183,11 @@ def _filled(value: Any, stored: Any, path: str, *, moved: bool) -> Any:
         }
     if isinstance(value, list):
         known_list = stored if isinstance(stored, list) else []
-        return [_filled(each, known_list, path, moved=moved) for each in value]
+        # A text says by its number what it stands for; objects in a body stand where they stood.
+        return [
+            _filled(each, known_list if isinstance(each, str) else at, path, moved=moved)
+            for each, at in zip_longest(value, known_list[: len(value)])
+        ]
     if not isinstance(value, str) or "{{masked" not in value:
         return value
     if moved:

@@ -234,3 +234,26 @@ async def test_of_two_who_prune_at_once_both_leave_a_whole_chain(office):
     await asyncio.gather(*(write(office, each, 2) for each in services))
     found = await office.open().audit.verify(office.actor())
     assert (found.entries + found.pruned, found.problem) == (11, None)
+
+
+async def test_credentials_in_a_webhook_are_not_in_the_log(office):
+    def a_job(word):
+        return {
+            "name": "report",
+            "target": {
+                "http": {
+                    "url": f"https://example.com/hook?team=7&key={word}",
+                    "headers": {"X-Id": f"Bearer {word}"},
+                    "query": {"sig": word},
+                    "auth": {"basic": {"user": "ada", "password": word}},
+                    "json": {"apiKey": word, "users": [{"pwd": word}]},
+                }
+            },
+        }
+
+    audit = office.open().audit
+    await audit.record(office.actor(), "job.replace", "job/1", a_job("canary-1"), a_job("canary-2"))
+    (entry,) = (await audit.list(office.actor())).items
+    for shown in (entry.before, entry.after):
+        assert "canary" not in shown
+        assert "team=7" in shown

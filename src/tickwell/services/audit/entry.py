@@ -9,6 +9,7 @@ from typing import Any
 
 from tickwell.services.access.actor import Actor
 from tickwell.services.audit.difference import difference
+from tickwell.services.masking import masked_definition
 from tickwell.services.sensitive import is_sensitive
 
 try:
@@ -101,7 +102,9 @@ if orjson is not None:
 def _kept(value: Any) -> str | None:
     if value is None:
         return None
-    text = canonical(redacted(value))
+    # As the masks of definitions have it, which know more of webhooks than names alone.
+    shown = masked_definition(value) if isinstance(value, dict) else value
+    text = canonical(redacted(shown))
     if len(text) <= LARGEST:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()

@@ -18,7 +18,7 @@ from tickwell.ids import new_id
 from tickwell.ports.executor import Executor
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.masking import unmasked
+from tickwell.services.masking import masked_url, unmasked
 from tickwell.services.operations.few import Few
 from tickwell.services.operations.senders import require_own_secrets
 from tickwell.services.operations.tools import Tools
@@ -79,7 +79,7 @@ class TrialOperations:
         own = replace(job, id=new_id(clock.now(), self.tools.random), project=actor.project)
         await self.tools.limiter.check_runs(actor, 1, own.payload)
         await self.tools.jobs.admit([own])
-        after = {"method": target.method, "url": target.url}
+        after = {"method": target.method, "url": masked_url(target.url)}
         await self.tools.auditor.record(actor, "job.try", "jobs", None, after)
         began = clock.monotonic()
         try:
