@@ -146,7 +146,7 @@ class Scheduler(Named, Running):
         def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any]:
             chosen = getattr(function, "__name__", "") if name is None else name
             job = self._definition(chosen, trigger, Call(chosen), dict(policies))
-            handler = Handler(chosen, function, isolation, shared=shared)
+            handler = Handler(chosen, self._tended(function), isolation, shared=shared)
             if trigger is not None:  # a fire that cannot be called is refused here
                 handler.arguments(job.payload)
             self.handlers.register(handler)
@@ -164,6 +164,10 @@ class Scheduler(Named, Running):
         """
         job = self._definition(name, trigger, target, dict(policies))
         self._declare(stamped(replace(job, app=self.app)))
+
+    def _tended(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What a handler calls: the function, inside what a framework does around every call."""
+        return function
 
     def _declare(self, job: Job) -> None:
         self._declared.append(job)

@@ -10,7 +10,7 @@ import pytest
 HEAVY = {
     *("aiohttp", "fastapi", "starlette", "uvicorn", "uvloop", "jinja2", "structlog"),
     *("asyncpg", "psycopg", "asyncmy", "pymongo", "redis", "sqlite3", "cryptography", "argon2"),
-    *("orjson", "joserfc", "yaml", "sqlalchemy"),
+    *("orjson", "joserfc", "yaml", "sqlalchemy", "django", "django_tasks", "asgiref"),
 }
 #: Typer reads the values of options with it, when there are some.
 TYPERS = {"typer", "rich", "pydantic"}

@@ -85,6 +85,12 @@ def test_the_domain_needs_the_standard_library_only(path):
     assert {name.split(".")[0] for name in imported_modules(path)} <= allowed
 
 
+@named([path for path in SOURCES if "contrib" not in path.parts])
+def test_frameworks_are_known_to_their_integrations_only(path):
+    imported = {(name or "").split(".")[0] for name in imported_modules(path)}
+    assert imported & {"django", "django_tasks", "asgiref", "flask"} == set()
+
+
 def test_no_file_names_a_registry():
     assert lines_matching(REGISTRY, repository_files()) == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -96,13 +97,13 @@ def root(
     """A job scheduler that answers every fire time exactly once."""
 
 
-def main() -> None:
-    """Run a command. `tickwell.cli.exits` says what it ends with."""
+def main(arguments: Sequence[str] | None = None, program: str = "tickwell") -> None:
+    """Run a command, by default that of the process. `tickwell.cli.exits` says how it ends."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a letter gets a question mark, not a traceback.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        app(prog_name="tickwell")
+        app(None if arguments is None else [*arguments], prog_name=program)
     except TickwellError as error:
         sys.stdout.flush()
         typer.echo(f"tickwell: {safe(advised(error))}", err=True)

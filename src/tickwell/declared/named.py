@@ -27,7 +27,7 @@ from tickwell.services.executions import Executions
 from tickwell.services.jobs import Jobs
 from tickwell.services.payload import checked
 from tickwell.services.savable import require_effective
-from tickwell.services.time import After, Moment
+from tickwell.services.time import After, Moment, moment_of
 
 FOREVER = float("inf")
 
@@ -93,7 +93,7 @@ class Named:
     ) -> Changed:
         """Stop a job from firing, for a while or until it is resumed."""
         await self.open()
-        end = None if until is None else _moment(until, "until")
+        end = None if until is None else moment_of(until, "until")
         author = self.app if by is None else by
         return (await self.jobs.pause(self.project, [name], by=author, why=why, until=end))[0]
 
@@ -222,12 +222,6 @@ class Named:
         job = Job(id="", name=name, trigger=chosen, target=target, project=self.project, **policies)
         require_effective(job.misfire)
         return job
-
-
-def _moment(value: datetime | Duration, field: str) -> Moment:
-    if isinstance(value, datetime):
-        return to_millis(exact(value, field))
-    return After(parse_duration(value, field=field))
 
 
 def _require_trigger(trigger: object) -> Trigger:

@@ -144,6 +144,11 @@ class Run:
         return self._claim.attempt
 
     @property
+    def worker(self) -> str:
+        """The id of the worker that runs the attempt."""
+        return self._claim.worker
+
+    @property
     def fire_time(self) -> datetime:
         """The nominal instant of the execution, whatever the delay."""
         return to_datetime(self._claim.fire_time)

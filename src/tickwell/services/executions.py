@@ -101,7 +101,7 @@ class Executions:
         except StoreError:
             if id != new.id:
                 raise
-            return _as_recorded(new, now)
+            return as_recorded(new, now)
         if id != new.id:
             new.require_same_payload(found.id, found.payload)
         return found
@@ -276,7 +276,7 @@ class Executions:
         return _due(new, now)
 
 
-def _as_recorded(new: NewExecution, now: int) -> Execution:
+def as_recorded(new: NewExecution, now: int) -> Execution:
     """What is known of a run without reading it again: whoever was told of a failure asks twice."""
     return Execution(
         id=new.id,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
-from tickwell.clock import NEVER
+from tickwell.clock import NEVER, to_millis
+from tickwell.domain.trigger.duration import Duration, parse_duration
+from tickwell.domain.trigger.moment import exact
 
 
 class Time(Protocol):
@@ -29,6 +32,13 @@ class After:
 
 #: When something is to happen: an instant, or a delay.
 Moment = int | After
+
+
+def moment_of(value: datetime | Duration, field: str) -> Moment:
+    """The moment that a person means: a datetime that says its time zone, or a delay."""
+    if isinstance(value, datetime):
+        return to_millis(exact(value, field))
+    return After(parse_duration(value, field=field))
 
 
 def instant_of(moment: Moment, now: int) -> int:

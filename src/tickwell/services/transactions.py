@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from tickwell.domain.execution import Kind, NewExecution
+from tickwell.domain.execution import Execution, Kind, NewExecution
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.given import check_key
@@ -15,7 +16,9 @@ from tickwell.errors import InvalidInput
 from tickwell.ids import Random, new_id
 from tickwell.ports.store import Upkeep
 from tickwell.ports.transactional import Maker, TransactionalStore
+from tickwell.services.executions import as_recorded
 from tickwell.services.payload import checked
+from tickwell.services.time import Moment, instant_of
 
 
 class Transactions:
@@ -36,8 +39,27 @@ class Transactions:
 
         The same key answers with the same id; with another payload it is a `Conflict`.
         """
-        make = self._maker(payload, key)
-        return self._store().add_on(connection, self.project, job_key, make)
+        return self.record(connection, job_key, payload, key=key).id
+
+    def record(
+        self,
+        connection: Any,
+        job_key: str,
+        payload: Any = None,
+        *,
+        key: str | None = None,
+        run_at: Moment | None = None,
+    ) -> Execution:
+        """The same, now or at an instant; the execution as the transaction has it."""
+        made: list[tuple[NewExecution, int]] = []
+        make = self._maker(payload, key, run_at)
+
+        def make_and_tell(job: Job, now: int) -> NewExecution:
+            made.append((make(job, now), now))
+            return made[-1][0]
+
+        id = self._store().add_on(connection, self.project, job_key, make_and_tell)
+        return replace(as_recorded(*made[-1]), id=id)
 
     async def trigger_async(
         self, connection: Any, job_key: str, payload: Any = None, *, key: str | None = None
@@ -55,7 +77,7 @@ class Transactions:
             )
         return self.store
 
-    def _maker(self, payload: Any, key: str | None) -> Maker:
+    def _maker(self, payload: Any, key: str | None, run_at: Moment | None = None) -> Maker:
         check_key(key)
         own = checked(payload)
 
@@ -63,7 +85,7 @@ class Transactions:
             self.check(job, job.payload if payload is None else payload)
             new = new_execution(
                 job,
-                now,
+                now if run_at is None else max(instant_of(run_at, now), now),
                 id=new_id(now, self.random),
                 kind=Kind.REQUEST,
                 overlap=Overlap.ALLOW,

@@ -51,7 +51,9 @@ def _set_up(connection: sqlite3.Connection, synchronous: str, cache: int) -> Non
         connection.execute(f"PRAGMA {name} = {value}")
 
 
-def prepare(path: Path, synchronous: str, wait: float) -> sqlite3.Connection:
+def prepare(
+    path: Path, synchronous: str, wait: float, *, shared: bool = False
+) -> sqlite3.Connection:
     """The first connection: refuses what is not ours, and brings the schema up to date."""
     if sqlite3.sqlite_version_info < OLDEST:
         raise StoreRefused(
@@ -64,7 +66,7 @@ def prepare(path: Path, synchronous: str, wait: float) -> sqlite3.Connection:
     patience = Patience(wait, Random())
     connection = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
-        patience.run(lambda: migrate(connection, path, patience))
+        patience.run(lambda: migrate(connection, path, patience, shared=shared))
         mode, _ = patience.run(
             lambda: connection.execute("PRAGMA journal_mode = wal").fetchone()[0]
         )

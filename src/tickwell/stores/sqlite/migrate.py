@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from tickwell.errors import SchemaTooNew
+from tickwell.errors import SchemaTooNew, StoreRefused
 from tickwell.stores.sqlite.errors import code_of
 from tickwell.stores.sqlite.file import APPLICATION_ID, foreign
 from tickwell.stores.sqlite.patience import Patience
@@ -21,15 +22,21 @@ STEPS = sorted(
     ),
     key=lambda file: file.name,
 )
+_MADE = re.compile(r"\s*CREATE (?:UNIQUE )?(?:TABLE|INDEX) (\w+)")
 
 
-def migrate(connection: sqlite3.Connection, path: Path, patience: Patience) -> None:
-    """Bring the schema up to date; of two processes that open the file at once, one does it."""
-    if _version(connection, path) == len(STEPS):
+def migrate(
+    connection: sqlite3.Connection, path: Path, patience: Patience, *, shared: bool = False
+) -> None:
+    """Bring the schema up to date; of two processes that open the file at once, one does it.
+
+    With `shared`, tables of another application may be there, under other names than ours.
+    """
+    if _version(connection, path, shared=shared) == len(STEPS):
         return
     patience.run(lambda: connection.execute("BEGIN IMMEDIATE"))
     try:
-        for step in STEPS[_version(connection, path) :]:
+        for step in STEPS[_version(connection, path, shared=shared) :]:
             for statement in _statements(step.read_text("utf-8")):
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -40,7 +47,7 @@ def migrate(connection: sqlite3.Connection, path: Path, patience: Patience) -> N
             connection.execute("ROLLBACK")
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
+def _version(connection: sqlite3.Connection, path: Path, *, shared: bool) -> int:
     def read(query: str) -> int:
         return int(connection.execute(query).fetchone()[0])
 
@@ -52,11 +59,26 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
             raise foreign(path) from error
         raise
     if not is_ours and not is_empty:
-        raise foreign(path)
+        if not shared:
+            raise foreign(path)
+        _require_room(connection, path)
+        return 0
     found = read("PRAGMA user_version")
     if found > len(STEPS):
         raise SchemaTooNew(str(path), found, len(STEPS))
     return found
+
+
+def _require_room(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file in which another application has tables or indexes with our names."""
+    theirs = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    made = [_MADE.match(each) for step in STEPS for each in _statements(step.read_text("utf-8"))]
+    taken = sorted({each[1] for each in made if each} & theirs)
+    if taken:
+        raise StoreRefused(
+            f"{path} is the file of another application that has {', '.join(taken)} in it, names"
+            " that Tickwell needs; name another file"
+        )
 
 
 def _statements(script: str) -> Iterator[str]:

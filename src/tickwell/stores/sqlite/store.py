@@ -42,6 +42,7 @@ class SqliteStore(
         path: str | PathLike[str],
         *,
         synchronous: str = "full",
+        shared: bool = False,
         wait: float = WAIT,
         wall: Callable[[], int] = wall_millis,
     ) -> None:
@@ -51,7 +52,9 @@ class SqliteStore(
         self.promises = SQLITE_NORMAL if synchronous == "normal" else SQLITE
         self.cache = JobCache()
         where = str(location.path)
-        self.writer = Writer(where, lambda: prepare(self._path, synchronous, wait), wait)
+        self.writer = Writer(
+            where, lambda: prepare(self._path, synchronous, wait, shared=shared), wait
+        )
         self.reader = Reader(where, lambda: connect(self._path, synchronous), wait)
         self._wall = wall
         self._seen: tuple[Session, int] | None = None
@@ -63,7 +66,9 @@ class SqliteStore(
     def from_url(cls, url: str, wall: Callable[[], int] = wall_millis) -> SqliteStore:
         """The store that a URL names."""
         location = parse(url)
-        return cls(location.path, synchronous=location.synchronous, wall=wall)
+        return cls(
+            location.path, synchronous=location.synchronous, shared=location.shared, wall=wall
+        )
 
     async def open(self) -> None:
         await self.writer.start()

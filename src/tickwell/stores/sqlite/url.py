@@ -22,6 +22,8 @@ class Location:
 
     path: Path
     synchronous: str = "full"
+    #: Whether tables of another application may be in the file.
+    shared: bool = False
 
 
 def parse(url: str) -> Location:
@@ -31,13 +33,16 @@ def parse(url: str) -> Location:
         raise _invalid(f"{url!r} names no file")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     synchronous = options.pop("synchronous", SYNCHRONOUS[0]).lower()
+    shared = options.pop("shared", "false").lower()
     if options:
         raise _invalid(f"{url!r} has unknown options: {', '.join(sorted(options))}")
     if synchronous not in SYNCHRONOUS:
         raise _invalid(f"synchronous={synchronous} is neither full nor normal")
+    if shared not in {"true", "false"}:
+        raise _invalid(f"shared={shared} is neither true nor false")
     if parts.fragment:  # it would be another file than the one that is meant
         raise _invalid(f"{url!r} has a # in it, which ends the name of a file", "Write %23 for it")
-    return Location(Path(_name(parts.path[1:], url)), synchronous)
+    return Location(Path(_name(parts.path[1:], url)), synchronous, shared == "true")
 
 
 def _name(quoted: str, url: str) -> str:

@@ -1,0 +1,1 @@
+"""Integrations with web frameworks; each is imported only by the code that names it."""
