@@ -42,6 +42,32 @@ async def test_also_in_a_batch_and_in_a_patch(world, http):
     assert pointers == {"/priority", "/retry/max_attempts", "/retry/delay"}
 
 
+async def test_each_mistake_inside_a_trigger_is_named(http):
+    triggers = (
+        (
+            {"cron": "61 * * * *", "tz": "Nowhere", "jitter": 5, "max_runs": "x", "colour": 1},
+            {"cron", "tz", "jitter", "max_runs", "colour"},
+        ),
+        ({"cron": "0 9 ? * 2 *", "dialect": "odd", "until": "soon"}, {"dialect", "until"}),
+        (
+            {"every": 300, "phase": 5, "within": [{"days": "odd"}]},
+            {"every", "phase", "within/0/days"},
+        ),
+        ({"once": "soon", "start": "later"}, {"once", "start"}),
+        (
+            {"calendar_every": {"months": "x"}, "anchor": "2026-01-31T09:00:00", "tz": 5},
+            {"calendar_every/months", "tz"},
+        ),
+        ({"any_of": [{"cron": "61 * * * *"}], "max_runs": 0}, {"any_of/0/cron", "max_runs"}),
+        ({"cron": "0 9 * * *", "tz": "Nowhere"}, {"tz"}),
+    )
+    for trigger, fields in triggers:
+        job = {"name": "a", "trigger": trigger, "target": {"call": {"handler": "x"}}}
+        answer = await http.post("/jobs", json=job)
+        pointers = {each["pointer"] for each in answer.json()["errors"]}
+        assert {each.removeprefix("/trigger/") for each in pointers} == fields, answer.text
+
+
 async def test_a_duration_without_a_unit_is_refused_everywhere(http):
     for document in (
         {"ttl": 300},

@@ -129,3 +129,18 @@ async def test_without_scripts_somebody_says_that_the_document_was_typed(house):
     answer = await browser.post("/jobs/save", **typed)
     assert answer.status_code == 303, answer.text
     assert "Every 2 hours" in (await browser.see(f"/jobs/{job}")).text
+
+
+async def test_the_editor_lists_every_mistake(house):
+    browser = await house.login()
+    await browser.see("/jobs/new")
+    document = {
+        "name": "",
+        "trigger": {"cron": "61 * * * *", "tz": "Nowhere"},
+        "target": {"http": {"url": "ftp://example.com"}},
+        "priority": 50,
+    }
+    answer = await browser.post("/jobs/save", side="document", document=json.dumps(document))
+    assert answer.status_code == 422
+    listed = set(re.findall(r"<p><code>([a-z.]+)</code>: ", answer.text))
+    assert listed == {"name", "trigger.cron.minute", "trigger.tz", "target.http.url", "priority"}

@@ -3,6 +3,7 @@
 import pytest
 
 from tickwell.domain.execution import OutcomeKind
+from tickwell.ui.formatting import sentence
 
 TYPED = '{"customer": <b>7</b>'
 
@@ -88,3 +89,28 @@ async def test_nothing_is_repeated_of_another_site_or_of_a_form_with_secrets(hou
     assert "That came from elsewhere" in answer.text
     answer = await browser.post("/settings/secrets", name="not a name", value="hunter2")
     assert (answer.status_code, "hunter2" in answer.text) == (422, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://example.com/hook cannot be called", "https://example.com/hook cannot be called"),
+        ("example.com is refused", "example.com is refused"),
+        ("trigger.cron: is missing", "trigger.cron: is missing"),
+        ("is missing. Add it", "Is missing. Add it"),
+        ("name: is missing", "Name: is missing"),
+        ("gone.", "Gone."),
+    ],
+)
+def test_only_words_get_a_capital_letter(text, shown):
+    assert sentence(text) == shown
+
+
+async def test_a_url_stays_as_it_is_on_an_error_page(house):
+    id = await house.add("https://example.com/a")
+    browser = await house.login()
+    await browser.get("/jobs")
+    await browser.post(f"/jobs/{id}/delete")
+    answer = await browser.post(f"/jobs/{id}/pause", how_long="")
+    assert answer.status_code == 404
+    assert "Https" not in answer.text

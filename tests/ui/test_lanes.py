@@ -3,6 +3,7 @@
 from zoneinfo import ZoneInfo
 
 from tickwell.domain.execution import Execution, Kind, State
+from tickwell.services.insights import timeline as reading
 from tickwell.services.insights.timeline import Lane, Timeline
 from tickwell.ui.svg.lanes import lanes_chart
 
@@ -84,3 +85,14 @@ def test_a_pile_up_is_marked_with_its_number_however_much_of_the_axis_is_empty()
     assert ">12</text>" in drawn
     load[10] = load[50] = load[100] = 9
     assert "fill-warn" not in chart(lane(1), load=load)
+
+
+async def test_only_a_span_with_a_shorter_one_below_it_advises_that(house, monkeypatch):
+    monkeypatch.setattr(reading, "LANES", 1)
+    for name in ("one", "two"):
+        await house.run(await house.add(name))
+    browser = await house.login()
+    assert "a shorter span shows all of it" in (await browser.see("/timeline?span=6h")).text
+    shortest = (await browser.see("/timeline?span=1h")).text
+    assert "shorter" not in shortest
+    assert "the page of a job shows all that it ran" in shortest

@@ -22,7 +22,7 @@ from tickwell.services.masking import masked_url
 
 #: Characters of a document that a page shows of it.
 LONGEST = 16_384
-_WORD = re.compile(r"[a-z]+(?:[\s,;.!?']|: |$)")
+_WORD = re.compile(r"[a-z]+(?:[\s,;!?']|[.:](?:\s|$)|$)")
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
 
 

@@ -7,19 +7,14 @@ from typing import Any
 from tickwell.domain.document.remembered import remembered
 from tickwell.domain.document.values import Unfit, Value
 from tickwell.domain.trigger import Trigger, trigger_from_document, trigger_to_document
-from tickwell.errors import InvalidTrigger
+from tickwell.domain.trigger.reader import placed
 
 
 def _read(document: Any) -> Trigger:
     if not isinstance(document, dict):
         raise Unfit("is not an object")
-    try:
+    with placed("trigger", "trigger"):
         return trigger_from_document(document)
-    except InvalidTrigger as error:
-        if error.field == "trigger" or error.field.startswith("trigger."):
-            raise
-        path = f"trigger.{error.field}" if error.field else "trigger"
-        raise InvalidTrigger(error.reason, field=path, hint=error.hint) from None
 
 
 TRIGGER = remembered(Value(_read, trigger_to_document))

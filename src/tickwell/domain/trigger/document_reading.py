@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict
 
 from tickwell.domain.trigger.calendar import Calendar
@@ -39,8 +39,37 @@ def read_trigger(document: object, path: str, depth: int = 0) -> Trigger:
             reason = f"{' and '.join(kinds)} exclude each other"
         raise InvalidTrigger(reason, field=path, hint=f"For example: {_EXAMPLE}")
     with placed("", path), one_reading():
-        inner = Reader(document, "", _EXAMPLE)
-        return _KINDS[kinds[0]](inner, depth)
+        try:
+            return _KINDS[kinds[0]](Reader(document, "", _EXAMPLE), depth)
+        except InvalidTrigger as error:
+            if depth or not isinstance(document, Mapping):
+                raise
+            raise error.along_with(_further(document, kinds[0], error)) from None
+
+
+def _further(
+    document: Mapping[str, Any], kind: str, error: InvalidTrigger
+) -> Iterator[InvalidTrigger]:
+    """What else is wrong: the trigger is read again without each field that was refused."""
+    left = dict(document)
+    for _ in document:
+        refused = error.field.partition(".")[0]
+        if refused not in left:
+            return
+        if refused in {kind, "dialect"}:  # an expression is judged by its dialect
+            if left[kind] is _RIGHT[kind]:
+                return
+            left[kind] = _RIGHT[kind]
+            left.pop("dialect", None)
+        else:
+            del left[refused]
+        try:
+            _KINDS[kind](Reader(left, "", _EXAMPLE), 0)
+        except InvalidTrigger as found:
+            error = found
+            yield error
+        else:
+            return
 
 
 def _cron(reader: Reader, depth: int) -> Trigger:
@@ -108,6 +137,17 @@ _KINDS: dict[str, Callable[[Reader, int], Trigger]] = {
     "once": _once,
     "on_demand": _on_demand,
     "any_of": _any_of,
+}
+
+
+#: What stands for a kind that was refused, while the other fields are read.
+_RIGHT: dict[str, Any] = {
+    "cron": "0 9 * * *",
+    "every": "1h",
+    "calendar_every": {"days": 1},
+    "once": _MOMENT,
+    "on_demand": True,
+    "any_of": [{"on_demand": True}],
 }
 
 

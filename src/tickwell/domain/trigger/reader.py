@@ -91,6 +91,14 @@ def placed(inside: str, path: str) -> Iterator[None]:
     try:
         yield
     except InvalidTrigger as error:
-        field = error.field.removeprefix(inside).lstrip(".")
-        where = ".".join(part for part in (path, field) if part)
-        raise InvalidTrigger(error.reason, field=where, hint=error.hint) from None
+        found = [
+            InvalidTrigger(
+                each.reason, field=_joined(path, each.field.removeprefix(inside)), hint=each.hint
+            )
+            for each in error.all
+        ]
+        raise found[0].along_with(found[1:]) from None
+
+
+def _joined(path: str, field: str) -> str:
+    return ".".join(part for part in (path, field.lstrip(".")) if part)
