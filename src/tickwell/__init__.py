@@ -1,5 +1,6 @@
 """Tickwell: a job scheduler that answers every fire time exactly once, in one process or many."""
 
+from tickwell.domain.celery import Celery
 from tickwell.domain.execution import Execution, State
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
@@ -13,7 +14,7 @@ from tickwell.domain.policy import (
     Retry,
     Timeout,
 )
-from tickwell.domain.target import Call, Celery
+from tickwell.domain.target import Call
 from tickwell.domain.trigger import (
     Calendar,
     CalendarEvery,

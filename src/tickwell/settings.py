@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from tickwell.domain.seconds import Seconds, SecondsField, default, read_seconds
+from tickwell.domain.task_rules import DEFAULT_RULES, is_rule
 from tickwell.errors import InvalidSetting, InvalidTrigger
 
 
@@ -22,8 +23,12 @@ class Settings:
     notify: str | None = field(default=None, repr=False)  # may hold a password
     #: Who runs executions: "tickwell", its own workers, or "celery", workers of Celery.
     engine: str = "tickwell"
-    #: The broker of Celery: redis://… or amqp://….
+    #: The broker of Celery: redis://… or amqp://…; empty: no Celery tasks are sent.
     broker: str = field(default="", repr=False)  # may hold a password
+    #: Where results of Celery tasks are read: redis://…, db+…, rpc://; empty: tasks are only sent.
+    result_backend: str = field(default="", repr=False)  # may hold a password
+    #: Which project may send which Celery tasks, as "project:pattern"; both may have * and ?.
+    celery_tasks: tuple[str, ...] = DEFAULT_RULES
     #: The queues that the worker takes executions from.
     queues: tuple[str, ...] = ("default",)
     #: Async handlers that one worker runs at once.
@@ -118,6 +123,7 @@ class Settings:
         _check_kinds(self)
         _check_numbers(self)
         _check_ranges(self)
+        _check_celery(self)
         if not 0 <= self.lead <= self.horizon:
             raise InvalidSetting(
                 f"{self.lead} is not between 0 and the horizon, {self.horizon}",
@@ -244,6 +250,20 @@ def _check_engine(settings: Settings) -> None:
             field="broker",
             beside="engine",
             hint=_BROKER,
+        )
+
+
+def _check_celery(settings: Settings) -> None:
+    for rule in settings.celery_tasks:
+        if not is_rule(rule):
+            raise InvalidSetting(
+                f"{rule[:100]!r} is not a project and a pattern of tasks",
+                field="celery_tasks",
+                hint='Use "shop:shop.tasks.*", or "*:reports.*" for all projects',
+            )
+    if settings.result_backend and not settings.broker:
+        raise InvalidSetting(
+            "a result backend needs a broker", field="result_backend", hint="Set broker too"
         )
 
 

@@ -8,10 +8,12 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from tickwell.clock import Clock
+from tickwell.domain.celery import Celery
 from tickwell.domain.event import Event, Events, Stopped
 from tickwell.domain.health import Health
 from tickwell.domain.http import Http
@@ -23,6 +25,8 @@ from tickwell.engine.hinted import Hints
 from tickwell.engine.loop import WakingService
 from tickwell.errors import InvalidSetting
 from tickwell.executors.call import CallExecutor
+from tickwell.executors.celery.executor import CeleryExecutor
+from tickwell.executors.celery.marks import Marks
 from tickwell.executors.handlers import Handlers
 from tickwell.executors.http.executor import HttpExecutor
 from tickwell.executors.http.guard import Guard
@@ -145,7 +149,30 @@ def backup_store(url: str, target: Path, progress: Callable[[int, int], None]) -
 def make_executor(store: Store, handlers: Handlers, clock: Clock, settings: Settings) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
     http = make_sender(store, clock, settings)
-    return Registry({Call: CallExecutor(handlers, StoreNotes(store, clock)), Http: http})
+    return Registry(
+        {
+            Call: CallExecutor(handlers, StoreNotes(store, clock)),
+            Celery: make_task_sender(store, clock, settings),
+            Http: http,
+        }
+    )
+
+
+def make_task_sender(store: Store, clock: Clock, settings: Settings) -> CeleryExecutor:
+    """What sends Celery tasks; Celery itself is imported with the first one."""
+    if settings.broker and find_spec("celery") is None:
+        raise InvalidSetting(
+            "celery is not installed",
+            field="broker",
+            hint="Install it: pip install 'tickwell[celery]'",
+        )
+    return CeleryExecutor(
+        clock,
+        Marks(store, clock),
+        settings.broker,
+        settings.result_backend,
+        settings.celery_tasks,
+    )
 
 
 def make_sender(

@@ -18,8 +18,12 @@ LARGEST = 4 * 1024 * 1024
 #: Of a file with many jobs.
 LARGEST_OF_MANY = 256 * 1024 * 1024
 _TRIGGERS = {"cron": "--cron", "every": "--every", "at": "--at", "on_demand": "--on-demand"}
-_TARGETS = {"url": "--url", "call": "--call"}
-_OF_WEBHOOKS = ("method", "header", "body", "sign_with")
+_TARGETS = {"url": "--url", "call": "--call", "celery": "--celery"}
+#: Options of one kind of target, the option that names the kind, and what it is called.
+_OF_KIND = {
+    "http": (("method", "header", "body", "sign_with"), "--url", "a webhook"),
+    "celery": (("args", "kwargs", "celery_queue"), "--celery", "a Celery task"),
+}
 #: What a trigger has of its own; the rest of its fields fit any kind.
 _OWN = {
     "cron",
@@ -32,6 +36,8 @@ _OWN = {
     "after",
     "phase",
 }
+#: The option that names each kind of target.
+_KIND_FLAGS = {"http": "url", "call": "call", "celery": "celery"}
 _ZONED = {"tz", "dst_gap", "dst_fold", "dialect"}
 
 
@@ -132,6 +138,8 @@ def changed(document: Document, given: dict[str, Any], now: int) -> Document:
         result["target"] = {"http": {}}
     if "call" in given:
         result["target"] = {"call": {}}
+    if "celery" in given and "celery" not in result.get("target", {}):
+        result["target"] = {"celery": {}}
     if "body" in given and isinstance(http := result.get("target", {}).get("http"), dict):
         for former in ("json", "text", "body"):
             http.pop(former, None)
@@ -157,7 +165,7 @@ def _value(name: str, given: dict[str, Any], now: int) -> Any:
             value = _time(value, name, now, tz)
         case "start" | "until":
             value = _time(value, name, now, tz or "UTC")
-        case "payload":
+        case "payload" | "args" | "kwargs":
             value = read_json(value, name)
         case "body":
             value = _body(value)
@@ -217,18 +225,26 @@ def _settle(document: Document, given: dict[str, Any]) -> None:
     trigger, target = document.get("trigger"), document.get("target")
     if isinstance(trigger, dict):
         _settle_zone(trigger, given)
-    if isinstance(target, dict) and "call" in target and "http" in target:
-        if "timeout" in given:  # of a handler it is the job's
+    if isinstance(target, dict) and len(target) > 1:
+        if "timeout" in given and "http" in target:  # of all but webhooks it is the job's
             document["timeout"] = {"hard": given["timeout"]}
             target["http"].pop("timeout")
-        if target["http"]:
-            flag = next(each for each in _OF_WEBHOOKS if each in given)
+        _settle_target(target, given)
+
+
+def _settle_target(target: Document, given: dict[str, Any]) -> None:
+    """Refuse options of another kind of target than the job has."""
+    named = next((kind for kind, flag in _KIND_FLAGS.items() if flag in given), next(iter(target)))
+    for kind in target.keys() - {named}:
+        options, flag, words = _OF_KIND[kind]
+        wrong = next((each for each in options if each in given), None)
+        if wrong is not None:
             raise InvalidInput(
-                f"--{flag.replace('_', '-')} belongs to a webhook",
-                field=flag,
-                hint="Give --url instead of --call",
+                f"--{wrong.replace('_', '-')} belongs to {words}",
+                field=wrong,
+                hint=f"Give {flag} instead of {_TARGETS[_KIND_FLAGS[named]]}",
             )
-        del target["http"]
+        del target[kind]
 
 
 def _settle_zone(trigger: Document, given: dict[str, Any]) -> None:

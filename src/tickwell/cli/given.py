@@ -71,6 +71,12 @@ GIVEN = (
     _target("sign_with", "http.sign_with", "A key to sign by; may be repeated.", list[str], "KEY"),
     _target("timeout", "http.timeout", "How long one attempt may take.", metavar="DURATION"),
     _target("call", "call.handler", "Call a Python handler.", metavar="HANDLER"),
+    _target("celery", "celery.task", "Send a Celery task, as shop.tasks.charge.", metavar="TASK"),
+    _target("args", "celery.args", "JSON list of its arguments, or @FILE.", metavar="JSON"),
+    _target(
+        "kwargs", "celery.kwargs", "JSON object of keyword arguments, or @FILE.", metavar="JSON"
+    ),
+    _target("celery_queue", "celery.queue", "Celery queue, as billing.", metavar="NAME"),
     _policy("payload", "payload", "JSON handed to the target, or @FILE.", metavar="JSON"),
     _policy("queue", "queue", "The lane that workers take it from.", metavar="NAME"),
     _policy("priority", "priority", "1 to 10; 5 is usual.", int, "N"),

@@ -27,7 +27,7 @@ from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services import documents as to
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.admission import admission, check_certificate, check_handler
+from tickwell.services.admission import admission, check_certificate, check_handler, check_task
 from tickwell.services.audit.audit import Audit
 from tickwell.services.checkup import Checkup, link_findings
 from tickwell.services.cursor_seal import LOCAL_SEAL
@@ -290,6 +290,7 @@ class StoreBackend:
         """Judge what is called before a store is opened, let alone made."""
         check_handler(job)
         check_certificate(job)
+        check_task(job, self.settings.celery_tasks)
         await check_target(job.target, Guard.of(self.settings), SystemResolver())
 
     async def _whole(self, execution: Execution) -> Document:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tickwell.cli.screen import Screen
 from tickwell.cli.times import say_distance, say_time, say_took
+from tickwell.domain.celery import is_sent
 
 if TYPE_CHECKING:
     from tickwell.domain.trigger import Trigger
@@ -199,11 +200,16 @@ def target(job: Document) -> str:
     ((kind, inner),) = job["target"].items()
     if kind == "http":
         return f"{inner.get('method', 'POST')} {inner['url']}"
+    if kind == "celery":
+        queue = f" on {inner['queue']}" if "queue" in inner else ""
+        return f"celery {inner['task']}{queue}"
     return f"{kind} {inner.get('handler', '')}".strip()
 
 
 def note(execution: Document) -> str:
     """Why it stands as it does, in a few words."""
+    if is_sent(execution["ability"], execution.get("result")):
+        return "sent; its result is not awaited"
     if execution["state"] in {"succeeded", "running"}:
         return ""
     return say_error(execution["error"]) or execution["reason"] or ""

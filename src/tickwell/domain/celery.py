@@ -52,16 +52,18 @@ class Celery:
             )
 
     def _check_arguments(self) -> None:
-        if isinstance(self.args, str | bytes) or not isinstance(self.args, Sequence):
+        given: Any = self.args
+        named: Any = self.kwargs
+        if isinstance(given, str | bytes) or not isinstance(given, Sequence):
             raise InvalidJob(
                 "is not a list", field="target.celery.args", hint='For example {"args": [7]}'
             )
-        if not isinstance(self.kwargs, Mapping):
+        if not isinstance(named, Mapping):
             hint = 'For example {"kwargs": {"order": 7}}'
             raise InvalidJob("is not an object", field="target.celery.kwargs", hint=hint)
         # Copies, which nobody else can change.
-        args = checked(list(self.args), "target.celery.args")
-        kwargs = checked(dict(self.kwargs), "target.celery.kwargs")
+        args = checked(list(given), "target.celery.args")
+        kwargs = checked(dict(named), "target.celery.kwargs")
         object.__setattr__(self, "args", tuple(args))
         object.__setattr__(self, "kwargs", kwargs)
 
@@ -74,6 +76,18 @@ class Celery:
                     field=f"target.celery.{name}",
                     hint=f'For example {{"{name}": "billing"}}',
                 )
+        if bool(self.exchange) != bool(self.routing_key):
+            raise InvalidJob(
+                "exchange and routing_key are given together",
+                field="target.celery.routing_key" if self.exchange else "target.celery.exchange",
+                hint="Or name a queue alone",
+            )
+        if self.exchange and self.queue:
+            raise InvalidJob(
+                "queue and exchange are mutually exclusive",
+                field="target.celery.queue",
+                hint="Leave one of them out",
+            )
 
     def _check_priority(self) -> None:
         if self.priority is None:
@@ -92,6 +106,16 @@ class Celery:
     def ability_in(self, project: str) -> str:
         """What a worker must be able to do to run this, whatever the project."""
         return CELERY
+
+
+def sent(task_id: str) -> dict[str, Any]:
+    """The result of an attempt that sent its task and did not wait for it."""
+    return {"sent": True, "task_id": task_id}
+
+
+def is_sent(ability: str, result: Any) -> bool:
+    """Whether an execution succeeded by sending its task, however the task ended."""
+    return ability == CELERY and isinstance(result, dict) and result.keys() == {"sent", "task_id"}
 
 
 def _is_name(value: object) -> bool:

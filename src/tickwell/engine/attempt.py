@@ -80,11 +80,11 @@ class Attempt:
         return self.stop is None and (self.turn is None or not self.turn.done())
 
     def ask_to_stop(self, why: OutcomeKind) -> None:
-        """Cancel the task; the first reason given stands."""
+        """Cancel the task; the first reason given stands, and comes with the cancellation."""
         if self.stop is None:
             self.stop = why
         if self.task is not None and self.entered:
-            self.task.cancel()
+            self.task.cancel(self.stop)
 
     def told_of(self) -> Claim:
         """The claim as its report needs it, which may wait for a slow store."""

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tickwell.domain.ability import handler_of, is_able, is_call
+from tickwell.domain.ability import CELERY, HTTP, handler_of, is_able
 from tickwell.domain.execution import Execution
 from tickwell.domain.worker import Liveness, Worker
+
+#: What a worker does with each kind of target that needs no handler.
+_WHAT = {
+    HTTP: "sends webhooks",
+    CELERY: "sends Celery tasks: give one the setting broker (TICKWELL_BROKER)",
+}
 
 
 class Coverage:
@@ -48,7 +54,7 @@ class Coverage:
     def _missing(self, queue: str, ability: str) -> str:
         if not any(queue in each.queues for each in self._workers):
             return f"no live worker serves queue {queue!r}"
-        what = f"knows handler {handler_of(ability)!r}" if is_call(ability) else "sends webhooks"
+        what = _WHAT.get(ability, f"knows handler {handler_of(ability)!r}")
         if any(is_able(ability, each.abilities) for each in self._workers):
             return f"no live worker of queue {queue!r} {what}"
         return f"no live worker {what}"

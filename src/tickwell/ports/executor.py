@@ -50,7 +50,8 @@ class Executor(Protocol):
     async def run(self, claim: Claim) -> Outcome:
         """Carry out the attempt.
 
-        Cancelling the task asks it to stop; it may take its time, or ignore it: the worker ends
+        Cancelling the task asks it to stop, and says why by the kind of outcome that it brings as
+        the first argument of `CancelledError`; it may take its time, or ignore it: the worker ends
         the attempt at its hard timeout all the same. An executor that ends it by force raises
         `Killed`. An outcome that is `not_here` is no attempt: the execution goes back, and this
         worker leaves the job to others.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from tickwell.domain.celery import Celery
 from tickwell.domain.http import Http, OAuth
 from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
 from tickwell.domain.target import Call
+from tickwell.domain.task_rules import DEFAULT_RULES, why_forbidden
 from tickwell.errors import InvalidJob
 from tickwell.executors.http.client_key import Unusable, checked_pem
 from tickwell.executors.http.guard import Guard, check_unresolved
@@ -26,12 +28,20 @@ class Admission:
     """Refuses what no attempt could send, before anything is written; every dial asks again."""
 
     def __init__(
-        self, guard: Guard, resolver: Resolver, clock: Time, *, longest: float = 0
+        self,
+        guard: Guard,
+        resolver: Resolver,
+        clock: Time,
+        *,
+        longest: float = 0,
+        rules: Sequence[str] = DEFAULT_RULES,
     ) -> None:
         self._guard = guard
         self._resolver = resolver
         #: Seconds that a hard timeout may have; 0: any.
         self._longest = longest
+        #: Which project may send which Celery tasks.
+        self._rules = rules
         #: Origins that were found good a moment ago: a thousand jobs for one host ask once.
         self._good: Recall[_Origin, bool] = Recall(clock)
 
@@ -42,6 +52,7 @@ class Admission:
         for job in jobs:
             PROJECT.set(job.project)  # its lookups count for it
             self._check_timeout(job)
+            check_task(job, self._rules)
             if alike.setdefault(id(job.target), job) is not job:
                 continue
             check_certificate(job)
@@ -66,7 +77,22 @@ class Admission:
 
 def admission(clock: Time, settings: Settings) -> Admission:
     """As the settings say."""
-    return Admission(Guard.of(settings), SystemResolver(), clock, longest=settings.max_timeout)
+    return Admission(
+        Guard.of(settings),
+        SystemResolver(),
+        clock,
+        longest=settings.max_timeout,
+        rules=settings.celery_tasks,
+    )
+
+
+def check_task(job: Job, rules: Sequence[str]) -> None:
+    """Refuse a Celery task that the job's project may not send."""
+    if isinstance(job.target, Celery):
+        why = why_forbidden(rules, job.project, job.target.task)
+        if why:
+            reason, _, hint = why.partition(". ")
+            raise InvalidJob(reason, field="target.celery.task", hint=hint)
 
 
 def check_handler(job: Job) -> None:

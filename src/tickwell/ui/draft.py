@@ -71,8 +71,9 @@ class Draft:
         found["headers"] = (
             "\n".join(f"{k}: {v}" for k, v in headers.items()) if isinstance(headers, dict) else ""
         )
-        payload = self.document.get("payload")
-        found["payload"] = "" if payload is None else pretty(payload)
+        for name in ("payload", "args", "kwargs"):
+            value = get(self.document, FOLDED[name])
+            found[name] = "" if value is None else pretty(value)
         return found | {name: self.typed[name] for name in found.keys() & self.typed.keys()}
 
     def error(self, name: str) -> str:

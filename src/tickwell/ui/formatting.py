@@ -12,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tickwell.clock import to_datetime
+from tickwell.domain.celery import Celery, is_sent
 from tickwell.domain.execution import Execution, Kind
 from tickwell.domain.http import Http
 from tickwell.domain.job import Entry
@@ -130,6 +131,8 @@ def target_text(target: Target) -> str:
     """What a job calls, in one line."""
     if isinstance(target, Http):
         return f"{target.method} {masked_url(target.url)}"
+    if isinstance(target, Celery):
+        return f"Celery {target.task}{f' on {target.queue}' if target.queue else ''}"
     return f"{target.handler}()"
 
 
@@ -142,6 +145,8 @@ def what(execution: Execution) -> str:
     """Why it ended as it did, in one line: of a traceback the last one."""
     text = execution.error or execution.reason or ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if is_sent(execution.ability, execution.result):
+        return "sent; its result is not awaited"
     if not lines:
         return "requested" if execution.kind is Kind.REQUEST else ""
     return lines[-1] if lines[0].startswith("Traceback") else lines[0]

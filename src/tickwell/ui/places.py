@@ -19,6 +19,8 @@ PLACES = {
     "method": ("target", "http", "method"),
     "timeout": ("target", "http", "timeout"),
     "handler": ("target", "call", "handler"),
+    "task": ("target", "celery", "task"),
+    "celery_queue": ("target", "celery", "queue"),
     "overlap": ("overlap",),
     "misfire": ("misfire", "policy"),
     "max_attempts": ("retry", "max_attempts"),
@@ -28,6 +30,8 @@ PLACES = {
 FOLDED = {
     "tags": ("tags",),
     "payload": ("payload",),
+    "args": ("target", "celery", "args"),
+    "kwargs": ("target", "celery", "kwargs"),
     "headers": ("target", "http", "headers"),
     "sign_with": ("target", "http", "sign_with"),
     "bearer": ("target", "http", "auth", "bearer", "token"),
@@ -39,7 +43,11 @@ TRIGGERS = {
     "once": ("once",),
     "on_demand": (),
 }
-TARGETS = {"http": ("url", "method", "timeout"), "call": ("handler",)}
+TARGETS = {
+    "http": ("url", "method", "timeout"),
+    "call": ("handler",),
+    "celery": ("task", "celery_queue"),
+}
 #: A kind that the form has no fields for: what the document says of it stays.
 OTHER = "other"
 #: What the document does not say because it is the default.
@@ -53,13 +61,14 @@ DEFAULTS = {
 #: What a kind begins with when somebody chooses it.
 STARTS = {"cron": {"cron": "0 9 * * *"}, "every": {"every": "5m"}, "once": {"once": ""}}
 #: What a job cannot do without: kept when it is empty, so that its place says so.
-NEEDED = {"name", "cron", "every", "once", "url", "handler"}
+NEEDED = {"name", "cron", "every", "once", "url", "handler", "task"}
 #: What places begin with, and something that would be right there.
 UNTOUCHED = {
     ("name",): ("", "new"),
     ("trigger", "once"): ("", "2999-01-01T00:00:00Z"),
     ("target", "http", "url"): ("https://", "https://example.com"),
     ("target", "call", "handler"): ("", "new"),
+    ("target", "celery", "task"): ("", "new"),
 }
 
 

@@ -60,8 +60,9 @@ def from_fields(before: Draft, given: Mapping[str, str]) -> Draft:
         put(document, FOLDED["tags"], _several(typed["tags"]) or None)
     if target == "http":
         _put_http(document, typed)
-    if "payload" in typed:
-        _put_payload(draft, typed["payload"])
+    for name in ("payload", "args", "kwargs"):
+        if name in typed and (name == "payload" or target == "celery"):
+            _put_json(draft, name, typed[name])
     return draft
 
 
@@ -76,12 +77,12 @@ def _line(text: str) -> str:
     return text.replace("\r", "").replace("\n", "")
 
 
-def _put_payload(draft: Draft, text: str) -> None:
+def _put_json(draft: Draft, name: str, text: str) -> None:
     try:
-        put(draft.document, FOLDED["payload"], json_of(text, "payload"))
+        put(draft.document, FOLDED[name], json_of(text, name) if text.strip() else None)
     except InvalidInput as error:
-        draft.errors["payload"] = error.reason
-        draft.typed["payload"] = text
+        draft.errors[".".join(FOLDED[name])] = error.reason
+        draft.typed[name] = text
 
 
 def _put_http(document: dict[str, Any], typed: Mapping[str, str]) -> None:
@@ -116,6 +117,10 @@ def _keep_kind(
     """Begin anew where another kind was chosen, and say so; else keep what the form lacks."""
     if kind == OTHER or kind_of(document.get(name), kinds, "") == kind:
         return False
-    begin = {"http": {"http": {"url": "https://"}}, "call": {"call": {"handler": ""}}} | STARTS
+    begin = STARTS | {
+        "http": {"http": {"url": "https://"}},
+        "call": {"call": {"handler": ""}},
+        "celery": {"celery": {"task": ""}},
+    }
     document[name] = dict(begin.get(kind, {}))
     return True

@@ -74,6 +74,19 @@ class HandlerCall(Shape):
     handler: str = Field(min_length=1, max_length=255, examples=["send_report"])
 
 
+class TaskCall(Shape):
+    """A task of a Celery app; a payload is merged into `kwargs`, or replaces `args` as a list."""
+
+    task: str = Field(min_length=1, max_length=255, examples=["shop.tasks.charge"])
+    args: list[Json] = Field(default_factory=list)
+    kwargs: dict[str, Json] = Field(default_factory=dict, examples=[{"order": 7}])
+    queue: str = Field(default="", max_length=255, examples=["billing"])
+    exchange: str = Field(default="", max_length=255)
+    routing_key: str = Field(default="", max_length=255)
+    priority: int | None = Field(default=None, ge=0, le=255)
+    wait: bool = True
+
+
 class HttpTarget(Shape):
     """A webhook."""
 
@@ -86,6 +99,13 @@ class CallTarget(Shape):
     call: HandlerCall
 
 
+class CeleryTarget(Shape):
+    """A Celery task."""
+
+    celery: TaskCall
+
+
 Target = Annotated[
-    HttpTarget | CallTarget, Field(examples=[{"http": {"url": "https://example.com/hook"}}])
+    HttpTarget | CallTarget | CeleryTarget,
+    Field(examples=[{"http": {"url": "https://example.com/hook"}}]),
 ]

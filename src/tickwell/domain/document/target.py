@@ -156,9 +156,8 @@ _CELERY = Shape(
         "exchange": Field(TEXT, "billing"),
         "routing_key": Field(TEXT, "billing.high"),
         "priority": Field(optional(WHOLE), 5),
-        "wait": Field(FLAG, False),
+        "wait": Field(FLAG, example=False),
     },
-    independent=True,
 )
 _TARGET = _kinds(
     {"call": _CALL, "celery": _CELERY, "http": _HTTP},

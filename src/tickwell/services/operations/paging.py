@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from tickwell.domain.celery import Celery
 from tickwell.domain.execution import Execution
 from tickwell.domain.http import Http
 from tickwell.domain.http.json_value import Json
@@ -63,6 +64,8 @@ def job_size(entry: Entry) -> int:
 def definition_size(job: Job) -> int:
     """The same of its definition."""
     target = job.target
+    if isinstance(target, Celery):
+        return _size(job.payload) + _size(target.args) + _size(target.kwargs)
     return _size(job.payload) + (_size(target.body) if isinstance(target, Http) else 0)
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.api.hung_up import unless_hung_up
-from tickwell.domain.ability import handler_of, is_call
+from tickwell.domain.ability import CELERY, handler_of, is_call
 from tickwell.domain.document.initial_state import initial_state
 from tickwell.domain.document.job import with_retention
 from tickwell.domain.http.target import METHODS
@@ -144,6 +144,7 @@ async def _editor(
     """The page; what is not complete yet may lack what a new job begins without."""
     shown = await _shown(visitor, draft, entry, complete=complete or entry is not None)
     fields = draft.fields()
+    able_to = await _abilities(visitor)
     tz = fields["tz"] or ("UTC" if fields["trigger"] == "cron" else "")
     return page(
         request,
@@ -159,7 +160,8 @@ async def _editor(
         zones=sorted(available_timezones()),
         methods=METHODS,
         dialects=_DIALECTS,
-        handlers=await _handlers(visitor),
+        handlers=sorted({handler_of(able) for able in able_to if is_call(able)}),
+        sends_tasks=CELERY in able_to,
         secrets=await _secrets(visitor),
         trial=trial,
         untried=untried,
@@ -187,11 +189,10 @@ def _version(given: str) -> int:
     return int(given)
 
 
-async def _handlers(visitor: Visitor) -> list[str]:
-    """The handlers that live workers have for the project."""
+async def _abilities(visitor: Visitor) -> set[str]:
+    """What live workers can do for the project."""
     workers = await visitor.operations.workers.list(visitor.actor)
-    known = {able for each in workers if not each.lost for able in each.worker.abilities}
-    return sorted({handler_of(able) for able in known if is_call(able)})
+    return {able for each in workers if not each.lost for able in each.worker.abilities}
 
 
 async def _secrets(visitor: Visitor) -> list[str]:

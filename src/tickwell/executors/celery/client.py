@@ -1,0 +1,180 @@
+"""The connection to the broker: sends and revokes tasks. Its calls block: they run in threads."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from celery import Celery as App
+
+from tickwell.executors.celery.backends import Reader, UnsupportedBackend, reader_of
+from tickwell.executors.celery.message import THREADS, Message, Unusable
+
+#: Seconds for a connection, and for one answer of the broker or of the result backend.
+CONNECT, ANSWER = 5, 10
+#: AMQP's codes for a message or an exchange that leads to no queue.
+_NO_QUEUE = ("NO_ROUTE", "NOT_FOUND")
+_NO_ENTRY = ("ACCESS_REFUSED", "WRONGPASS", "NOAUTH", "invalid username-password", "(403)")
+
+
+class Client:
+    """A broker, and the reader of a result backend if there is one."""
+
+    def __init__(self, broker: str, result_backend: str) -> None:
+        self._secrets = [each for each in map(_password, (broker, result_backend)) if each]
+        #: Without a backend of its own: Redis's would subscribe to each result here.
+        self._app = _app(broker, "disabled://")
+        self._app_of_results = _app(broker, result_backend) if result_backend else None
+        self.reader: Reader | None = None
+        #: Queues that a Celery worker has declared.
+        self._declared: set[str] = set()
+
+    def open(self) -> None:
+        """Reach the broker and the result backend once, to say what is wrong with them."""
+        self.check()
+        if self._app_of_results is None:
+            return
+        try:
+            self.reader = reader_of(self._app_of_results)
+            self.reader.read(["tickwell-start"] if self.reader.reply_to("") is None else [])
+        except UnsupportedBackend:
+            raise Unusable(
+                "the setting result_backend names a kind that cannot be read here."
+                " Use redis://, db+… or rpc://, or leave it empty to send without results"
+            ) from None
+        except Exception as error:
+            raise self._unusable(error, "result backend", "result_backend") from error
+
+    def check(self, queue: str = "") -> None:
+        """Raise if the broker cannot be reached, or has no such queue."""
+        try:
+            with self._app.connection_for_write() as connection:
+                connection.ensure_connection(max_retries=1, interval_start=0, timeout=CONNECT)
+                if queue:
+                    self._require_queue(connection, queue)
+        except Exception as error:
+            raise self._unusable(error, "broker", "broker") from error
+
+    def send(self, message: Message) -> None:
+        """Hand a task to the broker, and wait until it has it where the transport confirms."""
+        queue = message.queue
+        if queue and queue not in self._declared:
+            self.check(queue)
+        # Nothing is declared: the queue of the Celery app may have options that are not known here.
+        to = {"queue": queue}
+        if message.exchange:
+            to = {"exchange": message.exchange, "routing_key": message.routing_key}
+        try:
+            self._app.send_task(
+                message.task,
+                [*message.args],
+                {**message.kwargs},
+                task_id=message.id,
+                **to,
+                declare=[],
+                mandatory=True,
+                priority=message.priority,
+                headers=dict(message.headers),
+                soft_time_limit=message.soft,
+                time_limit=message.hard,
+                reply_to=message.reply_to,
+                # Once more over a new connection: the one in the pool may have died idle.
+                retry=True,
+                retry_policy={"max_retries": 1, "interval_start": 0, "interval_max": 0},
+                confirm_timeout=ANSWER,
+            )
+        except Exception as error:
+            raise self._unusable(error, "broker", "broker", queue) from error
+
+    def revoke(self, task_id: str, *, terminate: bool) -> None:
+        """Ask all Celery workers to drop the task, or to stop it."""
+        self._app.control.revoke(task_id, terminate=terminate)
+
+    def close(self) -> None:
+        """Hang up."""
+        if self.reader is not None:
+            self.reader.close()
+        self._app.close()
+
+    def _require_queue(self, connection: Any, queue: str) -> None:
+        """On Redis any name is a queue: look whether a Celery worker ever consumed from it.
+
+        Elsewhere the broker says so when a message leads nowhere.
+        """
+        if connection.transport.driver_type == "redis" and not _is_bound(connection, queue):
+            raise Unusable(_no_queue(queue))
+        self._declared.add(queue)
+
+    def _unusable(self, error: Exception, what: str, setting: str, queue: str = "") -> Unusable:
+        if isinstance(error, Unusable):
+            return error
+        said = " ".join((str(error) or type(error).__name__).split())[:300]
+        for secret in self._secrets:
+            said = said.replace(secret, "…")
+        if isinstance(error, ImportError):
+            return Unusable(f"the {what} needs a package: {said}. Install it")
+        if isinstance(error, KeyError) or "No such transport" in said:
+            return Unusable(f"the setting {setting} has an unknown scheme: {said}. Correct it")
+        if any(code in said for code in _NO_QUEUE):
+            return Unusable(_no_queue(queue) if queue else f"the exchange leads nowhere: {said}")
+        if any(code in said for code in _NO_ENTRY):
+            return Unusable(
+                f"the {what} refuses the credentials of the setting {setting}."
+                " Correct its user and password"
+            )
+        return Unusable(
+            f"the {what} cannot be reached: {said}. Start it, or correct the setting {setting}"
+        )
+
+
+def _no_queue(queue: str) -> str:
+    return (
+        f"the broker has no queue {queue!r}. Start a Celery worker that consumes from it"
+        f" (celery worker -Q {queue}), or correct the target's queue"
+    )
+
+
+def _is_bound(connection: Any, queue: str) -> bool:
+    channel = connection.default_channel
+    if any(queue == bound[-1] for bound in channel.get_table(queue)):
+        return True  # as Celery makes it, bound to an exchange of its name
+    pattern = channel.keyprefix_queue % "*"
+    exchanges = (
+        (key.decode() if isinstance(key, bytes) else key).removeprefix(pattern[:-1])
+        for key in channel.client.scan_iter(match=pattern, count=1000)
+    )
+    return any(queue == bound[-1] for name in exchanges for bound in channel.get_table(name))
+
+
+def _app(broker: str, backend: str) -> App:
+    app = App("tickwell", broker=broker, backend=backend, set_as_current=False)
+    app.conf.update(
+        accept_content=["json"],
+        result_accept_content=["json"],
+        task_serializer="json",
+        result_serializer="json",
+        broker_pool_limit=THREADS,
+        broker_connection_timeout=CONNECT,
+        broker_transport_options=_transport_options(broker),
+        redis_socket_connect_timeout=CONNECT,
+        redis_socket_timeout=ANSWER,
+        redis_retry_on_timeout=False,
+        result_backend_always_retry=False,
+    )
+    return app
+
+
+def _transport_options(broker: str) -> dict[str, Any]:
+    scheme = urlsplit(broker).scheme
+    if scheme.startswith("redis"):
+        return {"socket_connect_timeout": CONNECT, "socket_timeout": ANSWER}
+    if scheme in {"amqp", "amqps", "pyamqp"}:
+        return {"confirm_publish": True, "read_timeout": ANSWER, "write_timeout": ANSWER}
+    return {}
+
+
+def _password(url: str) -> str:
+    try:
+        return urlsplit(url).password or ""
+    except ValueError:
+        return ""

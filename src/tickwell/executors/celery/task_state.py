@@ -1,0 +1,90 @@
+"""What a result backend says of a task, and the outcome that it means for the attempt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tickwell.domain.celery import Celery
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.outcome import Outcome
+from tickwell.executors.text import clean
+from tickwell.executors.words import ERROR_LIMIT, succeeded
+
+#: States after which a task does not change any more.
+ENDED = frozenset({"SUCCESS", "FAILURE", "REVOKED", "REJECTED", "IGNORED"})
+#: A result that was not written as JSON: how the task ended is inside it.
+UNREADABLE = "UNREADABLE"
+_TIME_LIMITS = frozenset({"SoftTimeLimitExceeded", "TimeLimitExceeded"})
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """The state of a task as its result backend has it."""
+
+    status: str
+    result: Any = None
+    traceback: str | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it stays like this."""
+        return self.status in ENDED or self.status == UNREADABLE
+
+
+def outcome_of(state: TaskState, target: Celery) -> Outcome:
+    """The outcome of the attempt whose task has ended."""
+    match state.status:
+        case "SUCCESS":
+            return succeeded(state.result)
+        case "IGNORED":
+            return Outcome(kind=OutcomeKind.SUCCEEDED, result={"ignored": True})
+        case "REVOKED":
+            return Outcome(kind=OutcomeKind.CANCELLED, error=f"revoked in Celery{_why(state)}")
+        case "REJECTED":
+            error = f"the Celery worker rejected the task{_why(state)}"
+            return Outcome(kind=OutcomeKind.FAILED, error=error)
+    if state.status == UNREADABLE:
+        error = (
+            f"the task ended, but its result is not JSON ({state.result})."
+            ' Set result_serializer = "json" in the Celery app'
+        )
+        return Outcome(kind=OutcomeKind.FAILED, error=error, retry=False)
+    return _failure(state, target)
+
+
+def _failure(state: TaskState, target: Celery) -> Outcome:
+    kind, message = exception_of(state.result)
+    if kind == "NotRegistered":
+        where = f" of queue {target.queue!r}" if target.queue else ""
+        error = (
+            f"the Celery worker{where} has no task {target.task!r}."
+            " Correct the name, or import the task's module in the Celery app"
+        )
+        return Outcome(kind=OutcomeKind.FAILED, error=error, retry=False)
+    return Outcome(
+        kind=OutcomeKind.TIMED_OUT if kind in _TIME_LIMITS else OutcomeKind.FAILED,
+        error=_cut(state.traceback or f"{kind}: {message}"),
+    )
+
+
+def exception_of(result: Any) -> tuple[str, str]:
+    """The type and the message of a task's exception, as JSON or, in a database, itself."""
+    if isinstance(result, BaseException):
+        return type(result).__name__, str(result)
+    if not isinstance(result, dict):
+        return "Exception", "" if result is None else str(result)
+    message = result.get("exc_message", "")
+    if isinstance(message, list | tuple):
+        message = ", ".join(map(str, message))
+    return str(result.get("exc_type", "Exception")), str(message)
+
+
+def _why(state: TaskState) -> str:
+    _, message = exception_of(state.result)
+    return f": {message}" if message else ""
+
+
+def _cut(text: str) -> str:
+    text = clean(text.rstrip())
+    return text if len(text) <= ERROR_LIMIT else "…" + text[-ERROR_LIMIT:]

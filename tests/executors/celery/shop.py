@@ -1,0 +1,65 @@
+"""Celery workers of the small app, as private processes."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.servers.private import at_end
+
+
+@dataclass
+class Shop:
+    """A broker, a result backend, and what counts the tasks that ran."""
+
+    broker: str
+    backend: str
+    journal: Path
+
+    def ran(self, execution):
+        """The ids of the tasks of an execution, one for each time that one started."""
+        return [each for each in self.journal.read_text().split() if each.startswith(execution.id)]
+
+
+@contextmanager
+def worker(broker, backend, *options, **environ):
+    """A Celery worker that has told that it is ready."""
+    folder = Path(tempfile.mkdtemp(prefix="tickwell-shop-"))
+    journal = folder / "journal"
+    journal.touch()
+    variables = {"SHOP_BROKER": broker, "SHOP_BACKEND": backend, "SHOP_JOURNAL": str(journal)}
+    command = [sys.executable, "-m", "celery", "-A", "tests.executors.celery.app", "worker"]
+    command += ["--without-gossip", "--without-mingle", "--loglevel=INFO", *options]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env={**os.environ, **variables, **environ},
+            text=True,
+        )
+
+    said = process.stdout
+    assert said is not None
+
+    def stop():
+        process.kill()
+        process.wait()
+        said.close()
+
+    at_end(stop)
+    try:
+        for line in said:
+            if line.strip() == "READY":
+                break
+        else:
+            raise RuntimeError(f"the Celery worker did not start: {(folder / 'log').read_text()}")
+        yield Shop(broker, backend, journal)
+    finally:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(30)
+        stop()
