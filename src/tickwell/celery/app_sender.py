@@ -106,4 +106,5 @@ def _send(app: Celery, claim: Claim) -> None:
 
 
 def _away(error: Exception) -> str:
-    return f"the broker of the Celery app does not answer: {error}. Start it, or correct broker_url"
+    said = str(error).rstrip(".")
+    return f"the broker of the Celery app does not answer: {said}. Start it, or correct broker_url"
