@@ -31,11 +31,11 @@ from tests.processes.faulty_store import (
 from tests.processes.handlers import RecordingHandlers
 from tests.processes.journal import Journal
 from tickwell.clock import StoreClock, wall_millis
-from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Event, StepFailed
+from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Event, Events, StepFailed
 from tickwell.engine.engine import Engine
 from tickwell.executors.call import CallExecutor
 from tickwell.settings import Settings
-from tickwell.wiring import loop_factory, make_store
+from tickwell.wiring import loop_factory, make_dispatcher, make_store
 
 
 @dataclass
@@ -102,15 +102,19 @@ class Agent:
         # Where the store's clock jumps, a call is early by the clock that the engine has of it.
         now = self.clock.now if orders.clock else wall_millis
         handlers = RecordingHandlers(Journal(Path(orders.journal)), now)
+        settings, events = Settings(store=orders.store, **orders.settings), Events()
+        is_dispatching = settings.engine == "celery" and "planner" in orders.roles
         return Engine(
             store,
             CallExecutor(handlers.registered()),
             self.clock,
-            Settings(store=orders.store, **orders.settings),
+            settings,
             random=random.SystemRandom(),
+            events=events,
             roles=orders.roles,
             notifier=store,
             open_pulse_store=self._store,
+            extra=[make_dispatcher(store, self.clock, settings, events)] if is_dispatching else [],
         )
 
     async def _report(self, engine: Engine) -> None:
