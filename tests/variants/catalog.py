@@ -45,6 +45,40 @@ VARIANTS = [
         prey=Simulated(violation="was lost"),
     ),
     Variant(
+        name="recalled again",
+        flaw="what the policy armed after an absence is taken back by the next that returns",
+        patch=stores.recalled_again,
+        prey=Simulated(violation="was recalled by", fault=Fault.CRASH),
+    ),
+    Variant(
+        name="recall without a note",
+        flaw="fire times that have rows are counted by ranges as well",
+        patch=stores.recall_uncounted,
+        prey=Simulated(violation="went back|ranges count", fault=Fault.OUTAGE),
+    ),
+    Variant(
+        name="recall without a way back",
+        flaw="what was planned ahead is skipped, though the policy wants it to run",
+        patch=engines.recall_without_return,
+        prey=Simulated(violation="and not planned again", fault=Fault.OUTAGE),
+    ),
+    Variant(
+        name="recalled though it was tried",
+        flaw="a retry that waits is skipped as if nobody had begun",
+        patch=engines.recalled_though_tried,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_what_was_tried_meanwhile_stays"
+        ),
+    ),
+    Variant(
+        name="no recall",
+        flaw="what was planned ahead runs after an absence, however late",
+        patch=engines.no_recall,
+        prey=Tested(
+            test="unit/engine/test_recall.py::test_with_skip_what_was_planned_ahead_does_not_run_late"
+        ),
+    ),
+    Variant(
         name="lock-only dedupe",
         flaw="a lock that expires lets two planners fire the same instant",
         patch=stores.lock_only,

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from tickwell.domain import change as changes
 from tickwell.domain import outcome as outcomes
 from tickwell.domain import planning
-from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.execution import PENDING, Execution, OutcomeKind, State
 from tickwell.domain.planning import plan as sound_plan
 from tickwell.engine.deadlines import Deadlines
 from tickwell.engine.lane import Lane
@@ -12,6 +13,7 @@ from tickwell.engine.loop import LONGEST_REST, Loop
 from tickwell.engine.pulse import Pulse
 from tickwell.engine.pulse_thread import PulseThread
 from tickwell.engine.reaper import Reaper
+from tickwell.engine.recall import Recall
 from tickwell.engine.reporter import Reporter
 from tickwell.engine.runner import Runner
 from tickwell.engine.worker import Worker
@@ -34,8 +36,8 @@ def recovery_at_start_only(patches):
 def next_from_now(patches):
     """The next fire time is computed from now, not from the one before."""
 
-    def plan(job, cursor, now, horizon):
-        planned = sound_plan(job, cursor, now, horizon)
+    def plan(job, cursor, now, horizon, absence=None):
+        planned = sound_plan(job, cursor, now, horizon, absence)
         moved = planned.cursor
         if moved.next_fire_time is not None and not job.trigger.follows_finish:
             moved = replace(moved, next_fire_time=job.trigger.after(now + horizon))
@@ -172,3 +174,33 @@ def pulse_outlives_start(patches):
 def runs_beside_itself(patches):
     """What counts from the end of a run may overlap with it."""
     patches.setattr(planning, "_overlap", lambda job: job.overlap)
+
+
+def no_recall(patches):
+    """What was planned ahead runs after an absence, however late."""
+
+    async def look(self):
+        if self.presence.away is not None:
+            self.presence.answered(self.presence.away)
+        return True
+
+    patches.setattr(Recall, "look", look)
+
+
+def recall_without_return(patches):
+    """What is recalled is skipped, and the cursor stays where it is."""
+
+    def recall(fire_times):
+        def change(entry, now):
+            made = sound(fire_times)(entry, now)
+            return made and replace(made, cursor=entry.cursor)
+
+        return change
+
+    sound = changes.recall
+    patches.setattr("tickwell.engine.recall.recall", recall)
+
+
+def recalled_though_tried(patches):
+    """Whatever waits is recalled, retries of what has run among it."""
+    patches.setattr(Execution, "is_untried", property(lambda self: self.state in PENDING))

@@ -9,7 +9,7 @@ from tickwell.domain.job import Entry
 from tickwell.engine.planner import Planner
 from tickwell.ids import new_id
 from tickwell.ports.records import Fired
-from tickwell.stores.memory import MemoryStore, flow, reports
+from tickwell.stores.memory import MemoryStore, catalog, flow, reports
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.reports import MemoryReports
 
@@ -152,3 +152,18 @@ def one_plan_stops_all(patches):
         return fired
 
     patches.setattr(MemoryStore, "fire_due", fire_due)
+
+
+def recalled_again(patches):
+    """A recall takes back what another one did, and the policy has armed again since."""
+    patches.setattr(catalog, "within", lambda fire_times, _: frozenset(fire_times))
+
+
+def recall_uncounted(patches):
+    """A recall does not note what it goes back over: ranges count it a second time."""
+
+    def record_skips(self, job, skips):
+        return sound(self, job, [skip for skip in skips if skip.count]) or skips
+
+    sound = Flow.record_skips
+    patches.setattr(Flow, "record_skips", record_skips)

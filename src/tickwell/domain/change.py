@@ -44,7 +44,7 @@ class Change:
     pending: Pending = Pending.KEEP
     executions: list[NewExecution] = field(default_factory=list)
     skips: list[RangeSkip] = field(default_factory=list)
-    #: With `Pending.RECALL`: the fire times.
+    #: With `Pending.RECALL`: the fire times. Stores leave out what was recalled before.
     recalled: frozenset[int] = frozenset()
 
 
@@ -196,13 +196,16 @@ def recall(fire_times: Collection[int]) -> Changer:
             next_fire_time=now,
             nudged=True,
         )
-        # Each has a row, so that no range of the plan to come counts it, whoever makes that plan.
-        job, reason = entry.job.id, Reason.MISFIRE
-        rows = [
-            RangeSkip(job_id=job, first=fire, last=fire, count=0, reason=reason)
-            for fire in sorted(fires)
-        ]
-        return Change(cursor=rewound, pending=Pending.RECALL, recalled=fires, skips=rows)
+        # What the cursor goes back over is on record: no range of the plan to come counts it,
+        # whoever makes that plan, and no other recall takes it back again.
+        on_record = RangeSkip(
+            job_id=entry.job.id,
+            first=min(fires),
+            last=max(*fires, min(cursor.after, now)),
+            count=0,
+            reason=Reason.MISFIRE,
+        )
+        return Change(cursor=rewound, pending=Pending.RECALL, recalled=fires, skips=[on_record])
 
     return change
 

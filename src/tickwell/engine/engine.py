@@ -215,7 +215,8 @@ class Engine:
         await self._flush()
         with contextlib.suppress(TickwellError):  # the last seconds of a chart
             await self.tallies.flush()
-            await self.worker.recall.leave()
+            if "worker" in self.roles:
+                await self.worker.recall.leave()
         self._stop(*self._loops)
         tasks = list(self._tasks.values())
         await asyncio.wait(tasks, timeout=GOODBYE)

@@ -11,6 +11,7 @@ from tickwell.domain.execution import LIVE, Execution, Kind
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan, plan
+from tickwell.engine.presence import SLACK
 from tickwell.engine.recall import Recall
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import Turn
@@ -69,7 +70,7 @@ class Planner:
             return rest
         now, batch = self.clock.now(), self.settings.batch
         in_turn = self.in_turn
-        absences = await self._look_after_absence()
+        absences = await self._look_after_absence(now)
         fired = await self._fire(now, batch, in_turn=in_turn)
         self.in_turn = fired.more and not in_turn
         promoted = await self.store.promote(now, self.horizon, batch)
@@ -87,10 +88,13 @@ class Planner:
             self.events.emit(JobUnreadable(job=one.job, why=one.why))
         return self._rest(wakeup)
 
-    async def _look_after_absence(self) -> int:
+    async def _look_after_absence(self, now: int) -> int:
         """What is live, if jobs may have to be planned after an absence; how many there were."""
         absences = self.recall.presence.answered_for
         if absences != self.planned_after and self.live is None:
+            upcoming = (await self.store.next_wakeup(now)).fire
+            if upcoming is None or upcoming > now + SLACK:
+                return absences  # all that came due was planned
             where = ExecutionFilter(states=LIVE, kind=Kind.FIRE)
             # The newest first, so that of several of a job the oldest is remembered.
             tried = [one async for one in self.recall.listed(where) if not one.is_untried]

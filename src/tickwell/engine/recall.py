@@ -116,7 +116,7 @@ class Recall:
         A beat of just now proves nothing if this process stood still: the other one may have, too.
         """
         if away.since == EVER:
-            return now - other.seen_at < self.settings.ttl * 1000
+            return now - other.seen_at < 2 * self.settings.beat * 1000
         return away.since < other.seen_at < now - SLACK
 
     async def _recall(self, since: int, until: int, now: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_to_document
 from tickwell.domain.job import Entry, Job, JobState
+from tickwell.domain.skips import within
 from tickwell.errors import Conflict, JobExists, JobIdTaken, NotFound
 from tickwell.ports.records import JobFilter, Page, Record
 from tickwell.stores.memory.flow import Flow
@@ -70,7 +71,7 @@ class MemoryCatalog:
         if changed.cursor.state is JobState.DELETED and self.tables.names.get(key) == id:
             del self.tables.names[key]
         self.tables.put_entry(changed)
-        self.flow.record_skips(entry.job, made.skips)
+        made.recalled = within(made.recalled, self.flow.record_skips(entry.job, made.skips))
         self.flow.record_plan(id, made, now, 0)
         withdrawn, cancelling = PendingExecutions(self.flow, changed.job).change(made, now)
         return Changed(

@@ -31,12 +31,12 @@ class Flow:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
 
-    def record_skips(self, job: Job, skips: Sequence[RangeSkip]) -> int:
-        """Record what the job passed over by this definition; how many fire times were new."""
+    def record_skips(self, job: Job, skips: Sequence[RangeSkip]) -> list[RangeSkip]:
+        """Record what the job passed over by this definition; what of it was new."""
         known = self.tables.skips.setdefault(job.id, [])
         new = [found for skip in skips if (found := uncovered(job, skip, known)) is not None]
         known += new
-        return sum(skip.count for skip in new)
+        return new
 
     def record_plan(self, job_id: str, plan: Plan | Change, now: int, horizon: int) -> int:
         """Record the runs of a plan, which its cursor counts already; how many were new."""

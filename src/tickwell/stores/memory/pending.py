@@ -78,7 +78,8 @@ class PendingExecutions:
 def _is_taken_back(execution: Execution, made: Change, now: int) -> bool:
     """A fire that was not tried before; by an edit only if the new definition answers for it."""
     if made.pending is Pending.RECALL:
-        return execution.kind is Kind.FIRE and execution.fire_time in made.recalled
+        is_named = execution.kind is Kind.FIRE and execution.fire_time in made.recalled
+        return is_named and execution.is_untried
     earlier = execution.attempt - (execution.state is State.RUNNING)
     if execution.kind is not Kind.FIRE or earlier > 0:
         return False

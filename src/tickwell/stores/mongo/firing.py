@@ -107,7 +107,7 @@ class MongoFiring(MongoSweeping):
 def _fire(space: Workspace, each: Planned, now: int, horizon: int) -> None:
     job, plan = each.entry.job, each.plan
     space.tables.put_entry(Entry(job, plan.cursor))
-    each.skipped = space.flow.record_skips(job, plan.skips)
+    each.skipped = sum(skip.count for skip in space.flow.record_skips(job, plan.skips))
     each.recorded = space.flow.record_plan(job.id, plan, now, horizon)
     if plan.release_at is not None:
         PendingExecutions(space.flow, job).release(max(now, plan.release_at))

@@ -7,6 +7,7 @@ from typing import Any
 
 from tickwell.domain.change import Change, Changed, Changer, Pending
 from tickwell.domain.job import Entry, Job
+from tickwell.domain.skips import within
 from tickwell.errors import JobExists, NotFound
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.rows import (
@@ -38,6 +39,7 @@ async def change_job(store: RedisBase, project: str, id: str, change: Changer, n
             return Changed(entry=own(entry))
         job = made.job or entry.job
         [made.skips] = await unrecorded(store, [(entry.job, made.skips)])
+        made.recalled = within(made.recalled, made.skips)
         limits = _limits(job, made, gated) if made.pending is Pending.RESTAMP else {}
         written = await store.client.call(
             "change_job", now, id, row[1][0], _given(made), dumps(limits)

@@ -11,11 +11,12 @@ from tickwell.stores.sql.codec import FIRE
 def is_taken_back(facts: Sequence[int], made: Change, now: int) -> bool:
     """A fire that was not tried before; by an edit only if the new definition answers for it.
 
-    The facts: kind, fire time, and how many attempts there were before.
+    The facts: kind, fire time, how many attempts there were before, and of them how many were
+    not given back at once.
     """
-    kind, fire_time, earlier = facts
+    kind, fire_time, earlier, tried = facts
     if made.pending is Pending.RECALL:
-        return kind == FIRE and fire_time in made.recalled
+        return kind == FIRE and fire_time in made.recalled and not tried
     if kind != FIRE or earlier > 0:
         return False
     return made.pending is not Pending.RESTAMP or fire_time > now

@@ -11,6 +11,7 @@ from tickwell.domain.change import Change, Changed, Changer, Pending
 from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import Reason
 from tickwell.domain.job import Job, JobState
+from tickwell.domain.skips import within
 from tickwell.errors import JobExists, NotFound
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import CANCELLED, SKIPPED, cursor_to_row, skip_row
@@ -97,6 +98,7 @@ class Changes:
         skips = new_skips(self.session, entry.job, made.skips)
         rows = [skip_row(key, skip, job.retention.age) for skip in skips]
         self.session.many("insert_skips", rows)
+        made.recalled = within(made.recalled, skips)
         self._record(key, job, made)
         withdrawn, cancelling = PendingExecutions(self.flow, key, job).change(made, self.now)
         after = self.session.row("entry", key)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from tickwell.clock import NEVER
 from tickwell.domain.execution import ENDED, Kind, OutcomeKind, State
 from tickwell.domain.job import Cursor, Job, JobState
+from tickwell.domain.skips import within
 from tickwell.ids import execution_id
 from tickwell.testing.simulation.watch import Watch
 from tickwell.testing.simulation.world import World
@@ -40,6 +41,7 @@ class Oracle:
             for job, since, until in self._reigns(id, entry.cursor):
                 self._answered(job, since, until)
             self._runs(entry.job, entry.cursor)
+            self._counts(entry.job)
 
     def _nothing_is_stuck(self) -> None:
         for row in self.world.store.tables.rows.values():
@@ -73,7 +75,8 @@ class Oracle:
     def _answered(self, job: Job, since: int, until: int) -> None:
         if job.trigger.follows_finish or job.trigger.max_runs is not None:
             return
-        ranges = sorted((skip.first, skip.last) for skip in self.cursors.skips.get(job.id, []))
+        skips = self.cursors.skips.get(job.id, [])
+        ranges = sorted((skip.first, skip.last) for skip in skips if skip.count)
         firsts = [first for first, _ in ranges]
         lasts: list[int] = []
         for _, last in ranges:
@@ -97,6 +100,20 @@ class Oracle:
         runs = sum(state is not State.SKIPPED for state in states)
         if runs > limit or (cursor.state is JobState.FINISHED and runs < limit):
             raise self.world.fail(f"{job.id} is {cursor.state} after {runs} of {limit} runs")
+
+    def _counts(self, job: Job) -> None:
+        """The ranges count each fire time that they answer once, and none that has a row."""
+        if job.trigger.follows_finish or len(self.cursors.versions[job.id]) > 1:
+            return
+        skips = [skip for skip in self.cursors.skips.get(job.id, []) if skip.count]
+        if not skips:
+            return
+        first, last = min(one.first for one in skips), max(one.last for one in skips)
+        fires = within(job.trigger.between(first - 1, last), skips)
+        answered = sum(not self.rows.answers(execution_id(job.id, fire)) for fire in fires)
+        counted = sum(skip.count for skip in skips)
+        if counted != answered:
+            raise self.world.fail(f"{job.id}: ranges count {counted} and answer {answered}")
 
     def _goes_on(self, job: Job, cursor: Cursor) -> None:
         """A job that counts from the end has a next fire time, or a run that is live."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import takewhile
 
+from tickwell.domain.absence import WAITING_IN_LINE
 from tickwell.domain.execution import (
     ENDED,
     PENDING,
-    TAKEN_BACK,
     Claim,
     Execution,
     Kind,
@@ -18,7 +18,7 @@ from tickwell.domain.execution import (
     State,
 )
 from tickwell.domain.gate import Overlap
-from tickwell.domain.policy import RETURN_BUDGET
+from tickwell.domain.policy import RETURN_BUDGET, OnMisfire
 from tickwell.stores.memory.tables import Row
 from tickwell.testing.simulation.world import World
 
@@ -41,6 +41,8 @@ class Seen:
     reason: str | None
     #: The number of its last attempt when it was armed again or revived, the last time.
     revived: int | None = None
+    #: A recall took it back; the policy may arm it again.
+    recalled: bool = False
 
 
 class Rows:
@@ -51,6 +53,8 @@ class Rows:
         self.seen: dict[str, Seen] = {}
         self._slots: dict[tuple[str, int], str] = {}
         self._live: dict[str, None] = {}
+        #: By job, the fire times that were recalled, and that no plan has taken up.
+        self.recalled: defaultdict[str, set[int]] = defaultdict(set)
         self._calls = 0
 
     def stands(self, claim: Claim) -> bool:
@@ -67,7 +71,14 @@ class Rows:
         row = self.world.store.tables.rows.get(claim.id)
         return row is not None and _last(row.execution) >= claim.attempt
 
-    def look(self, method: str, *, fully: bool) -> None:
+    def answers(self, id: str) -> bool:
+        """Whether a fire time has a row that says what became of it: not one that was withdrawn."""
+        seen = self.seen.get(id)
+        return seen is not None and not (
+            seen.state is State.SKIPPED and seen.reason == Reason.WITHDRAWN
+        )
+
+    def look(self, method: str, now: int, *, fully: bool) -> None:
         """Compare with how it was: what is new or live, now and then all."""
         self._calls += 1
         rows = self.world.store.tables.rows
@@ -88,7 +99,7 @@ class Rows:
                 or one.attempt != seen.attempt
                 or _last(one) != seen.ended
             ):
-                self._changed(one, seen, method)
+                self._changed(row, seen, method, now)
             if one.state not in ENDED:
                 self._live[id] = None
                 self._count(row, seen, jobs, gates)
@@ -123,9 +134,14 @@ class Rows:
         )
         return seen
 
-    def _changed(self, one: Execution, seen: Seen, method: str) -> None:
+    def _changed(self, row: Row, seen: Seen, method: str, now: int) -> None:
+        one = row.execution
         self._transition(one, seen, method)
+        if one.state is State.SKIPPED and one.reason == Reason.MISFIRE:
+            self._recalled(row, seen, method, now)
         self._numbers(one, seen, method)
+        if seen.state is State.SKIPPED:
+            self.recalled[one.job_id].discard(one.fire_time)
         if seen.state is State.SKIPPED or (method == "revive" and seen.state is State.DEAD):
             seen.revived = _last(one)
         self._budget(one, seen)
@@ -140,13 +156,39 @@ class Rows:
             return
         if before in ENDED:
             revived = before is State.DEAD and method == "revive"
-            armed = before is State.SKIPPED and seen.reason in TAKEN_BACK
-            if not (revived or armed):
+            if not (revived or self._is_armed_again(seen, method)):
                 raise self.world.fail(f"{one.id} was {before} and is {after} by {method}")
         if after is State.RUNNING and method != "claim":
             raise self.world.fail(f"{one.id} is running by {method}")
         if before is State.RUNNING and method != "finish":
             raise self.world.fail(f"{one.id} stopped running by {method}")
+
+    def _is_armed_again(self, seen: Seen, method: str) -> bool:
+        """Whether a plan took up a slot that a change withdrew, or the policy one recalled."""
+        if seen.state is not State.SKIPPED:
+            return False
+        if seen.reason == Reason.MISFIRE:
+            return seen.recalled and method == "fire_due"
+        return seen.reason == Reason.WITHDRAWN
+
+    def _recalled(self, row: Row, seen: Seen, method: str, now: int) -> None:
+        """A recall takes back what came due and was not tried, once, and what would not be in time.
+
+        What waits for others of its job is not late if they are, too.
+        """
+        one, entry = row.execution, self.world.store.tables.jobs[row.execution.job_id]
+        job = entry.job
+        if job.trigger.follows_finish:
+            is_sound = method == "settle" and job.misfire.policy is OnMisfire.SKIP
+        else:
+            is_sound = method == "change_jobs" and not seen.recalled
+            seen.recalled = True
+            self.recalled[one.job_id].add(one.fire_time)
+        is_late = one.run_at < now - job.misfire.grace
+        waits = one.run_at <= now and job.overlap in WAITING_IN_LINE
+        untried = all(each.is_untried for each in one.attempts)
+        if not (is_sound and untried and (is_late or waits)):
+            raise self.world.fail(f"{one.id} was recalled by {method}: {one}")
 
     def _numbers(self, one: Execution, seen: Seen, method: str) -> None:
         """Attempts are 1, 2, 3 …: the number rises at each claim by one and never falls.

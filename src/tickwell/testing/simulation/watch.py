@@ -44,7 +44,7 @@ class Watch:
         self.world = world
         self.rows = Rows(world)
         self.leases = Leases(world, self.rows)
-        self.cursors = Cursors(world)
+        self.cursors = Cursors(world, self.rows)
 
     async def apply(
         self, process: Process, method: str, args: tuple[Any, ...], options: dict[str, Any]
@@ -66,8 +66,8 @@ class Watch:
             self.leases.declared(args[0], lost_before)
         if method in _APART:
             return result
-        self.rows.look(method, fully=_may_revive(method, result))
         now = args[_NOW[method]] if method in _NOW else self.world.store_time()
+        self.rows.look(method, now, fully=_may_revive(method, result))
         self.cursors.look(method, now)
         return result
 

@@ -98,7 +98,8 @@ UPDATE tickwell_job SET live_name = NULL WHERE id = $1;
 
 -- name: pending_of_job
 -- What is pending of a job, by id; a claim under way ends first.
-SELECT id, kind, fire_time, attempt FROM tickwell_queue FORCE INDEX (queue_job)
+SELECT id, kind, fire_time, attempt, charged + lost + returned
+FROM tickwell_queue FORCE INDEX (queue_job)
 WHERE job = $1 ORDER BY id FOR UPDATE;
 
 -- name: take_out
@@ -110,7 +111,7 @@ UPDATE tickwell_queue FORCE INDEX (PRIMARY) SET state = 0, waits = 0 WHERE id IN
 -- under the lock of its job, and is not locked.
 SELECT running.id, (SELECT kind FROM tickwell_execution AS one WHERE one.id = running.id),
        (SELECT fire_time FROM tickwell_execution AS one WHERE one.id = running.id),
-       running.attempt - 1
+       running.attempt - 1, running.charged + running.lost + running.returned - 1
 FROM tickwell_running AS running FORCE INDEX (running_job)
 WHERE running.job = $1 AND running.run_at > $2 ORDER BY running.id FOR UPDATE;
 

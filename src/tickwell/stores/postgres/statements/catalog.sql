@@ -142,7 +142,8 @@ UPDATE tickwell.job SET deleted = true WHERE id = $1;
 
 -- name: pending_of_job
 -- What is pending of a job, by id; a claim under way ends first.
-SELECT id::text, kind, fire_time, attempt FROM tickwell.queue WHERE job = $1 ORDER BY id FOR UPDATE;
+SELECT id::text, kind, fire_time, attempt, charged + lost + returned
+FROM tickwell.queue WHERE job = $1 ORDER BY id FOR UPDATE;
 
 -- name: take_out
 -- None of these may inherit the permit of another.
@@ -150,7 +151,8 @@ UPDATE tickwell.queue SET state = 0, waits = 0 WHERE id = ANY ($1::uuid[]);
 
 -- name: ahead_of_job
 -- What workers hold of a job ahead of its instant.
-SELECT running.id::text, execution.kind, execution.fire_time, running.attempt - 1
+SELECT running.id::text, execution.kind, execution.fire_time, running.attempt - 1,
+       running.charged + running.lost + running.returned - 1
 FROM tickwell.running JOIN tickwell.execution ON execution.id = running.id
 WHERE running.job = $1 AND running.ahead AND running.run_at > $2
 ORDER BY running.id FOR UPDATE OF running;

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tickwell.domain.change import Change, Changed, Changer
 from tickwell.domain.document import job_to_document
 from tickwell.domain.job import Job, JobState
+from tickwell.domain.skips import within
 from tickwell.errors import JobExists, NotFound
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import JOB_STATE_CODE, cursor_to_row
@@ -66,7 +67,8 @@ class Changes:
             await self.session.run("mark_deleted", id)
         await self.session.run("update_cursor", *cursor_to_row(made.cursor), id)
         self.flow.locks.heads[id].state = JOB_STATE_CODE[made.cursor.state]
-        await record_skips(self.session, entry.job, made.skips, job.retention.age)
+        noted = await record_skips(self.session, entry.job, made.skips, job.retention.age)
+        made.recalled = within(made.recalled, noted)
         await self._record(job, made)
         withdrawn, cancelling = await PendingExecutions(self.flow, job).change(made, self.now)
         after = entry_of(self.cache, await self.session.row("entry", id))

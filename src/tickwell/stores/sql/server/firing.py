@@ -117,6 +117,6 @@ class Firing:
     async def _skip(self, planned: list[_Planned], fired: Fired) -> None:
         for job, made, _ in planned:
             if made.skips:
-                fired.skipped += await record_skips(
-                    self.session, job, made.skips, job.retention.age
-                )
+                age = job.retention.age
+                noted = await record_skips(self.session, job, made.skips, age)
+                fired.skipped += sum(skip.count for skip in noted)

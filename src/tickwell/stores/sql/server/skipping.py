@@ -11,13 +11,15 @@ from tickwell.stores.sql.codec import skip_of, skip_row
 from tickwell.stores.sql.server.session import Session
 
 
-async def record_skips(session: Session, job: Job, skips: Sequence[RangeSkip], age: int) -> int:
-    """Record what a job, which is locked, passed over by this definition; how many were new."""
-    rows = []
+async def record_skips(
+    session: Session, job: Job, skips: Sequence[RangeSkip], age: int
+) -> list[RangeSkip]:
+    """Record what a job, which is locked, passed over by this definition; what of it was new."""
+    found = []
     for skip in skips:
         known = await session.rows("list_skips", job.id, skip.last + 1, skip.first)
         new = uncovered(job, skip, [skip_of(job.id, row) for row in known])
         if new is not None:
-            rows.append(skip_row(job.id, new, age))
-    await session.many("insert_skips", rows)
-    return sum(row[3] for row in rows)
+            found.append(new)
+    await session.many("insert_skips", [skip_row(job.id, new, age) for new in found])
+    return found

@@ -110,7 +110,8 @@ WHERE job = ? AND prune_at IS NOT NULL;
 
 -- name: pending_of_job
 -- What is pending of a job, by id.
-SELECT key, kind, fire_time, attempt FROM queue WHERE job = ? ORDER BY id;
+SELECT key, kind, fire_time, attempt, charged + lost + returned
+FROM queue WHERE job = ? ORDER BY id;
 
 -- name: take_out
 -- None of these may inherit the permit of another.
@@ -118,7 +119,8 @@ UPDATE queue SET state = 0, waits = 0 WHERE key IN (SELECT value FROM json_each(
 
 -- name: ahead_of_job
 -- What workers hold of a job ahead of its instant.
-SELECT running.key, execution.kind, execution.fire_time, running.attempt - 1
+SELECT running.key, execution.kind, execution.fire_time, running.attempt - 1,
+       running.charged + running.lost + running.returned - 1
 FROM running CROSS JOIN execution ON execution.key = running.key
 WHERE running.job = ? AND running.run_at > ?;
 

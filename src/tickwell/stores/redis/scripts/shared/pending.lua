@@ -45,7 +45,8 @@ local function recall(job, fire_times, now)
   end
   for _, id in ipairs(ids) do
     local row = rows[id]
-    if row[STATE] ~= RUNNING and row[KIND] == FIRE and named[row[FIRE_TIME]] then
+    local is_untried = row[STATE] ~= RUNNING and row[CHARGED] + row[LOST] + row[RETURNED] == 0
+    if row[KIND] == FIRE and named[row[FIRE_TIME]] and is_untried then
       taken[#taken + 1] = id
       -- None of them may inherit the permit of another that ends in this same step.
       move(id, row, WAITING)
