@@ -18,8 +18,8 @@ from tests.servers.private import at_end
 class Victim:
     """The server, from the day it was made until the session ends."""
 
-    def __init__(self):
-        server = start()
+    def __init__(self, *options):
+        server = start(*options)
         self.port = server.port
         self.url = server.url
         self.data = Path(self.ask("SHOW data_directory"))

@@ -14,6 +14,7 @@ ODD = {
     "default_transaction_isolation": "serializable",
     "search_path": "elsewhere",
     "plan_cache_mode": "force_custom_plan",
+    "synchronous_commit": "off",
 }
 #: Milliseconds. Behind a pooler they hold until a transaction has begun.
 TIMEOUTS = {"statement_timeout": "1", "idle_in_transaction_session_timeout": "1"}
@@ -53,3 +54,23 @@ async def test_a_single_statement_sees_what_others_have_committed(store):
     assert await store.database.single(work) == "read committed"
     assert await store.database.write(work) == "read committed"
     assert await store.database.read(work) == "repeatable read"
+
+
+async def test_what_is_confirmed_is_written_although_the_server_would_not_wait(store):
+    async def work(session):
+        return await session.connection.fetchval("SHOW synchronous_commit")
+
+    assert await store.database.single(work) == "local"
+    assert await store.database.write(work) == "local"
+
+
+@pytest.mark.parametrize("value", ["local", "on", "remote_apply"])
+async def test_who_waits_for_more_goes_on_doing_so(store, owner, value):
+    await owner.execute(f"ALTER ROLE odd SET synchronous_commit = '{value}'")
+    await store.close()
+    await store.open()
+
+    async def work(session):
+        return await session.connection.fetchval("SHOW synchronous_commit")
+
+    assert await store.database.write(work) == value

@@ -39,6 +39,13 @@ GRACE = 5.0
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 #: One state of the data for all statements.
 LOOK = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+#: What a call has confirmed survives a crash of the server, also where that is set to confirm
+#: before it writes. A claim that the server forgets leaves a started attempt off the record, and
+#: its number for another. Other values promise as much or more, and stay.
+_DURABLE = (
+    "SELECT set_config('synchronous_commit', 'local', {local})"
+    " WHERE current_setting('synchronous_commit') = 'off'"
+)
 
 
 class Database:
@@ -174,7 +181,8 @@ class Database:
 
     def _local_settings(self) -> str:
         settings = self._settings().items()
-        return "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings)
+        told = [f"SET LOCAL {name} = '{value}'" for name, value in settings]
+        return "; ".join([*told, _DURABLE.format(local=True)])
 
     def _settings(self) -> dict[str, str]:
         return {
@@ -205,6 +213,8 @@ class Database:
             # The driver logs a traceback each time that it cannot keep up a number of its own.
             min_size=0,
             max_size=self.location.pool,
+            # A pooler's connections are others' as well: there it is part of each transaction.
+            init=None if self.is_pooled else _make_durable,
             reset=_nothing,
         )
         try:
@@ -240,6 +250,11 @@ def terminate(connection: asyncpg.Connection) -> None:
     """End it, unless it was cut: then the pool has taken it back, and what was raised counts."""
     with suppress(asyncpg.InterfaceError):
         connection.terminate()
+
+
+async def _make_durable(connection: asyncpg.Connection) -> None:
+    """Have commits on it written before they are confirmed."""
+    await connection.execute(_DURABLE.format(local=False))
 
 
 async def _nothing(_: asyncpg.Connection) -> None:
