@@ -11,6 +11,7 @@ from tickwell import Scheduler
 from tickwell.domain.gate import Concurrency
 from tickwell.domain.target import Call
 from tickwell.errors import Conflict, InvalidInput, InvalidPayload, NotFound, StoreRefused
+from tickwell.services.time import After
 
 
 @pytest.fixture
@@ -119,6 +120,35 @@ async def test_a_failure_takes_back_only_what_the_call_did(scheduler, connection
     with pytest.raises(NotFound):
         scheduler.transactions.trigger(connection, "send_mail", {"order": 1})
     assert not connection.in_transaction
+
+
+async def test_nobody_writes_between_what_is_read_and_what_is_recorded(scheduler, path):
+    connection = sqlite3.connect(path, timeout=60, isolation_level=None)
+    connection.execute("BEGIN")  # without the write lock, as Django begins
+    other = sqlite3.connect(path, timeout=0)
+
+    def meddle(_job, _payload):
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("CREATE TABLE meanwhile (x)")
+
+    scheduler.transactions.check = meddle
+    id = scheduler.transactions.trigger(connection, "send_email", {"order": 1})
+    connection.commit()
+    connection.close()
+    other.close()
+    assert await runs(scheduler) == {id}
+    await until(lambda: scheduler.sent == [1])
+
+
+async def test_a_run_may_be_recorded_for_later(scheduler, connection):
+    execution = scheduler.transactions.record(
+        connection, "send_email", {"order": 1}, run_at=After(3_600_000)
+    )
+    assert await runs(scheduler) == set()
+    connection.commit()
+    found = await scheduler.execution(execution.id)
+    assert (found.state, found.run_at) == ("waiting", execution.run_at)
+    assert execution.run_at == execution.created_at + 3_600_000
 
 
 async def test_without_a_transaction_it_is_refused(scheduler, path):

@@ -63,6 +63,30 @@ async def test_a_foreign_database_is_refused_and_left_alone(path, mode):
     assert list(path.parent.iterdir()) == [path]
 
 
+async def test_a_foreign_database_may_be_shared(path):
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.execute("INSERT INTO mine VALUES (1)")
+    connection.commit()
+    for store in (SqliteStore(path, shared=True), SqliteStore(path)):  # then it is ours as well
+        await store.open()
+        await store.put_record(note(), 0)
+        await store.close()
+    assert connection.execute("SELECT x FROM mine").fetchall() == [(1,)]
+    connection.close()
+
+
+async def test_a_shared_database_that_has_our_names_is_refused_and_left_alone(path):
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE job (x)")
+    connection.execute("CREATE VIEW queue AS SELECT * FROM job")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreRefused, match="that has job, queue in it, names that Tickwell needs"):
+        await SqliteStore(path, shared=True, wait=0.01).open()
+    assert path.read_bytes() == before
+
+
 async def test_a_foreign_database_in_the_making_is_refused(path):
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("CREATE TABLE mine (x)")

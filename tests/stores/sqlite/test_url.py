@@ -21,6 +21,8 @@ from tickwell.stores.sqlite.url import Location, parse
 )
 def test_a_url_names_a_file(url, path, synchronous):
     assert parse(url) == Location(Path(path), synchronous)
+    shared = f"{url}{'&' if '?' in url else '?'}shared=true"
+    assert parse(shared) == Location(Path(path), synchronous, shared=True)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,7 @@ def test_a_url_names_a_file(url, path, synchronous):
         "sqlite:///:memory:",
         "sqlite:///x.db?synchronous=off",
         "sqlite:///x.db?mode=ro",
+        "sqlite:///x.db?shared=perhaps",
     ],
 )
 def test_other_urls_are_refused_with_an_example(url):

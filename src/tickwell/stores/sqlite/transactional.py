@@ -40,8 +40,9 @@ class SqliteTransactional(SqliteBase):
                 hint="Pass one of sqlite3, or of SQLAlchemy on it",
             )
         with _plainly(given):
-            _check_file(given, self._path)
+            _check_path(given, self._path)
             with _within(given):
+                _take_lock(given, self._path)
                 return self._add(Session(given), project, job_key, make)
 
     async def add_on_async(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
@@ -60,7 +61,7 @@ class SqliteTransactional(SqliteBase):
         return id
 
 
-def _check_file(connection: sqlite3.Connection, path: Path) -> None:
+def _check_path(connection: sqlite3.Connection, path: Path) -> None:
     files = {name: file for _, name, file in connection.execute("PRAGMA database_list")}
     file = files["main"]
     if not (file and path.exists() and Path(file).samefile(path)):
@@ -68,7 +69,22 @@ def _check_file(connection: sqlite3.Connection, path: Path) -> None:
             f"the connection is to {file or 'a database in memory'}, not to {path}; a transaction"
             " takes a run along in the same file only"
         )
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+
+
+def _take_lock(connection: sqlite3.Connection, path: Path) -> None:
+    """Hold the write lock before anything is read, and see that the file has our tables.
+
+    A transaction that was begun without the lock, as Django does, and reads first, is refused its
+    first write when another process has written in between.
+    """
+    try:
+        connection.execute("DELETE FROM queue WHERE 0")
+        is_ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        is_ours = False
+    if not is_ours:
         raise StoreRefused(f"{path} has no tables of Tickwell yet; start the scheduler once")
 
 

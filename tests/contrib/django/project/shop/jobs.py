@@ -1,6 +1,7 @@
 """Jobs of the shop."""
 
 from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F
 
 from tests.contrib.django.project.shop.models import Order
@@ -8,7 +9,7 @@ from tickwell import Every
 from tickwell.contrib.django import scheduler
 
 #: The connections of Django's that handlers used.
-USED = []
+USED: list[BaseDatabaseWrapper] = []
 
 
 @scheduler.job()
