@@ -113,9 +113,9 @@ class Settings:
     allow_own: bool = False
     #: Webhooks of one project that one worker has under way to one host at once.
     per_host: int = 20
-    #: Failures in a row after which a worker leaves a host in peace; 0: never.
+    #: Failures in a row after which a worker opens its circuit breaker for a host; 0: never.
     breaker_failures: int = 20
-    #: How long it leaves it in peace; doubled with each try that fails, up to 16 times.
+    #: How long it stays open; doubled with each try that fails, up to 16 times.
     breaker_rest: SecondsField = default("30s")
 
     def __post_init__(self) -> None:

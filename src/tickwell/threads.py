@@ -27,7 +27,7 @@ class AwaitedThread(threading.Thread):
             self._over.set_result(None)
 
     async def ended(self, seconds: float | None = None) -> None:
-        """Wait until it has ended; up to so many seconds."""
+        """Wait until it has ended, this many seconds at most."""
         if not self.is_alive():
             return  # in a forked child too: it stayed with the parent
         await asyncio.wait([asyncio.wrap_future(self._over)], timeout=seconds)

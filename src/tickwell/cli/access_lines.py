@@ -37,7 +37,7 @@ def access_lines(scheduler: Scheduler, first: Bootstrap | None, url: str) -> Ite
         yield "For an API key:"
         yield f"  tickwell keys add NAME --role admin{options}"
     if not settings.auth:
-        yield "Nobody is asked who they are: auth is off"
+        yield "Authentication is off: every request is accepted"
 
 
 def webhook_lines(settings: Settings) -> Iterator[str]:

@@ -55,7 +55,7 @@ class Configuration:
     def require_own_server(self) -> None:
         """Refuse to send a key of the person's own to a server that a file in the folder names.
 
-        The folder may be somebody else's, an unpacked archive or a clone: its file must not decide
+        The folder may be untrusted, an unpacked archive or a clone: its file must not decide
         where a key goes that it does not have.
         """
         server, key = self.origins.get("server", ""), self.origins.get("key", "")

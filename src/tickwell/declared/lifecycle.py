@@ -134,7 +134,7 @@ class Lifecycle:
 
     async def _abandon(self, engine: Engine | None) -> None:
         """Close what a loop that ended without `stop()` left open, as far as that still works."""
-        if engine is not None:  # its heartbeat would keep up what nobody runs any more
+        if engine is not None:  # its heartbeat would keep attempts alive that no worker runs
             await engine.end_pulse_thread()
         with suppress(Exception):
             async with asyncio.timeout(ABANDON):

@@ -63,7 +63,7 @@ def is_shared(ability: str) -> bool:
 
 
 def is_usable_by(project: str, ability: str) -> bool:
-    """Whether a job of the project may need it: nobody else's handlers are its business."""
+    """Whether a job of the project may need it: its own handlers, shared ones, webhooks."""
     if not is_call(ability) or is_shared(ability):
         return True
     return ability == call_ability(project, handler_of(ability))

@@ -196,8 +196,8 @@ def recall(fire_times: Collection[int]) -> Changer:
             next_fire_time=now,
             nudged=True,
         )
-        # What the cursor goes back over is on record: no range of the plan to come counts it,
-        # whoever makes that plan, and no other recall takes it back again.
+        # What the cursor goes back over is on record: no range of the next plan counts it, in any
+        # process, and no other recall takes it back again.
         on_record = RangeSkip(
             job_id=entry.job.id,
             first=min(fires),

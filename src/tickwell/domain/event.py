@@ -161,7 +161,7 @@ Listener = Callable[[Event], None]
 def projects_of(event: Event) -> frozenset[str] | None:
     """The projects that an event is about; None: it is about the process, and so everybody's.
 
-    What a planner or an idle worker tells is nobody's: it shows only that somebody is busy.
+    Events of a planner or an idle worker belong to no project: they only show activity.
     """
     if isinstance(event, AttemptsFinished | AttemptsFenced):
         return frozenset(report.claim.job.project for report in event.reports)

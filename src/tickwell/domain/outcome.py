@@ -27,7 +27,7 @@ class Outcome:
     delay: int | None = None
     #: The job is to be paused for this reason.
     pause: str | None = None
-    #: Of a lost attempt: it went away with so many others that none is known to be the cause.
+    #: Of a lost attempt: many others were lost with it, so that none is known to be the cause.
     in_crowd: bool = False
     #: This process may not run the job, by its settings or for want of a key; another one may.
     not_here: bool = False

@@ -77,7 +77,7 @@ def first_cursor(job: Job, now: int) -> Cursor:
 
 
 def counted(job: Job, cursor: Cursor, runs: int) -> Cursor:
-    """The cursor with so many runs behind it; finished if that is all there may be."""
+    """The cursor after this number of runs; finished if `max_runs` allows no more."""
     limit = job.trigger.max_runs
     cursor = replace(cursor, runs=runs)
     return _finished(cursor) if limit is not None and runs >= limit else cursor

@@ -117,7 +117,7 @@ class Lane:
         if in_hand >= slots and room < min(step, capacity - capacity // 2):
             return 0
         if self.is_cold and (self.busy or in_hand < slots):
-            # Nobody knows how long they take: a hand full of what is due would keep out whatever
+            # How long they take is not known yet: a hand full of what is due would keep out what
             # has a better rank. What is held for an instant before anything runs may be a burst.
             room = min(room, slots - in_hand)
         if self.bytes >= CLAIM_BYTES:  # large payloads are not held ahead

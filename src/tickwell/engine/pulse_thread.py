@@ -71,7 +71,7 @@ class PulseThread:
 
     async def stop(self) -> None:
         """End, with a last beat that says so."""
-        if not self._ready.is_set():  # whoever started it may have been interrupted
+        if not self._ready.is_set():  # the thread that started it may have been interrupted
             await asyncio.to_thread(self._ready.wait)
         if self._loop is not None and self._service_loop is not None:
             self._loop.call_soon_threadsafe(self._service_loop.stop)

@@ -134,7 +134,7 @@ class Reaper:
         return more
 
     def _crowds(self, orphans: Sequence[Claim], now: int) -> set[str]:
-        """Workers that went away with so many attempts that none of them is known as the cause."""
+        """Workers lost with many attempts at once, so that none of them is known as the cause."""
         held = Counter(claim.worker for claim in orphans if not _is_overdue(claim, now))
         return self._crowded | {worker for worker, count in held.items() if count >= MANY_LOST}
 

@@ -33,7 +33,7 @@ SOON = 0.05
 PAGE = 1_000
 #: What has not started.
 UNSTARTED = frozenset({State.WAITING, State.QUEUED, State.BLOCKED})
-#: The record of the last process that stopped, kept for so many milliseconds.
+#: Milliseconds that the record of the last process that stopped is kept.
 KIND, KEY, KEPT = "presence", "stopped", 35 * DAY
 
 

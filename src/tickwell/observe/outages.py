@@ -60,7 +60,7 @@ class Outages:
                 event.rest,
                 event.error,
             )
-        if not event.rest:  # nobody tries it again, so nobody will say that it works
+        if not event.rest:  # it is not tried again, so no later event says that it works
             self._end(name, outage, event.service)
 
     def recovered(self, event: StepRecovered) -> None:

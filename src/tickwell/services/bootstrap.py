@@ -31,7 +31,7 @@ class Bootstrap:
 async def bootstrap(
     administration: Administration, clock: Time, *, key_life: float = KEY_LIFE
 ) -> Bootstrap | None:
-    """Make the first user and a key, for so many seconds; None when that was done before."""
+    """Make the first user, and a key that lasts this many seconds; None: done before."""
     user = await ensure_first_user(administration, clock)
     if user is None:
         return None

@@ -53,8 +53,8 @@ def masked_target(target: Target) -> Target:
 def unmasked(job: Job, before: Job | None) -> Job:
     """The job with the stored credentials where its definition was sent back with their masks.
 
-    They go nowhere else: with another host in the URL a mask is refused, so that nobody who cannot
-    see a credential can have it sent to them.
+    They go nowhere else: with another host in the URL a mask is refused, so that an
+    editor who cannot see a credential cannot have it sent elsewhere.
     """
     target = job.target
     if not isinstance(target, Http) or not any("{{masked" in text for text in target.texts()):

@@ -1,10 +1,10 @@
-"""The URL of a store as it may be shown: all of it but what nobody else may know."""
+"""The URL of a store as it may be shown: without its password."""
 
 from __future__ import annotations
 
 import re
 
-#: What stands for a password: whoever knows it puts it there.
+#: Placeholder for a password, to be replaced by the reader.
 PASSWORD = "PASSWORD"  # noqa: S105 - not one
 _SECRET = re.compile(r"(?i)((?:password|secret|token)\w*=)[^&#\s]+")
 

@@ -12,7 +12,7 @@ from tickwell.errors import InvalidInput, InvalidJob
 #: The fields of a document that say it.
 FIELDS = frozenset({"state", "pause", "enabled"})
 _STATES = {"active": False, "paused": True}
-#: What a pause has when it is read; the service says the last two, and nobody writes them.
+#: What a pause has when it is read; the last two are read-only.
 _PARTS = frozenset({"why", "until", "by", "since"})
 
 

@@ -17,7 +17,7 @@ from tickwell.errors import InvalidInput, InvalidJob
 T = TypeVar("T")
 #: Characters of a name that are compared with those that are known.
 LONGEST = 64
-#: So many mistakes are named at once.
+#: Maximum mistakes of one answer.
 _MOST_WRONG = 20
 
 

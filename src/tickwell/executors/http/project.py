@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-#: Set by whoever begins a request; empty: Tickwell itself.
+#: Set by the caller before a request; empty: Tickwell itself.
 PROJECT: ContextVar[str] = ContextVar("project", default="")

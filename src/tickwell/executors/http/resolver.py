@@ -2,7 +2,7 @@
 
 Each lookup has a thread of its own. It cannot be stopped: a name whose server is silent keeps its
 thread until the operating system gives up, often for half a minute. So a project has a number of
-them, and nobody waits longer than `LIMIT`. See decision 13.
+them, and a caller waits `LIMIT` at most. See decision 13.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Protocol
 from tickwell.executors.http.lookup_slots import LookupSlots
 from tickwell.executors.http.project import PROJECT
 
-#: Seconds that anybody waits for a name.
+#: Seconds that a caller waits for a name.
 LIMIT = 5.0
 #: Lookups under way at once, of one project and of all.
 PER_PROJECT, TOTAL = 8, 256
@@ -112,7 +112,7 @@ class SystemResolver:
                 answer = self._ask(host)
             except Exception as error:  # noqa: BLE001 - handed to those who wait
                 answer = error
-            with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits
+            with contextlib.suppress(RuntimeError):  # the loop has ended, and no caller waits
                 loop.call_soon_threadsafe(self._end, project, host, lookup, answer)
 
         # Daemons: a process that ends does not wait for a name that stalls.

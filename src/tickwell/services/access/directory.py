@@ -48,7 +48,7 @@ class Directory:
         """Apply a change to what is stored now; the user before and after.
 
         An invited user who has no role left is gone with that: in the same write, so that a role
-        that somebody gives at the same moment is not lost.
+        that another request gives at the same moment is not lost.
         """
         for _ in range(_PATIENCE):
             record = await self._record(name)

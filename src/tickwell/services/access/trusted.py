@@ -108,6 +108,6 @@ class RemoteKeys:
         try:
             keys = read_set(json.loads(await self._fetch(self.url)))
         except (TickwellError, OSError, ValueError, RecursionError):
-            return  # those of before stay good for a while: a short outage locks nobody out
+            return  # known keys stay trusted for a while, so that a short outage locks no user out
         # From when it was asked for: a key may be withdrawn while the answer is under way.
         self._keys, self._fetched_at = keys, asked_at

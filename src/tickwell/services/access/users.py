@@ -152,7 +152,7 @@ class Users:
         async for each in self._directory.everybody():
             if each.platform and not each.disabled and each.name != name:
                 return
-        raise Conflict(f"{name} is the only platform admin; make somebody else one before")
+        raise Conflict(f"{name} is the only platform admin; make another user one first")
 
     async def _note(
         self, actor: Actor, action: str, before: User | None, after: User | None

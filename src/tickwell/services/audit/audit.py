@@ -80,7 +80,7 @@ class Audit:
         await self._prune(chain, now)
 
     async def _prune(self, chain: Chain, now: int) -> None:
-        """With what is added, now and then: a log that nobody adds to does not grow."""
+        """Now and then, with an addition: a log without additions does not grow."""
         if not self._keep or now - self._pruned.get(chain.project, 0) < PRUNE_EVERY:
             return
         self._pruned[chain.project] = now

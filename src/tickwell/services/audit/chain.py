@@ -96,7 +96,7 @@ class Chain:
         start, problem = await self.start()
         newest = self.last or await self.find_last()
         if problem is not None or newest is None:
-            return 0  # whoever looks at the chain is told of the problem; nothing is lost for it
+            return 0  # `verify` names the problem; nothing is lost for it
         last = start
         async for block in self._oldest(start.number):
             if block.number >= newest.number or not _is_older(block, since):

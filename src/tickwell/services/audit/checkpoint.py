@@ -17,7 +17,7 @@ _PURPOSE = "audit checkpoint"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The last block that is gone. Sealed: blocks that somebody else deletes are still missed."""
+    """The last block that is gone. Sealed: blocks that are deleted by hand are still missed."""
 
     number: int = 0
     hash: str = GENESIS

@@ -57,7 +57,7 @@ class JobOperations:
         again: bool = False,
         fresh: bool = False,
     ) -> Added:
-        """Add a job; paused: it does not fire until somebody resumes it, or the pause ends.
+        """Add a job; paused: it does not fire until it is resumed, or the pause ends.
 
         Again: this may be a request whose first try made the job, with its answer lost.
         Fresh: nobody else has the definition, which becomes the job.

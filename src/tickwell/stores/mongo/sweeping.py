@@ -89,7 +89,7 @@ class MongoSweeping(MongoWorking):
             await self.work({doc["job"] for doc in docs}, now, fill, do)
 
     async def _sweep_lines(self, now: int) -> None:
-        """Jobs' gates that somebody waits for and no live execution holds, at the first sight."""
+        """Gates of jobs with waiting executions and no live holder, at the first look."""
         lines = await self._database.executions.distinct(
             "job", {"waits": "job", "job": {"$gt": ""}}
         )
@@ -115,7 +115,7 @@ class MongoSweeping(MongoWorking):
             await self.work(job_ids, now, fill, do)
 
     async def _sweep_gates(self, seen: dict[str, float]) -> None:
-        """Gates that somebody stands before, should a permit be held by an execution that is gone.
+        """Gates with waiting executions, should a permit be held by an execution that is gone.
 
         One that may be about to be used is given time.
         """

@@ -126,8 +126,8 @@ class MongoWorking(MongoCommitting):
     async def read_holders(self, space: Workspace, asked_to_leave: Collection[str]) -> set[str]:
         """Take in who holds jobs' gates, if it may be asked to leave or is gone; who is gone.
 
-        It has ended, and whoever ended it died before the gate was left, or is about to leave it;
-        or it was pruned.
+        It has ended, and the process that ended it died before the gate was left, or is about to
+        leave it; or it was pruned.
         """
         gates, rows = space.tables.job_gate, space.tables.rows
         await self.read_rows(space, [gates[id] for id in asked_to_leave if id in gates])

@@ -144,7 +144,7 @@ class Workspace:
     def free_gates(self, gone: Collection[str]) -> None:
         """Pass the permits of holders on that have ended or are not there any more.
 
-        And those that nobody holds while somebody waits for them.
+        And those without a holder that executions wait for.
         """
         tables = self.tables
         for id in tables.jobs:

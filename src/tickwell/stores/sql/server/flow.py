@@ -136,7 +136,7 @@ class Flow:
         row = await self.gates.load(id)
         if row is not None:
             await self.end(row, CANCELLED, why or "cancelled", now)
-        # Claimed meanwhile, or ended: then nobody is there to be asked.
+        # Claimed meanwhile, or ended: then there is no worker to ask.
         elif await self.session.run("ask_running", id) and why is not None:
             await self.session.run("set_reason", why, id)
 
