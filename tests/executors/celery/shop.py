@@ -8,7 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.executors.running import until
 from tests.servers.private import at_end
+from tickwell import OnDemand, Scheduler, Settings
 
 
 @dataclass
@@ -63,3 +65,14 @@ def worker(broker, backend, *options, **environ):
         with suppress(subprocess.TimeoutExpired):
             process.wait(30)
         stop()
+
+
+def scheduler(shop, tmp_path, **settings):
+    given = {"broker": shop.broker, "result_backend": shop.backend, "sweep": "200ms"} | settings
+    return Scheduler(f"sqlite:///{tmp_path / 'tickwell.db'}", settings=Settings(**given))
+
+
+async def run(owner, target, payload=None, **policies):
+    async with owner:
+        await owner.add("job", OnDemand(), target, **policies)
+        return await until(owner, await owner.trigger("job", payload))

@@ -113,10 +113,19 @@ class Rows:
         try:
             for some in _batches(task_ids):
                 for row in session.query(table).filter(table.task_id.in_(some)):
-                    found[row.task_id] = TaskState(row.status, row.result, row.traceback)
+                    result = self._decode(row.result)
+                    found[row.task_id] = TaskState(row.status, result, row.traceback)
         finally:
             session.close()
         return found
+
+    def _decode(self, value: Any) -> Any:
+        """The result; one that is not JSON is left out, since its state stands beside it."""
+        if not isinstance(value, bytes):
+            return value  # by Celery before 5.7, which pickles the column
+        with suppress(DecodeError, ValueError):
+            return self._backend.decode(value)
+        return None
 
     def close(self) -> None:
         """Sessions are closed after each read."""
