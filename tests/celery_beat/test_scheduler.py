@@ -12,7 +12,10 @@ from celery.schedules import crontab, solar
 from tests.servers import redis
 from tickwell import Scheduler
 from tickwell.celery import TickwellScheduler
-from tickwell.domain.execution import State
+from tickwell.celery.app_sender import BRIEF, AppSender
+from tickwell.celery_beat.entry import BeatEntry
+from tickwell.celery_beat.jobs import job_of
+from tickwell.domain.execution import Claim, Kind, OutcomeKind, State
 from tickwell.ports.records import ExecutionFilter
 
 DATABASE = 10
@@ -156,16 +159,54 @@ def test_beats_own_cleanup_of_results_is_a_job_too(make, broker, tmp_path):
 def test_while_the_broker_is_away_nothing_is_lost(make):
     server = redis.start()
     server.kill()
-    beat = make({"a": FAST | {"schedule": 3600}}, broker=server.url, broker_connection_timeout=1)
+    beat = make({"a": FAST | {"schedule": 3600}}, broker=server.url, task_publish_retry=False)
     engine = beat._engine
     waiting, limit = engine.blocking.trigger("a"), time.monotonic() + PATIENCE
-    while waiting.state is not State.PARKED:
+    while not waiting.attempts:
         assert time.monotonic() < limit
         waiting = engine.blocking.execution(waiting.id)
+    assert waiting.attempts[0].outcome is OutcomeKind.SNOOZED
     server.run()
     [message] = messages(server.url, 1)
     assert message["headers"]["id"] == waiting.id
+    beat.close()
     server.stop()
+
+
+async def test_a_broker_that_stays_away_is_left_until_it_is_back():
+    server = redis.start()
+    server.kill()
+    app = Celery("shop", broker=server.url, set_as_current=False)
+    app.conf.task_publish_retry = False
+    sender, job = AppSender(app), job_of(BeatEntry(name="a", task="shop.tick", schedule=5))
+    tired = claim_of(job, returned=BRIEF)
+    outcome = await sender.run(tired)
+    assert (outcome.kind, outcome.not_here) == (OutcomeKind.RELEASED, True)
+    why = await sender.refusal(job)
+    assert why.startswith("the broker of the Celery app does not answer: ")
+    assert why.endswith(". Start it, or correct broker_url")
+    server.run()
+    assert await sender.refusal(job) == ""
+    assert (await sender.run(tired)).kind is OutcomeKind.SUCCEEDED
+    await sender.close()
+    app.close()
+    server.stop()
+
+
+async def test_a_payload_that_is_no_argument_is_refused_for_good(broker):
+    app = Celery("shop", broker=broker, set_as_current=False)
+    sender, job = AppSender(app), job_of(BeatEntry(name="a", task="shop.tick", schedule=5))
+    outcome = await sender.run(claim_of(job, payload="text"))
+    assert (outcome.kind, outcome.retry) == (OutcomeKind.FAILED, False)
+    assert "the payload of a Celery task is an object or a list" in outcome.error
+    await sender.close()
+    app.close()
+
+
+def claim_of(job, **values):
+    made = {"kind": Kind.FIRE, "attempt": 1, "charged": 1, "lost": 0, "returned": 0}
+    made |= {"fire_time": 0, "run_at": 0, "payload": None, "deadline": 0, "worker": "w"}
+    return Claim(id="e", job=job, claim_id="c", **(made | values))
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from kombu.exceptions import KombuError, OperationalError
 
-from tickwell.clock import to_datetime
 from tickwell.domain.ability import CELERY
 from tickwell.domain.celery import Celery as Target
+from tickwell.domain.celery import sent
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
-from tickwell.domain.trigger.moment import to_text
+from tickwell.executors.celery.message import Unsendable, message_of
 from tickwell.ports.executor import Sort
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 #: Messages that are handed to the broker at once; each has a connection of the app's pool.
 THREADS = 4
+#: Milliseconds until a message comes again whose broker was away, and how often it does: one that
+#: stays away is only asked whether it is back, and its executions wait.
+AGAIN, BRIEF = 1_000, 5
 #: Seconds that a broker gets to answer when it is only asked whether it is there.
 PATIENCE = 5.0
 
@@ -59,12 +62,13 @@ class AppSender:
             if sending.exception() is not None:
                 raise
         except (OperationalError, OSError) as error:
+            if claim.returned < BRIEF:
+                return Outcome(kind=OutcomeKind.SNOOZED, error=_away(error), delay=AGAIN)
             return Outcome(kind=OutcomeKind.RELEASED, error=_away(error), not_here=True)
-        except (KombuError, ValueError, TypeError) as error:
+        except (Unsendable, KombuError, ValueError, TypeError) as error:
             said = f"the task cannot be sent: {error}"
             return Outcome(kind=OutcomeKind.FAILED, error=said, retry=False)
-        result = {"sent": True, "task_id": claim.id}
-        return Outcome(kind=OutcomeKind.SUCCEEDED, result=result)
+        return Outcome(kind=OutcomeKind.SUCCEEDED, result=sent(claim.id))
 
     async def close(self) -> None:
         """Begin nothing more; the app keeps its connections."""
@@ -84,25 +88,18 @@ def _send(app: Celery, claim: Claim) -> None:
     target = claim.job.target
     if not isinstance(target, Target):
         raise TypeError(f"{target!r} is no Celery task")
+    message = message_of(claim, target, claim.id, None)
     options: dict[str, Any] = {
         name: value
         for name in ("queue", "exchange", "routing_key", "priority")
-        if (value := getattr(target, name)) not in {"", None}
+        if (value := getattr(target, name)) not in {"", None}  # else the app's routes decide
     }
-    if claim.job.ttl is not None:
-        options["expires"] = to_datetime(claim.run_at + claim.job.ttl)
-    headers = {
-        "celery_beat_task": True,
-        "tickwell-execution": claim.id,
-        "tickwell-fire-time": to_text(to_datetime(claim.fire_time)),
-        "tickwell-attempt": str(claim.attempt),
-    }
-    args, kwargs = list(target.args), dict(target.kwargs)
-    if isinstance(claim.payload, dict):
-        kwargs |= claim.payload
+    if message.expires is not None:
+        options["expires"] = message.expires
     task = app.tasks.get(target.task)
     send = task.apply_async if task is not None else partial(app.send_task, target.task)
-    send(args, kwargs, task_id=claim.id, headers=headers, **options)
+    headers = {**message.headers, "celery_beat_task": True}
+    send([*message.args], {**message.kwargs}, task_id=message.id, headers=headers, **options)
 
 
 def _away(error: Exception) -> str:

@@ -77,6 +77,7 @@ class Client:
                 headers=dict(message.headers),
                 soft_time_limit=message.soft,
                 time_limit=message.hard,
+                expires=message.expires,
                 reply_to=message.reply_to,
                 # Once more over a new connection: the one in the pool may have died idle.
                 retry=True,

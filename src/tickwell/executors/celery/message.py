@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from tickwell.clock import to_datetime
 from tickwell.domain.celery import Celery
 from tickwell.domain.execution import Claim
 from tickwell.executors.http.values import in_words
@@ -34,8 +36,11 @@ class Message:
     routing_key: str
     priority: int | None
     headers: Mapping[str, str]
+    #: Seconds; None: as the task's own settings say.
     soft: float | None
-    hard: float
+    hard: float | None
+    #: After it no Celery worker starts the task any more.
+    expires: datetime | None
     reply_to: str | None
 
 
@@ -50,7 +55,9 @@ def queue_of(target: Celery) -> str:
 
 def message_of(claim: Claim, target: Celery, task_id: str, reply_to: str | None) -> Message:
     """The task of an attempt."""
-    timeout = claim.job.timeout
+    timeout, ttl = claim.job.timeout, claim.job.ttl
+    # Celery takes no soft limit that is not shorter than the hard one.
+    soft = timeout.soft / 1000 if timeout.soft < timeout.hard else None
     args, kwargs = arguments(target, claim.payload)
     return Message(
         id=task_id,
@@ -67,9 +74,10 @@ def message_of(claim: Claim, target: Celery, task_id: str, reply_to: str | None)
             "tickwell-fire-time": in_words(claim.fire_time),
             "tickwell-attempt": str(claim.attempt),
         },
-        # Celery takes no soft limit that is not shorter than the hard one.
-        soft=timeout.soft / 1000 if timeout.soft < timeout.hard else None,
-        hard=timeout.hard / 1000,
+        # A task that is only sent may run as long as it likes: the attempt ends with the sending.
+        soft=soft if target.wait else None,
+        hard=timeout.hard / 1000 if target.wait else None,
+        expires=None if ttl is None else to_datetime(claim.run_at + ttl),
         reply_to=reply_to,
     )
 
