@@ -30,7 +30,7 @@ def tell(until: str, run: Run) -> str:
     run.progress(0.42, "under way")
     while not Path(until).exists() and not run.cancelled.wait("10ms"):
         pass
-    return "let go"
+    return "cancelled" if run.cancelled else "let go"
 
 
 for _handler in _recording.registered().all():

@@ -137,7 +137,7 @@ def test_cancel_progress_and_output_work_inside(site, crew, pool):
     assert (progress.fraction, progress.message) == (0.42, "under way")
     site.ask(lambda store: store.request_cancel("default", [line.execution], wall_millis()))
     site.wait_until_quiet()
-    assert site.execution("told").state == "cancelled"
+    assert site.execution("told").result == "cancelled"  # it heard of it, and stopped in its way
     [output] = until(lambda: ask(read_output), what="output")
     assert output.lines == ["told by the handler"]
 

@@ -189,6 +189,20 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="a message that is trusted",
+        flaw="a message that is replayed runs what another worker holds",
+        patch=engines.message_trusted,
+        prey=Tested(
+            test="unit/engine/test_hinted.py::test_what_another_worker_holds_is_left_alone"
+        ),
+    ),
+    Variant(
+        name="acknowledged before the claim",
+        flaw="the broker forgets what nobody has claimed yet, and starts wait for another hint",
+        patch=engines.acknowledged_first,
+        prey=Tested(test="unit/engine/test_hinted.py::test_a_caller_waits_while_the_store_is_away"),
+    ),
+    Variant(
         name="no fence check on SQLite",
         flaw="a zombie overwrites the attempt that replaced its own",
         patch=sqlite.no_fence,

@@ -5,9 +5,11 @@ from dataclasses import replace
 from tickwell.domain import change as changes
 from tickwell.domain import outcome as outcomes
 from tickwell.domain import planning
-from tickwell.domain.execution import PENDING, Execution, OutcomeKind, State
+from tickwell.domain.execution import PENDING, Claim, Execution, OutcomeKind, State
 from tickwell.domain.planning import plan as sound_plan
+from tickwell.domain.policy import HOUR
 from tickwell.engine.deadlines import Deadlines
+from tickwell.engine.hinted import HintedWorker, Hints
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import LONGEST_REST, Loop
 from tickwell.engine.pulse import Pulse
@@ -204,3 +206,45 @@ def recall_without_return(patches):
 def recalled_though_tried(patches):
     """Whatever waits is recalled, retries of what has run among it."""
     patches.setattr(Execution, "is_untried", property(lambda self: self.state in PENDING))
+
+
+def message_trusted(patches):
+    """What a message names is run, whoever holds the claim."""
+
+    async def claim(self, lane, abilities, limit, ids=None):
+        found = [await self.store.get_execution("default", id) for id in ids]
+        known = [one for one in found if one is not None]
+        jobs = {
+            one.id: (await self.store.get_jobs("default", [one.job_id]))[0].job for one in known
+        }
+        return [
+            Claim(
+                id=one.id,
+                job=jobs[one.id],
+                kind=one.kind,
+                attempt=one.attempt + 1,
+                charged=1,
+                lost=0,
+                returned=0,
+                fire_time=one.fire_time,
+                run_at=one.run_at,
+                payload=one.payload,
+                deadline=one.run_at + HOUR,
+                worker=self.id,
+                claim_id="",
+            )
+            for one in known
+        ]
+
+    patches.setattr(HintedWorker, "_claim", claim)
+
+
+def acknowledged_first(patches):
+    """A message is done with as soon as it is handed over."""
+    sound = Hints.add
+
+    def add(self, id, done):
+        sound(self, id, lambda: None)
+        done()
+
+    patches.setattr(Hints, "add", add)

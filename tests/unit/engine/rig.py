@@ -72,7 +72,17 @@ def seconds(settings):
 class Rig:
     """One engine on a store of its own."""
 
-    def __init__(self, *, clock=None, executor=None, memory=None, seed=1, cold=False, **settings):
+    def __init__(
+        self,
+        *,
+        clock=None,
+        executor=None,
+        memory=None,
+        seed=1,
+        cold=False,
+        hints=None,
+        **settings,
+    ):
         self.clock = clock or ManualClock()
         self.memory = memory or MemoryStore(self.clock.now)
         self.store = FaultyStore(self.memory)
@@ -89,6 +99,7 @@ class Rig:
             self.settings,
             random=self.random,
             events=self.events,
+            hints=hints,
         )
         self.worker = self.engine.worker
         for lane in self.worker.lanes:

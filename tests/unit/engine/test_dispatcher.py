@@ -1,0 +1,202 @@
+from collections import Counter
+
+import pytest
+
+from tests.unit.engine.rig import Rig
+from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
+from tickwell.domain.worker import Worker as Known
+from tickwell.engine import dispatcher as module
+from tickwell.engine.dispatcher import AGAIN, AHEAD, LEASE, LONGEST, WINDOW, Dispatcher
+from tickwell.errors import BrokerUnavailable
+from tickwell.ports.records import ClaimRequest, Record
+
+
+class FakeBroker:
+    """First in, first out; a test takes messages away, or the whole broker."""
+
+    def __init__(self):
+        self.waiting = []
+        self.away = False
+
+    async def depths(self, queues):
+        self._answer()
+        counts = Counter(hint.queue for hint in self.waiting)
+        return [counts[queue] for queue in queues]
+
+    async def send(self, hints):
+        self._answer()
+        self.waiting += hints
+
+    def _answer(self):
+        if self.away:
+            raise BrokerUnavailable("away")
+
+    def take(self, count=None):
+        taken, self.waiting = self.waiting[:count], self.waiting[len(self.waiting[:count]) :]
+        return [hint.id for hint in taken]
+
+
+@pytest.fixture
+async def rig():
+    rig = Rig(queues=("default", "mail"))
+    rig.broker = FakeBroker()
+    rig.dispatcher = Dispatcher(rig.store, rig.clock, rig.settings, rig.broker)
+    rig.job = await rig.add()
+    await introduce(rig)
+    return rig
+
+
+async def introduce(rig, *abilities):
+    now = rig.clock.now()
+    can = abilities or ("call:quick",)
+    known = Known(id="w", host="", pid=1, queues=("default",), abilities=can, slots=1, started_at=0)
+    await rig.memory.beat(known, now)
+
+
+async def step(rig, after=1.0):
+    await rig.clock.advance(after)
+    return await rig.dispatcher.step()
+
+
+async def claim(rig, *ids):
+    request = ClaimRequest(
+        worker="w",
+        claim_id=f"{ids}",
+        now=rig.clock.now(),
+        lead=0,
+        limit=100,
+        queues=("default",),
+        abilities=frozenset({"call:quick"}),
+        ids=ids,
+    )
+    return await rig.memory.claim(request)
+
+
+async def test_each_execution_gets_one_hint(rig):
+    ids = sorted([await rig.request(rig.job) for _ in range(3)])  # of one instant
+    await step(rig)
+    await step(rig)
+    assert rig.broker.take() == ids
+
+
+async def test_a_hint_is_sent_a_moment_ahead_and_no_sooner(rig):
+    id = await rig.request(rig.job, in_seconds=60)
+    rest = await step(rig, 0)
+    assert rig.broker.waiting == []
+    assert rest <= rig.settings.poll
+    await step(rig, 60 - AHEAD / 1000 - 0.001)
+    assert rig.broker.waiting == []
+    await step(rig, 0.001)
+    assert rig.broker.take() == [id]
+
+
+async def test_it_rests_until_the_next_one_comes_due(rig):
+    await rig.request(rig.job, in_seconds=2)
+    assert await step(rig, 0) == pytest.approx(2 - AHEAD / 1000)
+
+
+async def test_what_waits_in_the_broker_is_not_sent_again(rig):
+    ids = sorted([await rig.request(rig.job) for _ in range(3)])  # of one instant
+    for _ in range(5):
+        await step(rig, LONGEST)
+    assert rig.broker.take() == ids
+
+
+async def test_a_hint_that_is_lost_is_sent_again_and_again_later_each_time(rig):
+    id = await rig.request(rig.job)
+    await step(rig)
+    assert rig.broker.take() == [id]
+    waits = []
+    for _ in range(7):
+        waited = 0.0
+        while not rig.broker.waiting:
+            await step(rig, AGAIN / 2)
+            waited += AGAIN / 2
+        assert rig.broker.take() == [id]
+        waits.append(waited)
+    assert waits == [1, 2, 4, 8, 16, LONGEST, LONGEST]
+
+
+async def test_a_flushed_broker_gets_all_of_them_again(rig):
+    ids = sorted([await rig.request(rig.job) for _ in range(50)])  # of one instant
+    await step(rig)
+    await step(rig, 60)  # a backlog: nobody has taken one for a while
+    assert rig.broker.take() == ids
+    await step(rig)
+    assert rig.broker.take() == ids
+
+
+async def test_what_is_claimed_is_forgotten(rig):
+    ids = sorted([await rig.request(rig.job) for _ in range(3)])  # of one instant
+    await step(rig)
+    rig.broker.take()
+    assert len(await claim(rig, *ids[:2])) == 2
+    await step(rig, LONGEST)
+    assert rig.broker.take() == ids[2:]
+    assert len(rig.dispatcher._lines["default"].sent) == 1
+
+
+async def test_no_more_than_a_window_waits_and_the_best_come_first(rig, monkeypatch):
+    monkeypatch.setattr(module, "WINDOW", 5)
+    assert WINDOW > 5
+    ids = sorted([await rig.request(rig.job) for _ in range(12)])  # of one instant
+    for _ in range(3):
+        await step(rig)
+    assert rig.broker.take(2) == ids[:2]
+    await claim(rig, *ids[:2])
+    await step(rig)
+    assert rig.broker.take() == ids[2:7]
+
+
+async def test_what_nobody_can_run_gets_no_hint(rig):
+    other = await rig.add("other", "other")
+    id = await rig.request(other)
+    await step(rig)
+    assert rig.broker.waiting == []
+    await introduce(rig, "call:quick", "call:other")
+    await step(rig)
+    assert rig.broker.take() == [id]
+
+
+async def test_a_paused_queue_gets_no_hint(rig):
+    record = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key="default", document={})
+    await rig.memory.put_record(record, rig.clock.now())
+    await rig.request(rig.job)
+    await step(rig)
+    assert rig.broker.waiting == []
+
+
+async def test_a_crowd_in_one_queue_keeps_no_other_waiting(rig, monkeypatch):
+    monkeypatch.setattr(module, "WINDOW", 5)
+    for _ in range(20):
+        await rig.request(rig.job)
+    mail = await rig.request(await rig.add("letter", queue="mail"))
+    await step(rig)
+    assert [hint.id for hint in rig.broker.waiting if hint.queue == "mail"] == [mail]
+
+
+async def test_while_the_broker_is_away_nothing_is_forgotten(rig):
+    ids = sorted([await rig.request(rig.job) for _ in range(3)])  # of one instant
+    rig.broker.away = True
+    for _ in range(3):
+        with pytest.raises(BrokerUnavailable):
+            await step(rig)
+    rig.broker.away = False
+    await step(rig)
+    assert rig.broker.take() == ids
+
+
+async def test_one_dispatcher_at_a_time(rig, monkeypatch):
+    id = await rig.request(rig.job)
+    other = Dispatcher(rig.store, rig.clock, rig.settings, FakeBroker())
+    other.process = "another machine's"
+    await other.step()
+    await step(rig)
+    assert rig.broker.waiting == []
+    assert other.broker.take() == [id]
+    await step(rig, LEASE)
+    assert rig.broker.take() == [id]
+    monkeypatch.setattr(module, "is_gone", lambda process: process == rig.dispatcher.process)
+    await rig.clock.advance(LEASE / 2)
+    await other.step()
+    assert other._leads_until > rig.clock.monotonic()
