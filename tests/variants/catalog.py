@@ -1,6 +1,6 @@
 """Every broken variant. A test suite that lets one of them pass is no evidence."""
 
-from tests.variants import engines, mongo, postgres, sqlite, stores
+from tests.variants import django, engines, mongo, postgres, sqlite, stores
 from tests.variants.variant import CutOnPostgres, OnPostgres, Simulated, Tested, Variant
 from tickwell.testing.simulation import Fault
 
@@ -288,6 +288,22 @@ VARIANTS = [
         patch=mongo.lets_frozen_in,
         prey=Tested(
             test="stores/mongo/test_between.py::test_who_comes_to_a_keys_gate_late_moves_nothing_that_was_frozen_since"
+        ),
+    ),
+    Variant(
+        name="a run read before the lock on SQLite",
+        flaw="a transaction begun without the lock is refused its run for another's write",
+        patch=sqlite.read_before_lock,
+        prey=Tested(
+            test="transactional/test_sqlite.py::test_nobody_writes_between_what_is_read_and_what_is_recorded"
+        ),
+    ),
+    Variant(
+        name="a run beside Django's transaction",
+        flaw="a run that was asked for inside atomic() outlives a rollback",
+        patch=django.beside_the_transaction,
+        prey=Tested(
+            test="contrib/django/test_project.py::test_the_projects_own_tests_pass[sqlite]"
         ),
     ),
 ]

@@ -1,7 +1,7 @@
 """SQLite stores that break a promise."""
 
 from tickwell.stores.sql.placing import Batch
-from tickwell.stores.sqlite import finishing, firing
+from tickwell.stores.sqlite import finishing, firing, transactional
 from tickwell.stores.sqlite.standing import Standing
 
 
@@ -26,3 +26,8 @@ def no_compare_and_set(patches):
         return plans, [Batch(one.row[0], None, one.plan.executions) for one in plans]
 
     patches.setattr(firing, "_standing", standing)
+
+
+def read_before_lock(patches):
+    """What a requested run needs is read before the file's write lock is held."""
+    patches.setattr(transactional, "_take_lock", lambda connection, path: None)

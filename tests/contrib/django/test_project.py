@@ -15,13 +15,13 @@ import json
 from django.db import transaction
 from {SHOP}.models import Order
 from {SHOP}.tasks import add
-from {SHOP}.jobs import confirm
+from {SHOP}.jobs import confirm, confirm_alone
 from tickwell.contrib.django import scheduler
 with transaction.atomic():
     Order.objects.create(number=7)
-    run = confirm.blocking.trigger(7)
+    runs = [confirm.blocking.trigger(7), confirm_alone.blocking.trigger(7)]
     result = add.enqueue(1, second=2)
-states = [scheduler.blocking.wait(each.id).state for each in (run, result)]
+states = [scheduler.blocking.wait(each.id).state for each in (*runs, result)]
 result.refresh()
 print(json.dumps([*states, result.return_value, Order.objects.get(number=7).confirmed]))
 """
@@ -57,7 +57,7 @@ def worker(migrated, request):
 def test_a_worker_runs_what_another_process_asks_for_in_a_transaction(migrated, worker):
     printed, errors, code = migrated.manage("shell", "-v", "0", "-c", ENQUEUE)
     assert code == 0, errors
-    assert json.loads(printed) == ["succeeded", "succeeded", 3, 1]
+    assert json.loads(printed) == ["succeeded", "succeeded", "succeeded", 3, 2]
     worker.send_signal(signal.SIGTERM)
     _, said = worker.communicate(timeout=PATIENCE)
     assert worker.returncode == 0, said
@@ -71,7 +71,7 @@ def test_commands_work_on_the_projects_store(tmp_path):
     assert code == 0, errors
     names = {job["name"].removeprefix(f"{SHOP}.tasks.") for job in json.loads(printed)["items"]}
     assert names == {
-        *("confirm", "confirm_async", "tidy"),
+        *("confirm", "confirm_alone", "confirm_async", "tidy"),
         *("add", "add [default, priority 8]", "shout", "second_time", "fail", "mail"),
         *("unserialisable", "report", "refresh"),
     }

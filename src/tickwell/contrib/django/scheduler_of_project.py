@@ -5,15 +5,19 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, Unpack, cast
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections
 
 from tickwell.contrib.django.configuration import Configuration, read_configuration
+from tickwell.contrib.django.isolated import locate
 from tickwell.contrib.django.store_url import store_url_of
 from tickwell.contrib.django.transactions import TransactionalBlocking
 from tickwell.contrib.django.variant import Variant
+from tickwell.declared.function import Declare, JobFunction
+from tickwell.declared.policies import Policies
+from tickwell.domain.trigger import Trigger
 from tickwell.errors import NotFound
 from tickwell.scheduler import Scheduler
 
@@ -36,6 +40,25 @@ class ProjectScheduler(Scheduler):
         #: What `using(…)` made of them, by the names of their jobs.
         self.variants: dict[str, Variant] = {}
         self.blocking = TransactionalBlocking(self, self._owner, configuration.database)
+
+    def job(
+        self,
+        trigger: Trigger | None = None,
+        *,
+        name: str | None = None,
+        isolation: Literal["none", "process"] = "none",
+        shared: bool = False,
+        **policies: Unpack[Policies],
+    ) -> Declare:
+        """Declare a function as a job, as any scheduler does."""
+        declare = super().job(trigger, name=name, isolation=isolation, shared=shared, **policies)
+
+        def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any]:
+            declared = declare(function)
+            locate(declared.handler)
+            return declared
+
+        return cast("Declare", decorate)
 
     def _tended(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Close connections that are too old or broken, as Django does around a request."""

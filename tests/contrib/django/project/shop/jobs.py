@@ -25,6 +25,12 @@ async def confirm_async(number: int) -> int:
     return await Order.objects.filter(number=number).aupdate(confirmed=F("confirmed") + 1)
 
 
+@scheduler.job(isolation="process")
+def confirm_alone(number: int) -> int:
+    """The same in a process of its own."""
+    return Order.objects.filter(number=number).update(confirmed=F("confirmed") + 1)
+
+
 @scheduler.job(Every("1h"))
 def tidy() -> None:
     """By a schedule."""
