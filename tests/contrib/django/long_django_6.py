@@ -43,4 +43,4 @@ async def project(request, tmp_path, python):
 def test_the_projects_own_tests_pass(project):
     printed, _, _ = project.manage("version")
     assert int(printed.split(".")[0]) >= 6
-    assert project.check() == 30
+    assert project.check() == 32

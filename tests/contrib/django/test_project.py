@@ -33,7 +33,7 @@ async def project(request, tmp_path):
 
 
 def test_the_projects_own_tests_pass(project):
-    assert project.check() == 30
+    assert project.check() == 32
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_commands_work_on_the_projects_store(tmp_path):
     assert names == {
         *("confirm", "confirm_alone", "confirm_async", "tidy"),
         *("add", "add [default, priority 8]", "shout", "second_time", "fail", "mail"),
-        *("unserialisable", "report", "refresh"),
+        *("unserialisable", "report", "refresh", "wait_for_end"),
     }
     printed, errors, code = project.manage("tickwell", "--settings", SETTINGS, "jobs", "show", "x")
     assert (printed, code) == ("", 3)

@@ -62,7 +62,11 @@ class ProjectScheduler(Scheduler):
 
     def _tended(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Close connections that are too old or broken, as Django does around a request."""
-        if not callable(function) or inspect.isgeneratorfunction(function):
+        if (
+            not callable(function)
+            or inspect.isgeneratorfunction(function)
+            or inspect.isasyncgenfunction(function)
+        ):
             return function  # which the handler refuses
 
         @functools.wraps(function)

@@ -37,9 +37,9 @@ def result_of(task: Any, execution: Execution, backend: str) -> Any:
     tried = [each for each in execution.attempts if not each.is_untried]
     workers = [each.worker or "" for each in tried]
     started = [each.started_at for each in tried if each.started_at is not None]
-    if execution.state is State.RUNNING and execution.started_at is not None:
+    if execution.state is State.RUNNING:
         workers.append(execution.worker or "")
-        started.append(execution.started_at)
+        started += [] if execution.started_at is None else [execution.started_at]
     result = TaskResult(
         task=task,
         id=execution.id,

@@ -20,6 +20,7 @@ from tickwell.contrib.django.framework import (
     task_started,
 )
 from tickwell.contrib.django.task import level
+from tickwell.errors import InvalidJob
 
 
 class Tasks(Shop):
@@ -61,6 +62,22 @@ class Tasks(Shop):
         self.assertEqual((result.attempts, len(result.worker_ids)), (2, 2))
         self.assertEqual([each.exception_class for each in result.errors], [LookupError])
         self.assertLess(result.started_at, result.last_attempted_at)
+
+    def test_a_task_that_runs_says_so(self):
+        result = tasks.wait_for_end.enqueue()
+        self.addCleanup(tasks.MAY_END.set)
+        self.assertTrue(tasks.BEGUN.wait(300))
+        result.refresh()
+        self.assertEqual((result.status, result.attempts), (TaskResultStatus.RUNNING, 1))
+        tasks.MAY_END.set()
+        self.assertIs(self.ended(result).return_value, True)
+
+    def test_a_generator_is_refused_as_by_any_scheduler(self):
+        async def generator():
+            yield 1
+
+        with self.assertRaisesRegex(InvalidJob, "without yield"):
+            scheduler.job(name="generator")(generator)
 
     def test_signals_are_sent(self):
         seen = []

@@ -1,5 +1,6 @@
 """Tasks of Django's framework."""
 
+import threading
 from datetime import timedelta
 
 try:
@@ -36,6 +37,17 @@ def fail(text):
 @task(queue_name="mail", priority=100)
 def mail(to):
     return f"mail to {to}"
+
+
+#: Set by a test, for a task that waits for it.
+MAY_END = threading.Event()
+BEGUN = threading.Event()
+
+
+@task
+def wait_for_end():
+    BEGUN.set()
+    return MAY_END.wait(300)
 
 
 @task(retry=1)
