@@ -9,7 +9,7 @@ from tests.api.fuzzing import Fuzz
 from tests.api.serving import Serving, kept_in
 
 #: Seconds for each role and each way of making requests.
-BUDGET = 9
+BUDGET = 5
 
 
 @pytest.fixture(scope="module")

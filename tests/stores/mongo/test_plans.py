@@ -5,6 +5,7 @@ of an index. So the ids may be hashed over shards.
 """
 
 import json
+from contextlib import asynccontextmanager
 
 import pytest
 from pymongo.monitoring import CommandListener
@@ -25,9 +26,8 @@ from tickwell.stores.mongo.entries import cursor_document, definition_document
 from tickwell.testing.contract.builders import T0, a_job, a_request, a_worker, minute
 from tickwell.testing.contract.scene import Scene
 
-JOBS = 40_000
-#: Executions in each of four states.
-EACH = 10_000
+#: Executions in each of four states, and a quarter of the jobs; a count is told from a scan by few.
+EACH, FEW = 10_000, 1_000
 LIMIT = 100
 #: What every reaper looks for.
 REMOVABLE = JobFilter(states=frozenset({JobState.FINISHED}), auto_remove=True)
@@ -54,11 +54,11 @@ class Recorder(CommandListener):
         pass
 
 
-def job_documents():
+def job_documents(count):
     model = a_job("model", trigger=Every("1m"))
     text = json.dumps(job_to_document(model))
     cursor = cursor_document(first_cursor(model, T0))
-    for number in range(JOBS):
+    for number in range(count):
         id = f"{number:08}-0000-7000-8000-000000000000"
         own = {"_id": id, "name": f"n{number:06}", "search": f"n{number:06}", "rev": 0}
         yield {
@@ -70,8 +70,8 @@ def job_documents():
         }
 
 
-def execution_documents(job):
-    for number in range(4 * EACH):
+def execution_documents(job, each):
+    for number in range(4 * each):
         state = (WAITING, QUEUED, PARKED, SUCCEEDED)[number % 4]
         at = T0 + number
         doc = {"_id": execution_id(job.id, at), "project": "default", "job": job.id, "version": 1}
@@ -89,21 +89,32 @@ def full():
 
 
 @pytest.fixture
-async def asked(full):
+async def asked(full, request):
+    """What a store on it asks; with so many executions in each state."""
     url, job = full
     empty(url)
-    store = MongoStore.from_url(url)
-    recorder = Recorder()
-    store.location.options["event_listeners"] = [recorder]
-    await store.open()
-    await Scene(store).add(job)
+    async with opened(MongoStore.from_url(url)) as store:
+        await Scene(store).add(job)
     with server().client(w=1, journal=False) as client:
         database = client["plans"]
-        database["jobs"].insert_many(job_documents(), ordered=False)
-        database["executions"].insert_many(execution_documents(job), ordered=False)
-        recorder.commands.clear()
-        yield Scene(store), job, recorder, database
-    await store.close()
+        # No store is open meanwhile: a loop that stands still for half a minute, as on a busy
+        # machine, cannot follow its server, and its connections are dropped as dead.
+        database["jobs"].insert_many(job_documents(4 * request.param), ordered=False)
+        database["executions"].insert_many(execution_documents(job, request.param), ordered=False)
+        store, recorder = MongoStore.from_url(url), Recorder()
+        store.location.options["event_listeners"] = [recorder]
+        async with opened(store):
+            recorder.commands.clear()
+            yield Scene(store), job, recorder, database
+
+
+@asynccontextmanager
+async def opened(store):
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.close()
 
 
 def stages(plan):
@@ -169,6 +180,7 @@ async def work(scene, job):
     await scene.change(fresh, pause("ann", "why"), T0)
 
 
+@pytest.mark.parametrize("asked", [EACH], indirect=True)
 async def test_no_query_reads_a_whole_collection_or_much_more_than_it_answers(asked):
     scene, job, recorder, database = asked
     await work(scene, job)
@@ -185,11 +197,12 @@ async def test_no_query_reads_a_whole_collection_or_much_more_than_it_answers(as
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("asked", [FEW], indirect=True)
 async def test_counts_come_from_indexes(asked):
     scene, _, recorder, database = asked
     counted = await scene.store.stats()
-    assert [counted[state] for state in (State.WAITING, State.SUCCEEDED)] == [EACH, EACH]
+    assert [counted[state] for state in (State.WAITING, State.SUCCEEDED)] == [FEW, FEW]
     for command in recorder.commands:
         found, examined = explained(database, command)
         assert "COLLSCAN" not in found
-        assert examined <= EACH
+        assert examined <= FEW
