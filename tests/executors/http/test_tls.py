@@ -260,14 +260,36 @@ CHANGE_CIPHER = b"\x14\x03\x03\x00\x01\x01"
         (hello(0x0104, size=20), "in pieces"),
         (hello(0x0104, before=HELLO_REQUEST), "something else before its hello"),
         (hello(0x0104, before=CHANGE_CIPHER), "something else before its hello"),
+        (WARNING * 100, "too many alerts before its hello"),
+        (b"\x16\x03\x03\xff\xff", "a record that is too large"),
     ],
-    ids=["ffdhe8192", "after a warning", "in pieces", "after a request", "after a change"],
+    ids=[
+        *("ffdhe8192", "after a warning", "in pieces", "after a request", "after a change"),
+        *("a flood of alerts", "a large record"),
+    ],
 )
 async def test_a_receiver_that_asks_for_a_slow_group_is_hung_up_on(executor, receive, sent, words):
     receiver = await receive(sends(sent, then_close=False), rash=True)
     outcome = await attempt(executor, receiver)
     assert (outcome.kind, outcome.retry) == ("failed", True)
     assert words in outcome.error
+
+
+async def test_a_receiver_with_a_flood_of_certificates_is_hung_up_on(
+    executor, receive, authority, tmp_path
+):
+    """OpenSSL takes 100 KB of them, which held the loop for 80 ms in each handshake."""
+    certificate = authority.issue_cert(HOST)
+    chain = tmp_path / "chain.pem"
+    for count, kind in ((10, "succeeded"), (100, "failed")):
+        context = server_context(certificate)
+        certificate.private_key_pem.write_to_path(chain)
+        for pem in (certificate.cert_chain_pems[0], *[authority.cert_pem] * count):
+            pem.write_to_path(chain, append=True)
+        context.load_cert_chain(chain)
+        outcome = await attempt(executor, await receive(ssl=context, rash=True))
+        assert outcome.kind == kind, outcome.error
+    assert "sends more than 32 KiB in its handshake" in outcome.error
 
 
 def test_a_hello_is_judged_once_it_is_complete():

@@ -1,7 +1,8 @@
 """TLS with receivers: they may ask only for what is cheap, as it is computed in the event loop.
 
 Measured, for one handshake: 1 to 3 ms with elliptic curves; 0.9 s with DHE and a modulus of 10,000
-bits in TLS 1.2; 0.15 s with the group ffdhe8192 of TLS 1.3. See decision 17.
+bits in TLS 1.2; 0.15 s with the group ffdhe8192 of TLS 1.3; 80 ms with a chain of 220 certificates.
+See decision 17.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ _SERVER_HELLO = 2
 _KEY_SHARE = 51
 #: The code points of groups over finite fields, RFC 7919.
 _FINITE_FIELDS = range(0x0100, 0x0200)
+#: Bytes of alerts before the hello, and of a record: each read looks at them again.
+_MOST_ALERTS, _LARGEST_RECORD = 70, 16_384 + 256
+#: Bytes of a server's handshake. Chains of certificates take 2 to 10 KiB.
+MOST_RECEIVED = 32 << 10
 #: The random of a ServerHello that asks for another group, RFC 8446.
 _RETRY = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
 
@@ -31,13 +36,15 @@ def harden(context: ssl.SSLContext) -> ssl.SSLContext:
 
 
 class EllipticOnly(ssl.SSLObject):
-    """Ends a handshake whose server asks for a group over a finite field.
+    """Ends a handshake whose server asks for a group over a finite field, or sends a flood.
 
     Python cannot say which groups of TLS 1.3 a client offers, but for a single one.
     """
 
     _incoming: ssl.MemoryBIO
     _is_judged = False
+    #: Bytes that OpenSSL has taken.
+    _taken = 0
 
     @classmethod
     def _create(cls, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, **options: Any) -> Self:
@@ -51,7 +58,13 @@ class EllipticOnly(ssl.SSLObject):
             received = self._incoming.read()
             self._incoming.write(received)
             self._is_judged = is_harmless(received)
-        super().do_handshake()
+        pending = self._incoming.pending
+        if self._taken + pending > MOST_RECEIVED:
+            raise _refusal(f"sends more than {MOST_RECEIVED >> 10} KiB in its handshake")
+        try:
+            super().do_handshake()
+        finally:
+            self._taken += pending - self._incoming.pending
 
 
 def is_harmless(received: bytes) -> bool:
@@ -64,6 +77,8 @@ def is_harmless(received: bytes) -> bool:
         if received[at + 1 : at + 2] not in {b"", b"\x03"}:
             return True  # not TLS, as OpenSSL will say
         end = at + 5 + int.from_bytes(received[at + 3 : at + 5])
+        if end - at > 5 + _LARGEST_RECORD:
+            raise _refusal("sends a record that is too large")
         if len(received) < max(end, at + 5):
             raise ssl.SSLWantReadError(ssl.SSL_ERROR_WANT_READ, "the hello is not complete")
         if received[at] == _HANDSHAKE:
@@ -72,6 +87,8 @@ def is_harmless(received: bytes) -> bool:
         if received[at] != _ALERT:  # which may be a warning only
             raise _refusal("sends something else before its hello")
         at = end
+        if at > _MOST_ALERTS:
+            raise _refusal("sends too many alerts before its hello")
     return False
 
 
