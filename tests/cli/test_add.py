@@ -264,3 +264,40 @@ def test_a_handler_that_no_live_worker_has_is_noted_and_saved(tickwell, either):
     assert tickwell("jobs", "show", "report", "--json").json["warnings"] == [note]
     edited = tickwell("jobs", "edit", "report", "--call", "send_other")
     assert f"Note: {note}." in edited.err
+
+
+def test_a_celery_task_by_options(tickwell, either):
+    added = tickwell(
+        *("jobs", "add", "charge", "--on-demand", "--celery", "shop.tasks.charge"),
+        *("--args", "[7]", "--kwargs", '{"currency": "EUR"}', "--celery-queue", "billing"),
+        *("--timeout", "5s", "--json"),
+    ).json
+    kwargs = {"currency": "EUR"}
+    assert added["target"] == {
+        "celery": {"task": "shop.tasks.charge", "args": [7], "kwargs": kwargs, "queue": "billing"}
+    }
+    assert added["timeout"]["hard"] == "5s"
+    assert "celery shop.tasks.charge on billing" in tickwell("jobs", "list").out
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--call", "x", "--args", "[]"], "--args belongs to a Celery task. Give --celery"),
+        (["--celery", "x", "--method", "PUT"], "--method belongs to a webhook. Give --url"),
+        (["--celery", "x", "--call", "y"], "--call and --celery are 2 targets"),
+        (["--celery", "x", "--kwargs", "[1]"], "target.celery.kwargs: is not an object"),
+        (["--celery", "x", "--args", "{"], "'{' is not JSON"),
+    ],
+)
+def test_options_of_a_celery_task_that_do_not_fit_are_refused(tickwell, options, says):
+    ended = tickwell("jobs", "add", "charge", "--on-demand", *options)
+    assert ended.code == 2
+    assert says in ended.err
+
+
+def test_a_task_of_another_project_needs_the_rule(tickwell):
+    job = ("jobs", "add", "charge", "--on-demand", "--celery", "shop.tasks.charge")
+    ended = tickwell(*job, "--project", "shop")
+    assert ended.code == 2
+    assert 'Add "shop:shop.tasks.charge" to the setting celery_tasks' in ended.err

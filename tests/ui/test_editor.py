@@ -125,3 +125,30 @@ async def test_whoever_leaves_by_a_slip_is_asked(page, site):
 async def drawn(page):
     """Wait until an answer that has come has found its place."""
     await expect(page.locator(".htmx-request, .htmx-swapping, .htmx-settling")).to_have_count(0)
+
+
+async def test_a_celery_task_has_its_tab(page, site):
+    await page.goto(f"{site.url}/jobs/new")
+    await page.get_by_label("Name", exact=True).fill("by-celery")
+    await page.get_by_text("Celery task", exact=True).click()
+    await page.get_by_label("Task", exact=True).fill("shop.tasks.charge")
+    await page.get_by_label("Celery queue").fill("billing")
+    await page.get_by_label("Arguments", exact=True).fill("[7")
+    await expect(page.locator("#args-error")).to_contain_text("is not JSON")
+    await page.get_by_label("Arguments", exact=True).fill("[7]")
+    await page.get_by_label("Keyword arguments").fill('{"currency": "EUR"}')
+    await expect(page.get_by_label("Document")).to_have_value(re.compile('"currency": "EUR"'))
+    await expect(page.locator("#args-error")).to_have_text("")
+    await expect(page.locator("#editor")).to_contain_text("No live worker has a broker")
+    await expect(page.get_by_role("button", name="Send a test request")).to_be_hidden()
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("by-celery")
+    await expect(page.locator(".lead")).to_contain_text("Celery shop.tasks.charge on billing")
+    assert site.get("/jobs/by-celery")["target"] == {
+        "celery": {
+            "task": "shop.tasks.charge",
+            "args": [7],
+            "kwargs": {"currency": "EUR"},
+            "queue": "billing",
+        }
+    }

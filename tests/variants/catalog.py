@@ -306,4 +306,12 @@ VARIANTS = [
             test="contrib/django/test_project.py::test_the_projects_own_tests_pass[sqlite]"
         ),
     ),
+    Variant(
+        name="Celery tasks sent again",
+        flaw="a worker that restarts runs every task twice that it was waiting for",
+        patch=engines.task_sent_again,
+        prey=Tested(
+            test="executors/celery/test_tasks.py::test_a_worker_that_drains_leaves_the_task_and_the_next_waits_for_it"
+        ),
+    ),
 ]

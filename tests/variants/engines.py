@@ -20,6 +20,7 @@ from tickwell.engine.reporter import Reporter
 from tickwell.engine.runner import Runner
 from tickwell.engine.worker import Worker
 from tickwell.errors import StoreError
+from tickwell.executors.celery.executor import CeleryExecutor
 
 
 def recovery_at_start_only(patches):
@@ -248,3 +249,12 @@ def acknowledged_first(patches):
         done()
 
     patches.setattr(Hints, "add", add)
+
+
+def task_sent_again(patches):
+    """An attempt sends its Celery task without a look for the one that was sent before."""
+
+    async def known(self, poller, claim, message):
+        return None
+
+    patches.setattr(CeleryExecutor, "_known", known)
