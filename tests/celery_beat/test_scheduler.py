@@ -92,7 +92,7 @@ def jobs(store="sqlite:///tickwell.db"):
 
 
 def test_two_beats_record_and_send_each_fire_time_once(make, broker):
-    schedule = {"a": FAST, "b": FAST}
+    schedule = {"a": FAST, "b": {**FAST, "args": (2,)}}
     beats = [make(schedule), make(schedule)]
     sent = []
     for _ in range(10):
@@ -103,7 +103,8 @@ def test_two_beats_record_and_send_each_fire_time_once(make, broker):
     sent += rest(broker)
     succeeded = [each for each in executions() if each.state is State.SUCCEEDED]
     assert sorted(each["headers"]["id"] for each in sent) == sorted(each.id for each in succeeded)
-    assert len({(each.job_id, each.fire_time) for each in succeeded}) == len(succeeded)
+    fires = [(each["headers"]["argsrepr"], each["headers"]["tickwell-fire-time"]) for each in sent]
+    assert len(set(fires)) == len(fires)
 
 
 def test_a_message_has_what_the_entry_says(make, broker):

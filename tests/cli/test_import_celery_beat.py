@@ -84,6 +84,28 @@ def test_the_schedule_of_an_app_becomes_jobs_and_stays_the_same_when_repeated(
     assert hello["trigger"] == {"every": "30s"}
 
 
+def test_routes_of_the_app_and_options_of_its_tasks_go_along(tickwell, write):
+    more = """
+app.conf.task_default_queue = "shop"
+app.conf.task_routes = {"bills.*": {"queue": "bills"}}
+
+@app.task(name="shop.own", queue="own", priority=7, expires=60, shared=False)
+def own(): ...
+"""
+    schedule = {
+        "plain": {"task": "shop.plain", "schedule": 5},
+        "routed": {"task": "bills.send", "schedule": 5},
+        "own": {"task": "shop.own", "schedule": 5},
+        "given": {"task": "shop.own", "schedule": 5, "options": {"queue": "given", "expires": 5}},
+    }
+    tickwell("import", "celery-beat", write("shop_routes", app(schedule, more)))
+    jobs = {job["name"]: job for job in tickwell("jobs", "export").json["jobs"]}
+    queues = {name: job["target"]["celery"]["queue"] for name, job in jobs.items()}
+    assert queues == {"plain": "shop", "routed": "bills", "own": "own", "given": "given"}
+    assert (jobs["own"]["target"]["celery"]["priority"], jobs["own"]["ttl"]) == (7, "1m")
+    assert jobs["given"]["ttl"] == "5s"
+
+
 def test_a_changed_entry_changes_its_job(tickwell, write):
     tickwell("import", "celery-beat", write("shop_before"))
     changed = write("shop_after", SHOP.replace("hour=9", "hour=10"))

@@ -203,6 +203,14 @@ VARIANTS = [
         prey=Tested(test="unit/engine/test_hinted.py::test_a_caller_waits_while_the_store_is_away"),
     ),
     Variant(
+        name="jobs per Celery beat",
+        flaw="two beats send each task twice",
+        patch=engines.jobs_per_beat,
+        prey=Tested(
+            test="celery_beat/test_scheduler.py::test_two_beats_record_and_send_each_fire_time_once"
+        ),
+    ),
+    Variant(
         name="no fence check on SQLite",
         flaw="a zombie overwrites the attempt that replaced its own",
         patch=sqlite.no_fence,

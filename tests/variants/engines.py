@@ -1,6 +1,7 @@
 """Engines that break a promise."""
 
 from dataclasses import replace
+from itertools import count
 
 from tickwell.domain import change as changes
 from tickwell.domain import outcome as outcomes
@@ -258,3 +259,17 @@ def task_sent_again(patches):
         return None
 
     patches.setattr(CeleryExecutor, "_known", known)
+
+
+def jobs_per_beat(patches):
+    """Every Celery beat has jobs of its own instead of the app's."""
+    # Here: Celery takes a while to import, and no other variant needs it.
+    from tickwell.celery import beat
+
+    sound, beats = beat.make_engine, count()
+
+    def make_engine(app, entries):
+        number = next(beats)
+        return sound(app, {f"{name} of beat {number}": entries[name] for name in entries})
+
+    patches.setattr(beat, "make_engine", make_engine)

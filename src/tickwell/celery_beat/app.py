@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from celery import Celery
@@ -20,6 +20,8 @@ _HINT = "For example shop.celery:app, as after celery -A, run from the folder ab
 _KNOWN = {each.name for each in fields(BeatEntry)} & {
     *("task", "schedule", "args", "kwargs", "options", "relative", "enabled"),
 }
+#: Options that a task may have of its own, and that a job has too.
+_OF_TASKS = ("queue", "exchange", "routing_key", "priority", "expires")
 _OTHERS = {
     "django_celery_beat": "tickwell import django-celery-beat DATABASE_URL",
     "redbeat": "tickwell import redbeat REDIS_URL",
@@ -52,9 +54,27 @@ def _naming(path: str) -> Iterator[None]:
 
 
 def app_entries(app: Celery) -> list[BeatEntry]:
-    """What the app's configuration and `add_periodic_task` schedule."""
+    """What the app's configuration and `add_periodic_task` schedule, with the app's own routes."""
     entries = app.conf.beat_schedule or {}
-    return [entry_of(app, name, entries[name]) for name in sorted(entries)]
+    return [_routed(app, entry_of(app, name, entries[name])) for name in sorted(entries)]
+
+
+def _routed(app: Celery, entry: BeatEntry) -> BeatEntry:
+    """The entry with what its task and the app's routes add to its options.
+
+    No worker of ours knows the app. Celery's own default queue needs no name.
+    """
+    task = app.tasks.get(entry.task)
+    found = {name: getattr(task, name, None) for name in _OF_TASKS}
+    options = {
+        name: value for name, value in {**found, **entry.options}.items() if value is not None
+    }
+    if not options.keys() & {"queue", "exchange"}:
+        route = app.amqp.router.route({}, entry.task, entry.args, entry.kwargs)
+        queue = getattr(route.get("queue"), "name", route.get("queue"))
+        if queue and queue != "celery":
+            options["queue"] = queue
+    return replace(entry, options=options)
 
 
 def require_entries(app: Celery, entries: list[BeatEntry]) -> None:
