@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tickwell.clock import Clock
 from tickwell.domain.absence import Absence, live_since
 from tickwell.domain.event import Events, JobUnreadable, Planned
-from tickwell.domain.execution import LIVE, Execution, Kind
+from tickwell.domain.execution import Execution
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan, plan
@@ -15,7 +15,7 @@ from tickwell.engine.presence import SLACK
 from tickwell.engine.recall import Recall
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import Turn
-from tickwell.ports.records import ExecutionFilter, Fired, Wakeup
+from tickwell.ports.records import Fired, Wakeup
 from tickwell.ports.store import QueueStore
 from tickwell.settings import Settings
 
@@ -95,10 +95,7 @@ class Planner:
             upcoming = (await self.store.next_wakeup(now)).fire
             if upcoming is None or upcoming > now + SLACK:
                 return absences  # all that came due was planned
-            where = ExecutionFilter(states=LIVE, kind=Kind.FIRE)
-            # The newest first, so that of several of a job the oldest is remembered.
-            tried = [one async for one in self.recall.listed(where) if not one.is_untried]
-            self.live = {one.job_id: one for one in tried}
+            self.live = await self.recall.under_way()
         return absences
 
     def _absence(self, job: Job) -> Absence | None:

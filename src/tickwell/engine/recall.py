@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from tickwell.clock import Clock
 from tickwell.domain.change import recall, to_recall
-from tickwell.domain.execution import Execution, Kind, Reason, State
+from tickwell.domain.execution import LIVE, Execution, Kind, Reason, State
 from tickwell.domain.job import Entry
 from tickwell.domain.policy import DAY, OnMisfire
 from tickwell.domain.share import PROJECT_PLACE
@@ -143,6 +143,17 @@ class Recall:
             return
         with contextlib.suppress(NotFound):  # pruned meanwhile
             await self.store.change_jobs(job.project, [job.id], recall(fires), now)
+
+    async def under_way(self) -> dict[str, Execution]:
+        """By job, the oldest run that is under way: tried, and not lost with its process."""
+        dead = {each.worker.id: _is_dead(each) for each in await self.store.list_workers()}
+        found = {}
+        # The newest first, so that of several of a job the oldest is remembered.
+        async for one in self.listed(ExecutionFilter(states=LIVE, kind=Kind.FIRE)):
+            is_lost = dead.get(one.worker or "", True) if one.state is State.RUNNING else one.lost
+            if not (one.is_untried or is_lost):
+                found[one.job_id] = one
+        return found
 
     async def listed(self, where: ExecutionFilter) -> AsyncIterator[Execution]:
         """All executions of a list, page by page."""

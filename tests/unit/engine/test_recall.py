@@ -230,6 +230,26 @@ async def test_a_run_that_was_live_all_the_while_overlaps():
     assert await ran(rig) == [at(1)]
 
 
+@pytest.mark.parametrize("recovered", [True, False])
+async def test_a_run_that_was_lost_with_its_process_does_not_overlap(recovered):
+    rig = Rig(lead=0.5)
+    await rig.add(trigger=Every("1s"), misfire=Misfire(policy="skip", grace="10s"))
+    await plan_ahead(rig)
+    rig.clock.jump(0.6)
+    await work(rig, 1)
+    assert await rig.running() == 1  # held for its instant
+    rig = await crash(rig, 4.9)
+    if recovered:
+        await rig.engine.reaper.step()
+    await work(rig, 1)
+    await rig.engine.reaper.step()
+    for _ in range(6):  # what was lost is tried again after a while
+        await rig.clock.advance(0.5)
+        await work(rig, 6)
+    assert {at(n) for n in range(1, 6)} <= set(await ran(rig))
+    assert {fire for fire, _ in await skipped(rig)}.isdisjoint(at(n) for n in range(1, 6))
+
+
 async def test_a_backlog_is_no_absence():
     rig = Rig(slots=1)
     quick = Misfire(policy="skip", grace="100ms")
