@@ -145,13 +145,16 @@ class Recall:
             await self.store.change_jobs(job.project, [job.id], recall(fires), now)
 
     async def under_way(self) -> dict[str, Execution]:
-        """By job, the oldest run that is under way: tried, and not lost with its process."""
-        dead = {each.worker.id: _is_dead(each) for each in await self.store.list_workers()}
+        """By job, the oldest run that is under way: a worker has it, or it waits to be retried.
+
+        One that was lost or released with its process was not: it has no failure to its charge.
+        """
+        workers = await self.store.list_workers()
+        alive = {each.worker.id for each in workers if not _is_dead(each)}
         found = {}
         # The newest first, so that of several of a job the oldest is remembered.
         async for one in self.listed(ExecutionFilter(states=LIVE, kind=Kind.FIRE)):
-            is_lost = dead.get(one.worker or "", True) if one.state is State.RUNNING else one.lost
-            if not (one.is_untried or is_lost):
+            if one.worker in alive if one.state is State.RUNNING else one.charged:
                 found[one.job_id] = one
         return found
 
