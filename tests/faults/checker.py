@@ -64,8 +64,9 @@ def _findings(history: History) -> Iterator[tuple[str, str]]:
     for id, made in calls.items():
         if id not in rows:
             yield "phantom", f"{len(made)} calls of {id}, which the store does not know"
+    tells_of_call = {"succeeded"} if history.by_request else {"succeeded", "failed", "timed_out"}
     for row in history.rows:
-        yield from _row(row, calls.get(row.id, []))
+        yield from _row(row, calls.get(row.id, []), tells_of_call)
 
 
 def _accounts(history: History) -> Iterator[tuple[str, str]]:
@@ -107,7 +108,7 @@ def _account(
             yield "lost", f"{job} at {fire} is neither recorded nor skipped"
 
 
-def _row(row: Row, calls: list[Call]) -> Iterator[tuple[str, str]]:
+def _row(row: Row, calls: list[Call], tells_of_call: set[str]) -> Iterator[tuple[str, str]]:
     name = f"{row.job} at {row.fire_time} ({row.id})"
     if row.state not in ENDED:
         yield "stuck", f"{name} is {row.state}, attempt {row.attempt}"
@@ -122,10 +123,12 @@ def _row(row: Row, calls: list[Call]) -> Iterator[tuple[str, str]]:
     recorded = {each.number for each in row.tries}
     if row.state in ENDED and row.attempt in {call.attempt for call in calls} - recorded:
         yield "unrecorded", f"attempt {row.attempt} of {name} was called; it is {row.state}"
-    yield from _tries(name, row, calls)
+    yield from _tries(name, row, calls, tells_of_call)
 
 
-def _tries(name: str, row: Row, calls: list[Call]) -> Iterator[tuple[str, str]]:
+def _tries(
+    name: str, row: Row, calls: list[Call], tells_of_call: set[str]
+) -> Iterator[tuple[str, str]]:
     outcomes = Counter(each.number for each in row.tries)
     stored = {each.number: each.outcome for each in row.tries}
     if any(count > 1 for count in outcomes.values()):
@@ -144,5 +147,5 @@ def _tries(name: str, row: Row, calls: list[Call]) -> Iterator[tuple[str, str]]:
         if stored.get(row.attempt) != "succeeded":
             yield "unexplained", f"{name} succeeded by {stored.get(row.attempt)}"
     for number, outcome in stored.items():
-        if outcome in {"succeeded", "failed", "timed_out"} and number not in called:
+        if outcome in tells_of_call and number not in called:
             yield "lost", f"attempt {number} of {name} {outcome}, and nobody called it"

@@ -62,3 +62,5 @@ class History:
     rows: list[Row] = field(default_factory=list)
     ranges: list[Range] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    #: Calls are requests, and some fail before they arrive.
+    by_request: bool = False

@@ -34,8 +34,9 @@ from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Event, Events, StepFailed
 from tickwell.engine.engine import Engine
 from tickwell.executors.call import CallExecutor
+from tickwell.ports.executor import Executor
 from tickwell.settings import Settings
-from tickwell.wiring import loop_factory, make_dispatcher, make_store
+from tickwell.wiring import loop_factory, make_dispatcher, make_executor, make_store
 
 
 @dataclass
@@ -54,6 +55,8 @@ class Orders:
     outage: str | None = None
     #: Holds the milliseconds by which the store's clock is off.
     clock: str | None = None
+    #: It sends webhooks as well.
+    webhooks: bool = False
     #: Tell health, store calls and memory every so many seconds.
     report_every: float = 0.0
 
@@ -101,12 +104,20 @@ class Agent:
         orders = self.orders
         # Where the store's clock jumps, a call is early by the clock that the engine has of it.
         now = self.clock.now if orders.clock else wall_millis
-        handlers = RecordingHandlers(Journal(Path(orders.journal)), now)
-        settings, events = Settings(store=orders.store, **orders.settings), Events()
+        handlers = RecordingHandlers(Journal(Path(orders.journal)), now).registered()
+        # JSON knows no tuples.
+        told: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in orders.settings.items()
+        }
+        settings, events = Settings(store=orders.store, **told), Events()
+        executor: Executor = CallExecutor(handlers)
+        if orders.webhooks:
+            executor = make_executor(store, handlers, self.clock, settings)
         is_dispatching = settings.engine == "celery" and "planner" in orders.roles
         return Engine(
             store,
-            CallExecutor(handlers.registered()),
+            executor,
             self.clock,
             settings,
             random=random.SystemRandom(),

@@ -45,6 +45,8 @@ class Site:
         self.calls = folder / "calls"
         self.fires: dict[str, list[int]] = {}
         self.requests: tuple[str, ...] = ()
+        #: Its jobs are webhooks, and the calls are noted by their receiver.
+        self.by_request = False
 
     @property
     def expected(self) -> int:
@@ -96,9 +98,11 @@ class Site:
 
     def history(self) -> History:
         ids = {name: self.id_of(name) for name in self.fires}
-        return self.ask(
+        history = self.ask(
             lambda store: read_history(store, self.fires, self.calls, self.requests, ids)
         )
+        history.by_request = self.by_request
+        return history
 
     def judge(self) -> History:
         """The history, if nothing is wrong with it."""

@@ -14,15 +14,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.processes.child import family
-from tests.processes.site import Site
 from tests.prove.crew import Crew
 from tests.prove.long import LONG, prove_at_length
 from tests.prove.proofs import PROOFS
 from tests.prove.sites import SITES
 from tests.prove.verdict import Verdict
 
-#: Seconds in which everything ends once the faults are over.
-HEALING = 120.0
 #: Minutes from which on proofs run that take as long as they take.
 PLENTY = 15.0
 
@@ -34,11 +31,11 @@ def prove(name: str, seconds: float, seed: int) -> Verdict:
     folder = Path(tempfile.mkdtemp(prefix=f"tickwell-prove-{name}-"))
     site = SITES[plan.store](folder, name)
     with family() as processes:
-        crew = Crew(site, processes, seed)
+        crew = Crew(site, processes, seed, sending=plan.sending)
         try:
             plan.proof(site, crew, verdict, seconds)
             verdict.faults = crew.faults
-            _heal(site, verdict)
+            verdict.heal(site)
         finally:
             crew.close()
     verdict.judge(site)
@@ -52,15 +49,6 @@ def prove(name: str, seconds: float, seed: int) -> Verdict:
     else:
         verdict.violations.append(f"all that is left of it: {folder}")
     return verdict
-
-
-def _heal(site: Site, verdict: Verdict) -> None:
-    last = max(fires[-1] for fires in site.fires.values() if fires) / 1000
-    time.sleep(max(last - time.time(), 0))
-    try:
-        site.wait_until_quiet(HEALING, expected=len(site.fires))
-    except AssertionError as error:
-        verdict.violations.append(str(error))
 
 
 def main() -> int:

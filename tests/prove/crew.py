@@ -14,8 +14,17 @@ from tests.processes.site import Site
 class Crew:
     """Processes that are replaced when they are gone. Every fault is logged with its instant."""
 
-    def __init__(self, site: Site, processes: Family, seed: int, size: int = 3) -> None:
+    def __init__(
+        self,
+        site: Site,
+        processes: Family,
+        seed: int,
+        size: int = 3,
+        sending: dict[str, Any] | None = None,
+    ) -> None:
         self.site = site
+        #: What they are told for webhooks; none: they send none.
+        self.sending = sending
         self.processes = processes
         self.random = random.Random(seed)
         self.faults = 0
@@ -25,7 +34,11 @@ class Crew:
 
     def _new(self) -> Child:
         # Leases that end within the faults.
-        return self.processes.begin(self.site.orders(settings={"ttl": "1500ms"}, report_every=1.0))
+        settings = {"ttl": "1500ms"} | (self.sending or {})
+        webhooks = self.sending is not None
+        return self.processes.begin(
+            self.site.orders(settings=settings, webhooks=webhooks, report_every=1.0)
+        )
 
     def log(self, what: str, **details: Any) -> None:
         line = {"at": time.time(), "what": what, **details}

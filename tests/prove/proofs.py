@@ -11,8 +11,11 @@ from tests.processes.site import Site
 from tests.prove import mongo, mysql, postgres, redis
 from tests.prove.crew import Crew
 from tests.prove.load import add_load
+from tests.prove.nemesis import Nemesis
+from tests.prove.receiver import Receiver
 from tests.prove.resources import Resources
 from tests.prove.verdict import Verdict
+from tests.prove.webhooks import SENDING, Edits, add_webhooks
 
 Proof = Callable[[Site, Crew, Verdict, float], None]
 
@@ -144,6 +147,29 @@ def standstill(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None
     verdict.figures["s to the first call"] = time.monotonic() - thawed
 
 
+def webhooks(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
+    """Processes freeze past their leases and die, and the server with them, while jobs are edited.
+
+    What arrived at the receiver is on record.
+    """
+    with Receiver(site.calls, crew.random.random()) as receiver:
+        edits = Edits(site, add_webhooks(site, receiver, seconds))
+        for member in crew.members:
+            member.wait_for("Started")
+        edits.start()
+        nemesis, end = Nemesis(crew, _server(site).crash), time.monotonic() + seconds
+        while time.monotonic() < end:
+            nemesis.strike()
+            rest = time.monotonic() + crew.random.uniform(0.3, 2.5)
+            while time.monotonic() < min(rest, end):
+                nemesis.heal()
+                time.sleep(0.02)
+        edits.end()
+        nemesis.heal(at_once=True)
+        verdict.figures["edits"] = edits.made
+        verdict.heal(site)
+
+
 def _server(site: Site) -> Any:
     """The module of the server that a site is on."""
     modules = {"postgresql": postgres, "mysql": mysql, "mongodb": mongo, "redis": redis}
@@ -172,6 +198,8 @@ class Plan:
     loses: bool = False
     #: The store that it attacks, as its URL begins.
     store: str = "sqlite"
+    #: Settings of processes that send webhooks; none: they send none.
+    sending: dict[str, Any] | None = None
 
 
 ANYWHERE = {
@@ -195,6 +223,10 @@ PROOFS = {
     "cuts-redis": Plan(cuts, 0.1, loses=True, store="redis"),
     **{
         f"standstill-{store}": Plan(standstill, 0.1, store=store)
+        for store in ("postgresql", "mysql", "mongodb", "redis")
+    },
+    **{
+        f"webhooks-{store}": Plan(webhooks, 0.1, loses=True, store=store, sending=SENDING)
         for store in ("postgresql", "mysql", "mongodb", "redis")
     },
     **{

@@ -1,10 +1,14 @@
 """What a proof found."""
 
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 
 from tests.faults.checker import check
 from tests.processes.site import Site
+
+#: Seconds in which everything ends once the faults are over.
+HEALING = 120.0
 
 
 @dataclass
@@ -28,6 +32,15 @@ class Verdict:
     @property
     def ok(self) -> bool:
         return not self.violations
+
+    def heal(self, site: Site) -> None:
+        """Wait until all fire times have come and everything has ended."""
+        last = max(fires[-1] for fires in site.fires.values() if fires) / 1000
+        time.sleep(max(last - time.time(), 0))
+        try:
+            site.wait_until_quiet(HEALING, expected=len(site.fires))
+        except AssertionError as error:
+            self.violations.append(str(error))
 
     def judge(self, site: Site) -> None:
         """Read the history and take over what the checker says."""
