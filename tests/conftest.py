@@ -34,7 +34,7 @@ LONGEST = (
     "simulation/test_swarm.py",
 )
 #: Their tests wait for processes, leases and servers most of the time.
-WAITING = "/tests/faults/"
+WAITING = ("/tests/faults/", "/tests/celery/", "/tests/celery_beat/")
 
 
 #: TEST_ORDER=7 ./run test: every file's tests, and all files, shuffled by this seed.
@@ -52,8 +52,8 @@ def pytest_collection_modifyitems(items):
     files = list(dict.fromkeys(item.path.as_posix() for item in items))
     long = [file for name in LONGEST for file in files if file.endswith(name)]
     rest = [file for file in files if file not in long]
-    waiting = [file for file in rest if WAITING in file]
-    computing = [file for file in rest if WAITING not in file]
+    waiting = [file for file in rest if any(folder in file for folder in WAITING)]
+    computing = [file for file in rest if file not in waiting]
     mixed = sorted((*_spread(waiting), *_spread(computing)))
     # A file's tests stay together, and with them the fixtures that they share.
     order = {file: rank for rank, file in enumerate([*long, *(file for _, file in mixed)])}
