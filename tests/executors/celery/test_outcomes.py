@@ -30,7 +30,7 @@ def raised(kind, message="because"):
 def test_each_end_of_a_task_is_an_outcome(state, kind, error):
     outcome = outcome_of(state, TASK)
     assert (outcome.kind, outcome.retry) == (OutcomeKind(kind), True)
-    assert error in outcome.error
+    assert error in str(outcome.error)
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_each_end_of_a_task_is_an_outcome(state, kind, error):
 def test_what_another_attempt_would_not_mend_is_not_retried(state, error):
     outcome = outcome_of(state, TASK)
     assert (outcome.kind, outcome.retry) == (OutcomeKind.FAILED, False)
-    assert error in outcome.error
+    assert error in str(outcome.error)
 
 
 def test_a_long_traceback_keeps_its_end():
     outcome = outcome_of(TaskState("FAILURE", None, "x" * 9_000 + "\nlast"), TASK)
-    assert len(outcome.error) == 4_001
-    assert outcome.error.endswith("\nlast")
+    kept = str(outcome.error)
+    assert (len(kept), kept[-5:]) == (4_001, "\nlast")
 
 
 def test_an_ignored_task_succeeds_and_says_so():

@@ -57,7 +57,7 @@ async def test_a_queue_that_no_worker_has_declared(shop, tmp_path):
         assert "no queue 'nobody'" in (await owner.execution(one.id)).reason
 
 
-async def test_an_attempt_after_a_lost_one_waits_for_its_task(shop, tmp_path, pipes):
+async def test_an_attempt_after_a_lost_one_waits_for_its_task(shop, pipes, monkeypatch):
     store, clock, marked = MemoryStore(), StoreClock(), asyncio.Event()
     await store.open()
     put = store.put_record
@@ -67,7 +67,7 @@ async def test_an_attempt_after_a_lost_one_waits_for_its_task(shop, tmp_path, pi
         marked.set()
         return True
 
-    store.put_record = put_and_tell
+    monkeypatch.setattr(store, "put_record", put_and_tell)
     job = Job(id="j", name="job", trigger=OnDemand(), target=Celery("shop.hold", pipes))
 
     def executor():

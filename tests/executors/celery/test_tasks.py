@@ -8,6 +8,7 @@ import pytest
 
 from tests.executors.celery.shop import run, scheduler
 from tests.executors.running import DEADLINE, until
+from tests.servers import redis
 from tickwell import Celery, OnDemand, Retry, State, Timeout
 from tickwell.domain.execution import OutcomeKind
 from tickwell.executors.celery.poller import Poller
@@ -125,14 +126,19 @@ async def test_a_worker_that_drains_leaves_the_task_and_the_next_waits_for_it(
         ({"broker": "redis://127.0.0.1:1/0"}, {}, "the broker cannot be reached"),
         ({"result_backend": "redis://127.0.0.1:1/0"}, {}, "the result backend cannot be reached"),
         ({"result_backend": "cache+memory://"}, {}, "names a kind that cannot be read"),
+        ({"broker": "locked"}, {}, "refuses the credentials of the setting broker. Correct"),
         ({}, {"queue": "nobody"}, "no queue 'nobody'. Start a Celery worker"),
     ],
 )
 async def test_what_cannot_be_sent_is_parked_with_the_reason(shop, tmp_path, settings, target, why):
+    if settings.get("broker") == "locked":
+        server = redis.start("--requirepass", "right")
+        settings = {"broker": server.url.replace("//", "//:wrong-word@")}
     owner = scheduler(shop, tmp_path, **settings)
     async with owner:
         await owner.add("job", OnDemand(), Celery("shop.add", **target))
         one = await owner.trigger("job")
         parked = await until(owner, one, lambda each: each.state is State.PARKED)
     assert why in parked.reason
+    assert "wrong-word" not in parked.reason
     assert shop.ran(one) == []

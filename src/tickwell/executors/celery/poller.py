@@ -44,7 +44,9 @@ class Poller:
         try:
             return await future
         finally:
-            del self._waiting[task_id]
+            # Not that of an attempt that took over meanwhile, in the same process.
+            if self._waiting.get(task_id) is future:
+                del self._waiting[task_id]
 
     async def close(self) -> None:
         """Read no more."""
