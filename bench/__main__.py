@@ -11,6 +11,7 @@ from bench.cases import (
     api_create,
     api_load,
     bloat,
+    celery,
     cron,
     drain,
     dramatiq,
@@ -49,6 +50,7 @@ CASES: dict[str, Callable[[Options], list[Figure]]] = {
 #: Only when they are asked for: they take minutes.
 LONG: dict[str, Callable[[Options], list[Figure]]] = {
     "bloat": bloat.measure,
+    "celery": celery.measure,
     "lists": lists.measure,
     "fairness": fairness.measure,
     "api_load": api_load.measure,

@@ -9,6 +9,7 @@ from tests.processes.child import ROOT
 from tests.prove.verdict import Verdict
 
 LONG = {
+    "celery": "tests/celery/long_engine.py",
     "burst-postgresql": "tests/faults/postgres/long_burst.py",
     # Needs Python 3.12 or newer, and a registry to install Django 6 from.
     "django": "tests/contrib/django/long_django_6.py",

@@ -17,14 +17,13 @@ from tickwell.engine.hinted import Hints
 from tickwell.engine.loop import backoff
 from tickwell.errors import TickwellError
 from tickwell.scheduler import Scheduler
-from tickwell.wiring import loop_factory
+from tickwell.wiring import have_for_ourselves, loop_factory
 
 if TYPE_CHECKING:
     from celery import Celery
 
 logger = logging.getLogger("tickwell")
-#: Pools that run in one process, and pools that have no thread for the engine's event loop.
-IN_PROCESS = ("solo", "threads")
+#: Pools that replace threads, where the engine's event loop would have none.
 REFUSED = ("eventlet", "gevent")
 #: Seconds beyond the drain timeout that the engine gets to end with its process.
 PATIENCE = 15.0
@@ -68,8 +67,7 @@ class Hands:
         """In the main process, before it forks."""
         if sender.app is not self._app:
             return
-        pool = sender.pool_cls if isinstance(sender.pool_cls, str) else sender.pool_cls.__module__
-        pool = pool.rpartition(".")[2]
+        pool = _name_of(sender.pool_cls)
         if pool in REFUSED:
             raise SystemExit(
                 f"tickwell: the {pool} pool has no thread for heartbeats, so it would lose its"
@@ -80,15 +78,14 @@ class Hands:
             for name in sender.app.amqp.queues.consume_from
             if name.startswith(PREFIX)
         )
-        is_alone = pool in {*IN_PROCESS, "thread"}
-        many = sender.concurrency if isinstance(sender.concurrency, int) else 1
         self.hints.name = sender.hostname
-        self.hints.capacity = many if is_alone and pool != "solo" else 1
+        if pool == "threads" and isinstance(sender.concurrency, int):
+            self.hints.capacity = sender.concurrency
         if queues:
             settings = replace(self.scheduler.settings, queues=queues)
             self.scheduler.settings = settings
             self.scheduler.move_to(settings.store)
-        if pool in {"threads", "thread"}:
+        if pool == "threads":  # no process of its own will start it
             self._start()
 
     def _on_process(self, sender: Any, **_: Any) -> None:
@@ -98,6 +95,7 @@ class Hands:
         self._start()
 
     def _start(self) -> None:
+        have_for_ourselves()  # an attempt goes through several threads, which wait for each other
         self._ready.clear()
         self.scheduler.hints = self.hints
         self._thread = threading.Thread(target=self._main, name="tickwell-engine", daemon=True)
@@ -143,3 +141,10 @@ class Hands:
                 if failures:
                     logger.warning("the engine has started after %d failures", failures)
                 return
+
+
+def _name_of(pool: Any) -> str:
+    """As `--pool` names it, of a class or of the name of one."""
+    path = pool if isinstance(pool, str) else pool.__module__
+    name = path.partition(":")[0].rpartition(".")[2]
+    return "threads" if name == "thread" else name

@@ -116,8 +116,8 @@ class Dispatcher:
 
     async def _pick(self, queue: str, depth: int, now: int) -> list[Hint]:
         line, room = self._lines[queue], min(WINDOW - depth, self.settings.batch)
-        if room <= 0 or not self._abilities:
-            return []
+        if depth > WINDOW // 2 or not self._abilities:
+            return []  # a look reads all that is under way: not for a few more
         request = ClaimRequest(
             worker="",
             claim_id="",

@@ -43,6 +43,8 @@ class HintedWorker(Worker):
         super().__init__(*arguments, **options)
         self.hints = hints
         self.runner.on_end = self._on_end
+        # One hint follows the other, and few are in hand: each would be a write of its own.
+        self.runner.reporter.gathers = True
         #: Callers by execution: of the claim under way, and of attempts in hand.
         self._asked: dict[str, list[Done]] = {}
         self._running: dict[str, list[Done]] = {}

@@ -57,6 +57,8 @@ class Reporter:
         self.wake: Callable[[], None] = lambda: None
         #: How many attempts are in hand.
         self.in_hand: Callable[[], int] = lambda: 0
+        #: Whether reports wait for each other although few attempts are in hand.
+        self.gathers = False
         self._wrote_at = float("-inf")
         #: Until when the starts of a crowded instant come first, monotonic.
         self.held_until = float("-inf")
@@ -115,7 +117,7 @@ class Reporter:
         """Seconds to wait for more reports before the next write."""
         batch, in_hand = self.settings.batch, self.in_hand()
         pending, now = len(self._pending), self.clock.monotonic()
-        if not pending or in_hand < MANY:
+        if not pending or (in_hand < MANY and not self.gathers):
             return 0.0
         if now < self.held_until and pending < HELD_BATCHES * batch and self._waited() < HELD:
             return min(self.held_until - now, APART)  # by then few may be left
