@@ -20,7 +20,7 @@ class Nemesis:
     def strike(self) -> None:
         """One of it, or a few at once."""
         chance = self.crew.random
-        up = [n for n in range(len(self.crew.members)) if n not in self.frozen | self.gone]
+        up = [number for number in range(len(self.crew.members)) if self._is_up(number)]
         match chance.choice(("freeze", "freeze", "crash", "both", "kill", "stop")):
             case "freeze" if len(up) > 1:
                 self._freeze(chance.choice(up))
@@ -40,9 +40,18 @@ class Nemesis:
             case _:
                 self._crash()
 
+    def _is_up(self, number: int) -> bool:
+        """Whether it works; one that began while the server was away has ended."""
+        return number not in self.frozen | self.gone and bool(
+            self.crew.members[number].heard("Started")
+        )
+
     def heal(self, *, at_once: bool = False) -> None:
         """Whatever is due to go on goes on."""
         now = float("inf") if at_once else time.monotonic()
+        for number, member in enumerate(self.crew.members):
+            if number not in self.gone and member.process.poll() is not None:
+                self.gone[number] = time.monotonic()
         for number in [number for number, at in self.frozen.items() if at <= now]:
             del self.frozen[number]
             self.crew.members[number].send(signal.SIGCONT)

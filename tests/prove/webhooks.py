@@ -32,19 +32,19 @@ SENDING = {
 }
 
 
-def add_webhooks(site: Site, receiver: Receiver, seconds: float, jobs: int = 33) -> list[Job]:
+def add_webhooks(site: Site, receiver: Receiver, seconds: float, jobs: int = 22) -> list[Job]:
     """Jobs of every policy that call the receiver until so many seconds from now."""
     now = wall_millis()
     first = now // PERIOD * PERIOD + PERIOD
     last = now + int(seconds * 1000)
     kinds: list[dict[str, Any]] = [
         {"path": "count", "misfire": RUN_ALL, "overlap": Overlap.ALLOW},
-        {"path": "nap", "misfire": RUN_ALL},
+        {"path": "nap"},
         {"path": "count", "misfire": Misfire(grace="1s500ms")},
         {"path": "nap", "concurrency": Concurrency("key", 3)},
         {"path": "nap", "overlap": Overlap.SKIP},
         {"path": "fail_first", "overlap": Overlap.ALLOW, "misfire": RUN_ALL},
-        {"path": "count", "overlap": Overlap.QUEUE_ALL, "misfire": RUN_ALL},
+        {"path": "count", "overlap": Overlap.QUEUE_ALL},
         {"path": "nap", "overlap": Overlap.QUEUE_ONE},
         {"path": "nap", "overlap": Overlap.CANCEL_RUNNING},
         {"path": "busy", "overlap": Overlap.ALLOW},

@@ -283,6 +283,14 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="lazy commits on PostgreSQL",
+        flaw="a server that crashes forgets claims, and their attempts are not on record",
+        patch=postgres.lazy_commits,
+        prey=Tested(
+            test="stores/postgres/test_settings.py::test_what_is_confirmed_is_written_although_the_server_would_not_wait"
+        ),
+    ),
+    Variant(
         name="all is thawed on MongoDB",
         flaw="a sweep thaws what a live operation has frozen, whose update is lost",
         patch=mongo.thaws_everything,

@@ -5,6 +5,7 @@ from random import Random
 
 from tickwell.engine.pulse import Pulse
 from tickwell.ids import new_id
+from tickwell.stores.postgres import database
 from tickwell.stores.postgres.queue import PostgresQueue
 from tickwell.stores.postgres.session import statements
 from tickwell.stores.sql.server import finishing
@@ -131,3 +132,8 @@ def endless_beat(patches):
         self.patience = 3600.0
 
     patches.setattr(Pulse, "__init__", init)
+
+
+def lazy_commits(patches):
+    """A server that is set not to wait for its disk does not wait for ours either."""
+    patches.setattr(database, "_DURABLE", "SELECT {local}")
