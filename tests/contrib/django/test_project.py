@@ -36,6 +36,12 @@ def test_the_projects_own_tests_pass(project):
     assert project.check() == 32
 
 
+async def test_a_rollback_takes_its_runs_along():
+    project = await on_postgres("shop_rollback")
+    only = f"{SHOP}.checks_transactions.Transactions.test_a_rollback_leaves_nothing"
+    assert project.check(only) == 1
+
+
 @pytest.fixture
 def migrated(project):
     _, errors, code = project.manage("migrate", "--run-syncdb")
