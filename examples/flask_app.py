@@ -14,7 +14,7 @@ from typing import Any
 
 from flask import Flask
 
-from tickwell import Scheduler
+from tickwell import Scheduler, State
 
 scheduler = Scheduler("sqlite:///flask_app.db", app="gallery")
 app = Flask(__name__)
@@ -53,7 +53,7 @@ def main() -> None:
         answer = browser.post(path)
         print(answer.status)
         states.append(scheduler.blocking.wait(answer.get_json()["run"]).state)
-    print(f"{states.count('succeeded')} runs succeeded")
+    print(f"{states.count(State.SUCCEEDED)} runs succeeded")
 
 
 if __name__ == "__main__":
