@@ -1,6 +1,7 @@
 """Celery workers of the small app, as private processes."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,7 @@ def worker(broker, backend, *options, **environ):
         process.kill()
         process.wait()
         said.close()
+        shutil.rmtree(folder, ignore_errors=True)
 
     at_end(stop)
     try:
