@@ -25,6 +25,7 @@ TickwellError
  |    +-- SchemaTooNew         written by a newer Tickwell
  |    +-- StoreCorrupt         its content contradicts itself
  |    +-- StoreLost            it is not the store that it was: flushed, or exchanged
+ +-- BrokerUnavailable         a broker of messages does not answer
  +-- NotRunning                the scheduler is stopped, or was never started
 
 A message says what is wrong, where, and what to do next.

@@ -66,8 +66,8 @@ def test_a_pool_without_threads_is_refused(tmp_path, pool):
         "from unittest.mock import Mock;"
         "from tickwell.celery import app;"
         "from celery import signals;"
-        f"signals.worker_init.send(sender=Mock(app=app, pool_cls='celery.concurrency.{pool}:TaskPool',"
-        " hostname='celery@here', concurrency=2))"
+        f"name='celery.concurrency.{pool}:TaskPool';"
+        "signals.worker_init.send(sender=Mock(app=app, pool_cls=name, concurrency=2))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -147,6 +147,14 @@ async def test_several_lanes_are_looked_at_as_far_as_the_limit_goes(full):
 
 
 @pytest.mark.asyncio(loop_scope="module")
+async def test_who_only_looks_sees_as_far_as_the_limit_goes(full):
+    lanes = ["default", "slow"], ["call:work", "call:other"]
+    plan = await plan_of(full, "best_of_lanes", *lanes, NOW * 2, LIMIT)
+    assert scanned(plan) == set()
+    assert examined(plan) <= MORE["claimable"]
+
+
+@pytest.mark.asyncio(loop_scope="module")
 async def test_orphans_are_found_among_what_is_running(full):
     plan = await plan_of(full, "orphans", NOW, LEFT_OUT, LIMIT)
     assert scanned(plan) <= {"worker"}

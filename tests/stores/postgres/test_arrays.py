@@ -8,7 +8,15 @@ from tickwell.stores.postgres.session import statements
 #: What a process asks before its first claim, and while it does nothing but claim and end.
 OFTEN = (
     *("time", "beat", "owned", "list_workers", "orphans", "is_due", "expired", "promote"),
-    *("queues", "next_wakeup", "claimable", "claim_lanes", "claim_ids", "documents"),
+    *(
+        "queues",
+        "next_wakeup",
+        "claimable",
+        "best_of_lanes",
+        "claim_lanes",
+        "claim_ids",
+        "documents",
+    ),
     "finish_quickly",
 )
 

@@ -1,4 +1,5 @@
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,9 @@ class FakeBroker:
         self._answer()
         self.waiting += hints
 
+    def close(self):
+        self.away = True
+
     def _answer(self):
         if self.away:
             raise BrokerUnavailable("away")
@@ -38,7 +42,7 @@ class FakeBroker:
 
 @pytest.fixture
 async def rig():
-    rig = Rig(queues=("default", "mail"))
+    rig: Any = Rig(queues=("default", "mail"))
     rig.broker = FakeBroker()
     rig.dispatcher = Dispatcher(rig.store, rig.clock, rig.settings, rig.broker)
     rig.job = await rig.add()
@@ -192,7 +196,7 @@ async def test_while_the_broker_is_away_nothing_is_forgotten(rig):
 
 async def test_one_dispatcher_at_a_time(rig, monkeypatch):
     id = await rig.request(rig.job)
-    other = Dispatcher(rig.store, rig.clock, rig.settings, FakeBroker())
+    other: Any = Dispatcher(rig.store, rig.clock, rig.settings, FakeBroker())
     other.process = "another machine's"
     await other.step()
     await step(rig)

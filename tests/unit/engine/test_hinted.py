@@ -1,4 +1,5 @@
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tickwell.ports.records import ClaimRequest
 @pytest.fixture
 async def hinted():
     """An engine that is told what to run, and the ids whose callers were let go."""
-    rig = Rig(hints=Hints("celery@here", 2))
+    rig: Any = Rig(hints=Hints("celery@here", 2))
     rig.done = []
     rig.job = await rig.add()
     rig.engine.worker.id = rig.worker.new_worker_id()
