@@ -139,7 +139,7 @@ def test_cancel_progress_and_output_work_inside(site, crew, pool):
     site.wait_until_quiet()
     assert site.execution("told").result == "cancelled"  # it heard of it, and stopped in its way
     [output] = until(lambda: ask(read_output), what="output")
-    assert output.lines == ["told by the handler"]
+    assert output.lines == ("told by the handler",)
 
 
 def test_rabbitmq_carries_hints_too(site):
