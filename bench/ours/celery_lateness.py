@@ -4,6 +4,7 @@ import asyncio
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,10 +13,14 @@ from bench.ours.celery_starts import judged
 from bench.ours.celery_worker import PROCESSES, named, started
 from bench.ours.process import add_jobs, make_job, open_store, run
 from tickwell.clock import wall_millis
+from tickwell.domain.gate import Overlap
+from tickwell.domain.policy import Misfire, OnMisfire
 from tickwell.domain.trigger import Every
 
 #: Seconds after the last fire time until what has not started counts as that late.
 AFTER = 3.0
+#: Late ones run, however late.
+ALL = Misfire(policy=OnMisfire.ALL, grace="1d", cap=1000)
 
 
 async def fire(where: str, broker: str, jobs: int, seconds: int) -> dict[str, float]:
@@ -33,7 +38,10 @@ async def fire(where: str, broker: str, jobs: int, seconds: int) -> dict[str, fl
             bounds = {"start": _moment(first), "until": _moment(last)}
             trigger = Every(timedelta(seconds=1), **bounds)
             now = wall_millis()
-            await add_jobs(store, [make_job(n, "start", trigger, now) for n in range(jobs)], now)
+            made = [make_job(n, "start", trigger, now) for n in range(jobs)]
+            # As beat does: it sends whatever still runs.
+            allowed = [replace(job, overlap=Overlap.ALLOW, misfire=ALL) for job in made]
+            await add_jobs(store, allowed, now)
             await asyncio.sleep(last + AFTER - time.time())
             end = time.time()
             await engine.stop()
