@@ -24,7 +24,16 @@ OWN = {
 
 def test_types_accept_what_works_and_refuse_what_does_not(tmp_path):
     """As users run mypy: on an installed package, without a configuration of ours."""
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", CACHE]
+    mypy = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file",
+        "",
+        "--cache-dir",
+        str(CACHE),
+    ]
     done = subprocess.run(
         [*mypy, HERE / "accepted.py", HERE / "refused.py", *EXAMPLES],
         capture_output=True,

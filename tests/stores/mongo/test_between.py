@@ -158,6 +158,7 @@ async def test_a_sweep_thaws_nothing_that_a_newer_operation_has_frozen(scene, st
 
     after_the_flush(other, freeze)
     await other.orphans(T0, 1)
+    assert cancelling is not None
     assert await cancelling.answer() == [second]
     await cancelled_and_thawed(scene, left, second)
 
