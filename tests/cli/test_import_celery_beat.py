@@ -86,10 +86,11 @@ def test_the_schedule_of_an_app_becomes_jobs_and_stays_the_same_when_repeated(
 
 def test_routes_of_the_app_and_options_of_its_tasks_go_along(tickwell, write):
     more = """
+OWN = {"queue": "own", "priority": 7}
 app.conf.task_default_queue = "shop"
-app.conf.task_routes = {"bills.*": {"queue": "bills"}}
+app.conf.task_routes = {"bills.*": {"queue": "bills"}, "shop.own": OWN}
 
-@app.task(name="shop.own", queue="own", priority=7, expires=60, shared=False)
+@app.task(name="shop.own", expires=60, shared=False)
 def own(): ...
 """
     schedule = {
@@ -98,7 +99,8 @@ def own(): ...
         "own": {"task": "shop.own", "schedule": 5},
         "given": {"task": "shop.own", "schedule": 5, "options": {"queue": "given", "expires": 5}},
     }
-    tickwell("import", "celery-beat", write("shop_routes", app(schedule, more)))
+    came = tickwell("import", "celery-beat", write("shop_routes", app(schedule, more)))
+    assert came.code == 0, came.err
     jobs = {job["name"]: job for job in tickwell("jobs", "export").json["jobs"]}
     queues = {name: job["target"]["celery"]["queue"] for name, job in jobs.items()}
     assert queues == {"plain": "shop", "routed": "bills", "own": "own", "given": "given"}

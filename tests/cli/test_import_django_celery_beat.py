@@ -102,7 +102,6 @@ def check(tickwell, url):
         "task": "shop.report",
         "args": [1, "a"],
         "kwargs": {"deep": True},
-        "queue": "reports",
         "exchange": "money",
         "routing_key": "reports.high",
         "priority": 3,

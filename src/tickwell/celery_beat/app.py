@@ -74,6 +74,8 @@ def _routed(app: Celery, entry: BeatEntry) -> BeatEntry:
         queue = getattr(route.get("queue"), "name", route.get("queue"))
         if queue and queue != "celery":
             options["queue"] = queue
+        if route.get("priority") is not None:
+            options.setdefault("priority", route["priority"])
     return replace(entry, options=options)
 
 

@@ -49,6 +49,8 @@ def _job(entry: BeatEntry, *, wait: bool) -> Job:
     options = {name: value for name, value in entry.options.items() if value is not None}
     ttl, until = _expiry(options.pop("expires", None))
     routes = {name: _name(options.pop(name)) for name in _ROUTES if name in options}
+    if routes.get("exchange"):
+        routes.pop("queue", None)  # Celery sends to the exchange, and only declares the queue
     priority = options.pop("priority", None)
     if not options.get("headers", True):
         del options["headers"]

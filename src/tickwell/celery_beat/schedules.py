@@ -18,8 +18,8 @@ from tickwell.errors import InvalidTrigger
 _UNITS = (timedelta(days=1), timedelta(hours=1), timedelta(minutes=1))
 _MIDNIGHT = datetime(1970, 1, 1)  # noqa: DTZ001  # a wall time
 _SUN = (
-    "Use a crontab at a fixed time; or one every 10 minutes whose task returns unless the sun has"
-    " just crossed; or let Celery beat keep the entry: tickwell import … --skip"
+    "Use a crontab at a fixed time; or one every 10 minutes whose task looks where the sun is; or"
+    " let Celery beat keep the entry: tickwell import … --skip"
 )
 #: Checks that one fire time takes Celery at most: more is a schedule that is never due.
 _MOST_CHECKS = 10_000

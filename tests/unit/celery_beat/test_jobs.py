@@ -52,7 +52,7 @@ def test_an_entry_of_one_run_has_one_run():
 
 def test_arguments_and_routing_go_to_the_target():
     options = {
-        "queue": Queue("bills"),
+        "queue": Queue("declared"),
         "exchange": Exchange("money"),
         "routing_key": "bills.high",
         "priority": 3,
@@ -64,12 +64,15 @@ def test_arguments_and_routing_go_to_the_target():
         "shop.tick",
         args=(1, [2]),
         kwargs={"a": "b"},
-        queue="bills",
         exchange="money",
         routing_key="bills.high",
         priority=3,
         wait=True,
     )
+
+
+def test_a_queue_may_be_an_object_of_kombu():
+    assert job_of(entry(options={"queue": Queue("bills")})).target.queue == "bills"
 
 
 @pytest.mark.parametrize("expires", [60, 60.0, timedelta(minutes=1)])
