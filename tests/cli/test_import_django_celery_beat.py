@@ -1,6 +1,7 @@
 """The tables of django-celery-beat, made by its own migrations, become jobs."""
 
 import asyncio
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -35,7 +36,7 @@ def fill(url):
 def made():
     """A SQLite file that Django has migrated and filled, once for all tests."""
     folder = Path(mkdtemp(prefix="tickwell-django-"))
-    at_end(lambda: [each.unlink() for each in folder.iterdir()] and folder.rmdir())
+    at_end(lambda: shutil.rmtree(folder))
     fill(f"sqlite:///{folder}/django.db")
     return folder / "django.db"
 
@@ -66,8 +67,8 @@ async def in_mariadb():
     metadata.reflect(own, only=TABLES)
     with closing(sqlite3.connect(made())) as rows:
         rows.row_factory = sqlite3.Row
-        for table in TABLES:
-            await mariadb_tables.run(f"DROP TABLE IF EXISTS {table}")
+        for name in TABLES:
+            await mariadb_tables.run(f"DROP TABLE IF EXISTS {name}")
         for table in metadata.sorted_tables:
             table.constraints = {table.primary_key}  # checks are quoted as SQLite has it
             create = CreateTable(table, include_foreign_key_constraints=[])

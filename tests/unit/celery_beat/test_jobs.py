@@ -33,7 +33,8 @@ def test_a_crontab_becomes_a_cron_expression_as_celery_reads_it():
 
 def test_lists_and_sets_in_a_crontab_are_written_as_one_field():
     found = crontab(minute=[30, 0], hour={9}, day_of_week="mon,fri")
-    assert job_of(entry(schedule=found)).trigger.expr == "0,30 9 * * mon,fri"
+    expected = Cron("0,30 9 * * mon,fri", dialect="celery")
+    assert job_of(entry(schedule=found)).trigger == expected
 
 
 @pytest.mark.parametrize("given", [90, 90.0, timedelta(seconds=90), schedule(90)])
@@ -72,7 +73,8 @@ def test_arguments_and_routing_go_to_the_target():
 
 
 def test_a_queue_may_be_an_object_of_kombu():
-    assert job_of(entry(options={"queue": Queue("bills")})).target.queue == "bills"
+    job = job_of(entry(options={"queue": Queue("bills")}))
+    assert job.target == Celery("shop.tick", queue="bills", wait=False)
 
 
 @pytest.mark.parametrize("expires", [60, 60.0, timedelta(minutes=1)])
