@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 
 import pytest
 import redis as driver
@@ -199,13 +200,13 @@ async def test_a_payload_that_is_no_argument_is_refused_for_good(broker):
     sender, job = AppSender(app), job_of(BeatEntry(name="a", task="shop.tick", schedule=5))
     outcome = await sender.run(claim_of(job, payload="text"))
     assert (outcome.kind, outcome.retry) == (OutcomeKind.FAILED, False)
-    assert "the payload of a Celery task is an object or a list" in outcome.error
+    assert "the payload of a Celery task is an object or a list" in (outcome.error or "")
     await sender.close()
     app.close()
 
 
 def claim_of(job, **values):
-    made = {"kind": Kind.FIRE, "attempt": 1, "charged": 1, "lost": 0, "returned": 0}
+    made: dict[str, Any] = {"kind": Kind.FIRE, "attempt": 1, "charged": 1, "lost": 0, "returned": 0}
     made |= {"fire_time": 0, "run_at": 0, "payload": None, "deadline": 0, "worker": "w"}
     return Claim(id="e", job=job, claim_id="c", **(made | values))
 
