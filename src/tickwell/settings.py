@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from ipaddress import ip_network
 from math import inf
 from typing import Any
+from urllib.parse import urlsplit
 
 from tickwell.domain.seconds import Seconds, SecondsField, default, read_seconds
 from tickwell.domain.task_rules import DEFAULT_RULES, is_rule
@@ -236,14 +237,24 @@ def _check_ranges(settings: Settings) -> None:
 def _check_engine(settings: Settings) -> None:
     if settings.engine not in _ENGINES:
         raise InvalidSetting(
-            f"{settings.engine[:100]!r} is no engine", field="engine", hint='Use "celery"'
+            f"unknown engine {settings.engine[:100]!r}; expected one of tickwell, celery",
+            field="engine",
         )
     scheme = settings.broker.partition("://")[0]
     if settings.broker and scheme not in _BROKERS:
         # The rest may hold a password.
         raise InvalidSetting(
-            f"{scheme[:20]!r} begins no URL of a broker", field="broker", hint=_BROKER
+            f"unsupported broker scheme {scheme[:20]!r}", field="broker", hint=_BROKER
         )
+    try:
+        _ = urlsplit(settings.broker).port
+    except ValueError:
+        # Its own words quote what stands before the host: a part of the password.
+        raise InvalidSetting(
+            "the host and port cannot be read",
+            field="broker",
+            hint="Percent-encode /, ?, # and @ in the password, as in redis://:a%2Fb@host",
+        ) from None
     if settings.engine == "celery" and not settings.broker:
         raise InvalidSetting(
             "Celery needs a broker, and none is named",

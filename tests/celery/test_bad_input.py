@@ -26,9 +26,10 @@ def celery(*arguments, **environment):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"engine": "rq"}, "engine: 'rq' is no engine"),
+        ({"engine": "rq"}, "engine: unknown engine 'rq'; expected one of tickwell, celery"),
         ({"engine": "celery"}, "broker: Celery needs a broker, and none is named"),
-        ({"broker": "sqs://me:secret@host"}, "broker: 'sqs' begins no URL of a broker"),
+        ({"broker": "redis://:pa/ss@host"}, "broker: the host and port cannot be read"),
+        ({"broker": "sqs://me:secret@host"}, "broker: unsupported broker scheme 'sqs'"),
     ],
 )
 def test_settings_that_do_not_fit(settings, words):

@@ -7,6 +7,7 @@ import pytest
 from tests.processes.jobs import RUN_ALL, job, once
 from tests.processes.site import STEADY
 from tickwell.clock import wall_millis
+from tickwell.settings import Settings
 
 FIRES = 10_000
 
@@ -28,4 +29,5 @@ def test_each_fire_is_run_once_and_every_process_helps(site, processes, count):
     assert len(history.rows) == len(history.calls) == FIRES
     shares = Counter(call.process for call in history.calls)
     assert len(shares) == count
-    assert min(shares.values()) >= FIRES // 10, shares
+    # More than once its slots: how the cores are shared among the processes is not ours to say.
+    assert min(shares.values()) > Settings().slots, shares

@@ -1,7 +1,6 @@
 """Engines that break a promise."""
 
 from dataclasses import replace
-from itertools import count
 
 from tickwell.domain import change as changes
 from tickwell.domain import outcome as outcomes
@@ -262,14 +261,15 @@ def task_sent_again(patches):
 
 
 def jobs_per_beat(patches):
-    """Every Celery beat has jobs of its own instead of the app's."""
+    """Every Celery beat has a store of its own instead of the app's."""
     # Here: Celery takes a while to import, and no other variant needs it.
     from tickwell.celery import beat
 
-    sound, beats = beat.make_engine, count()
+    sound = beat.make_engine
 
     def make_engine(app, entries):
-        number = next(beats)
-        return sound(app, {f"{name} of beat {number}": entries[name] for name in entries})
+        engine = sound(app, entries)
+        engine.move_to("memory://")
+        return engine
 
     patches.setattr(beat, "make_engine", make_engine)

@@ -92,7 +92,7 @@ class CeleryBroker:
         return *known, KombuError, KombuOperationalError, OSError
 
     def _connect(self) -> Connection:
-        options = _AMQP if self.url.startswith("amqp") else _REDIS
+        options = _REDIS if self.url.startswith("redis") else _AMQP
         connection = Connection(
             self.url, connect_timeout=PATIENCE, heartbeat=0, transport_options=options
         )

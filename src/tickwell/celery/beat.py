@@ -65,14 +65,15 @@ class TickwellScheduler(BeatScheduler):  # type: ignore[misc]  # Celery has no t
     @property
     def info(self) -> str:
         """A line of beat's banner."""
-        return "    . tickwell -> one record and one message per fire time"
+        return "    . tickwell -> exactly one record per fire time"
 
 
 def make_engine(app: Celery, entries: Mapping[str, Any]) -> Scheduler:
     """A scheduler on the store that the app names, which declares its entries as jobs."""
     found = configure()
     store = app.conf.get("tickwell_store") or found.settings.store
-    settings = replace(found.settings, store=store, queues=(QUEUE,))
+    # Beat sends its tasks itself, also where `tickwell serve` leaves executions to Celery.
+    settings = replace(found.settings, store=store, queues=(QUEUE,), engine="tickwell")
     with found.blaming():
         scheduler = Scheduler(store, app=f"celery-beat {app.main or 'app'}", settings=settings)
     scheduler.executor = AppSender(app)

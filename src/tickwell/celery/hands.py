@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +16,6 @@ from celery import signals
 from tickwell.brokers.celery import PREFIX
 from tickwell.engine.hinted import Hints
 from tickwell.engine.loop import backoff
-from tickwell.errors import TickwellError
 from tickwell.scheduler import Scheduler
 from tickwell.wiring import have_for_ourselves, loop_factory
 
@@ -39,6 +39,8 @@ class Hands:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
         self._ready = threading.Event()
+        #: This process works for our app, and not for another that the same module has.
+        self._is_ours = False
 
     def connect(self, app: Celery) -> None:
         """Start and stop with the processes of this app's workers."""
@@ -65,7 +67,8 @@ class Hands:
 
     def _on_worker(self, sender: Any, **_: Any) -> None:
         """In the main process, before it forks."""
-        if sender.app is not self._app:
+        self._is_ours = sender.app is self._app
+        if not self._is_ours:
             return
         pool = _name_of(sender.pool_cls)
         if pool in REFUSED:
@@ -79,17 +82,25 @@ class Hands:
             if name.startswith(PREFIX)
         )
         self.hints.name = sender.hostname
-        if pool == "threads" and isinstance(sender.concurrency, int):
-            self.hints.capacity = sender.concurrency
-        if queues:
-            settings = replace(self.scheduler.settings, queues=queues)
-            self.scheduler.settings = settings
-            self.scheduler.move_to(settings.store)
+        if pool == "threads":
+            # Where Celery is to choose, the number is not known yet: it takes that of the cores.
+            chosen = isinstance(sender.concurrency, int)
+            self.hints.capacity = sender.concurrency if chosen else os.cpu_count() or 1
+        settings = self.scheduler.settings
+        self.scheduler.settings = replace(
+            settings,
+            queues=queues or settings.queues,
+            slots=max(settings.slots, self.hints.capacity),
+            threads=max(settings.threads, self.hints.capacity),
+        )
+        self.scheduler.move_to(settings.store)
         if pool == "threads":  # no process of its own will start it
             self._start()
 
     def _on_process(self, sender: Any, **_: Any) -> None:
         """In a process of the pool; Celery gives it four seconds."""
+        if not self._is_ours:
+            return
         if sender:
             self.hints.name = sender
         self._start()
@@ -126,14 +137,15 @@ class Hands:
 
     async def _start_engine(self, stopping: asyncio.Event) -> None:
         """Until the store answers: messages wait, and are not acknowledged."""
-        failures = 0
+        failures, said = 0, ""
         while not stopping.is_set():
             try:
                 await self.scheduler.start({"worker"})
-            except TickwellError as error:
+            except Exception as error:  # noqa: BLE001 - without an engine all messages would wait
                 failures += 1
-                if failures == 1:
-                    logger.warning("the engine cannot start, and is tried again: %s", error)
+                if str(error) != said:
+                    said = str(error)
+                    logger.warning("engine start failed; retrying: %s", error)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(backoff(failures, "engine")):
                         await stopping.wait()

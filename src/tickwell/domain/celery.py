@@ -78,7 +78,7 @@ class Celery:
                 )
         if bool(self.exchange) != bool(self.routing_key):
             raise InvalidJob(
-                "exchange and routing_key are given together",
+                "exchange and routing_key must be set together",
                 field="target.celery.routing_key" if self.exchange else "target.celery.exchange",
                 hint="Or name a queue alone",
             )

@@ -9,6 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
+from os import getpid
+from socket import gethostname
 
 from tickwell.clock import Clock
 from tickwell.domain.share import PROJECT_PLACE
@@ -32,7 +35,7 @@ LOOK = 1.0
 LEASE = 5.0
 #: Seconds between two steps while hints are under way.
 BUSY = 0.02
-KIND, KEY = "dispatcher", "lease"
+KIND = "dispatcher"
 
 
 @dataclass(slots=True)
@@ -85,7 +88,9 @@ class Dispatcher:
         self.broker = broker
         self.wake: Callable[[], None] = lambda: None
         self.queues = OpenQueues(store, clock, settings.queues)
-        self.process = own_process()
+        #: Planners of other queues have a lease of their own.
+        self._key = sha256("\n".join(sorted(settings.queues)).encode()).hexdigest()[:32]
+        self.process = own_process() or f"{gethostname()} {getpid()}"
         self._lines = {queue: _Line() for queue in settings.queues}
         self._abilities: frozenset[str] = frozenset()
         self._looked_at = self._leads_until = self._busy_until = float("-inf")
@@ -151,13 +156,13 @@ class Dispatcher:
         if self.clock.monotonic() < self._leads_until:
             return True
         now, began = self.clock.now(), self.clock.monotonic()
-        held = await self.store.get_record(KIND, PROJECT_PLACE, KEY, now)
+        held = await self.store.get_record(KIND, PROJECT_PLACE, self._key, now)
         if held is not None and not self._is_ours_to_take(held.document["process"]):
             return False
         record = Record(
             kind=KIND,
             project=PROJECT_PLACE,
-            key=KEY,
+            key=self._key,
             document={"process": self.process},
             expires_at=now + int(LEASE * 1000),
         )

@@ -120,7 +120,7 @@ class StoreMachine(RuleBasedStateMachine):
                 abilities=data.draw(draws.abilities, label="abilities"),
             )
         )
-        claims = self.both("claim", self.requests[-1])
+        claims = self.runner.run(self.pair.claim(self.requests[-1]))
         self.claims += claims
         done = [claim for claim in claims if data.draw(st.booleans(), label="done")]
         self.finish([(claim, data.draw(draws.outcomes, label="outcome")) for claim in done])

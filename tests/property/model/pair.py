@@ -1,7 +1,7 @@
 """Two stores that must not differ: the one that specifies, and the one under test."""
 
 from collections import Counter
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 
 from tickwell.domain.job import JobState
 from tickwell.errors import TickwellError
@@ -45,6 +45,16 @@ class Pair:
         if answer != expected:  # in another order, or wrong: looked at field by field
             assert _plain(answer, order) == _plain(expected, order), method
         return expected
+
+    async def claim(self, request):
+        """Claim from both; what they hand over was claimable before."""
+        self.calls["claimable"] += 1
+        stores, look = (self.reference, self.store), replace(request, limit=1000)
+        seen = [{one.id for one in await each.claimable(look)} for each in stores]
+        claims = await self.call("claim", request)
+        claimed = {claim.id for claim in claims}
+        assert all(claimed <= ids for ids in seen)
+        return claims
 
     async def pages(self, method, where, limit):
         """The same items on the same pages; what a cursor looks like is each store's own affair."""

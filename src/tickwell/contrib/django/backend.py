@@ -101,7 +101,7 @@ class TickwellBackend(BaseTaskBackend):  # type: ignore[misc]
         for name in set(self.options) - set(POLICIES):
             yield checks.Error(
                 f"TASKS[{self.alias!r}]['OPTIONS'] has the unknown option {name!r}",
-                hint=f"Known are {', '.join(POLICIES)}.",
+                hint=f"Expected one of {', '.join(POLICIES)}.",
                 id="tickwell.E002",
             )
 

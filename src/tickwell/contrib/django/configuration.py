@@ -43,7 +43,7 @@ def read_configuration() -> Configuration:
     """What the project's settings say; `ImproperlyConfigured` where they cannot be used."""
     given = getattr(django_settings, "TICKWELL", {})
     if not isinstance(given, Mapping):
-        raise ImproperlyConfigured('TICKWELL is no dict; write TICKWELL = {"APP": "shop"}')
+        raise ImproperlyConfigured('TICKWELL must be a dict; write TICKWELL = {"APP": "shop"}')
     found = {str(key).lower(): value for key, value in given.items()}
     for key in given:
         _require_known(str(key))
@@ -76,7 +76,7 @@ def _require_known(key: str) -> None:
     known = [each.upper() for each in (*OWN, *_SETTINGS)]
     if key.upper() not in known:
         near = get_close_matches(key.upper(), known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+        hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
         raise ImproperlyConfigured(f"TICKWELL has the unknown key {key!r}; {hint}")
 
 
@@ -101,7 +101,7 @@ def _alias(value: Any) -> str | None:
     if value is not None and value not in connections.settings:
         known = ", ".join(connections.settings)
         raise ImproperlyConfigured(
-            f"TICKWELL['DATABASE'] is {value!r}, which DATABASES has not; known are {known}"
+            f"TICKWELL['DATABASE'] is {value!r}, which is not in DATABASES; expected one of {known}"
         )
     alias: str | None = value
     return alias

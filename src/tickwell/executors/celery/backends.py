@@ -13,7 +13,7 @@ import kombu
 from celery import Celery as App
 from celery.backends.redis import RedisBackend
 from celery.backends.rpc import RPCBackend
-from kombu.exceptions import DecodeError
+from kombu.exceptions import DecodeError, KombuError
 
 from tickwell.executors.celery.task_state import UNREADABLE, TaskState
 
@@ -91,7 +91,7 @@ class Keys:
         try:
             meta = self._backend.decode(value)
             return TaskState(meta["status"], meta.get("result"), meta.get("traceback"))
-        except (DecodeError, ValueError, TypeError, KeyError) as error:
+        except (KombuError, ValueError, TypeError, KeyError) as error:
             return TaskState(UNREADABLE, type(error).__name__)
 
     def close(self) -> None:
@@ -183,7 +183,7 @@ class Replies:
         try:
             meta = message.payload
             state = TaskState(meta["status"], meta.get("result"), meta.get("traceback"))
-        except (DecodeError, ValueError, TypeError, KeyError) as error:
+        except (KombuError, ValueError, TypeError, KeyError) as error:
             state = TaskState(UNREADABLE, type(error).__name__)
         self._states[task_id] = state
         # The last one goes with its queue, or back into it for the attempt that follows a lost one.

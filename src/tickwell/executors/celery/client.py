@@ -89,7 +89,10 @@ class Client:
 
     def revoke(self, task_id: str, *, terminate: bool) -> None:
         """Ask all Celery workers to drop the task, or to stop it."""
-        self._app.control.revoke(task_id, terminate=terminate)
+        # Over a connection of its own: one from the pool would wait, with the pool's, for another.
+        with self._app.connection_for_write() as connection:
+            connection.ensure_connection(max_retries=1, interval_start=0, timeout=CONNECT)
+            self._app.control.revoke(task_id, terminate=terminate, connection=connection)
 
     def close(self) -> None:
         """Hang up."""
@@ -162,6 +165,7 @@ def _app(broker: str, backend: str) -> App:
         redis_retry_on_timeout=False,
         result_backend_always_retry=False,
     )
+    app.control.mailbox.producer_pool = None  # `revoke` brings its connection
     return app
 
 

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 #: Milliseconds after which an attempt comes again whose store could not be asked.
 RETURN_AFTER = 1_000
+#: Seconds for the connections to close.
+GOODBYE = 5.0
 #: Outcomes that stop the task; a worker that drains or was declared lost leaves it alone.
 _STOPS = frozenset({OutcomeKind.TIMED_OUT, OutcomeKind.CANCELLED})
 
@@ -87,7 +89,7 @@ class CeleryExecutor:
         except Unusable as error:
             return _not_here(str(error))
         except StoreError as error:
-            said = f"whether the task was sent: {error}"
+            said = f"could not check whether the task was already sent: {error}"
             return Outcome(kind=OutcomeKind.SNOOZED, delay=RETURN_AFTER, error=said)
         finally:
             self._marks.drop(claim)
@@ -122,7 +124,8 @@ class CeleryExecutor:
         client, self._client = self._client, None
         if client is not None:
             with suppress(Exception):  # nothing is lost with a connection
-                await self._in_thread(client.close)
+                async with asyncio.timeout(GOODBYE):  # all threads may wait for a broker
+                    await self._in_thread(client.close)
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
 

@@ -29,12 +29,12 @@ class Configuration(SimpleTestCase):
 
     def test_what_is_wrong_is_named(self):
         for given, text in (
-            ("memory://", "TICKWELL is no dict"),
+            ("memory://", "TICKWELL must be a dict"),
             ({"QEUES": ["a"]}, "unknown key 'QEUES'; did you mean QUEUES?"),
-            ({"ZZZZ": 1}, "known are DATABASE, APP"),
+            ({"ZZZZ": 1}, "expected one of DATABASE, APP"),
             ({"THREADS": "many"}, r"TICKWELL\['THREADS'\].*is not a whole number"),
             ({"THREADS": 0}, "TICKWELL: threads: 1 or more is needed"),
-            ({"DATABASE": "other"}, "which DATABASES has not; known are default"),
+            ({"DATABASE": "other"}, "which is not in DATABASES; expected one of default"),
             ({"APP": 7}, r"TICKWELL\['APP'\] is 7; give a name"),
             ({"MODULES": "jobs"}, r"TICKWELL\['MODULES'\] is 'jobs'; give names"),
             ({"TTL": 30}, r"TICKWELL\['TTL'\]"),
