@@ -81,6 +81,8 @@ class Hands:
             for name in sender.app.amqp.queues.consume_from
             if name.startswith(PREFIX)
         )
+        if str(sender.app.conf.broker_url).startswith("redis"):
+            _leave_unacknowledged()
         self.hints.name = sender.hostname
         if pool == "threads":
             # Where Celery is to choose, the number is not known yet: it takes that of the cores.
@@ -153,6 +155,17 @@ class Hands:
                 if failures:
                     logger.warning("the engine has started after %d failures", failures)
                 return
+
+
+def _leave_unacknowledged() -> None:
+    """Do not put hints back that are not acknowledged: the dispatcher sends others.
+
+    With the broker away kombu 5.7 fails at it (it asks a connection that it has closed), and the
+    worker ends.
+    """
+    from kombu.transport.redis import Channel
+
+    Channel.do_restore = False
 
 
 def _name_of(pool: Any) -> str:
