@@ -47,6 +47,21 @@ def test_ten_thousand_at_one_instant(place):
     assert len(history.rows) == len(history.calls) == FIRES
 
 
+def test_nothing_is_lost_with_the_broker(place):
+    """Killed under load, and later flushed."""
+    site, server, crew = place
+    planner = crew.planner()
+    crew.worker().wait_until_ready()
+    add_load(site, 5)
+    site.wait_for_calls(20)
+    server.kill()
+    planner.wait_for("StepFailed", service="dispatcher")
+    server.run()
+    planner.wait_for("StepRecovered", service="dispatcher")
+    site.wait_until_quiet()
+    site.judge()
+
+
 def test_nothing_is_lost_whatever_is_killed(place):
     """The broker, processes of the pool, workers and the planner, in turn, under load."""
     site, server, crew = place

@@ -9,7 +9,6 @@ from tests.celery.crew import crew_on
 from tests.processes.child import family, is_alive, until
 from tests.processes.jobs import RUN_ALL, every, job, once
 from tests.servers import rabbitmq
-from tests.servers.redis_keys import client
 from tickwell.clock import wall_millis
 from tickwell.domain.policy import Retry
 from tickwell.services.notes import read_output, read_progress
@@ -83,22 +82,6 @@ def test_a_message_is_only_a_hint(site, crew):
     assert len(site.judge().calls) == 2
     assert "celery" not in site.execution("held").worker
     assert site.execution("held").worker.startswith("w0@")
-
-
-def test_nothing_is_lost_with_the_broker(site, crew, broker):
-    """Killed under load, and later flushed."""
-    planner = crew.planner()
-    crew.worker().wait_until_ready()
-    add_load(site, 5)
-    site.wait_for_calls(20)
-    broker.kill()
-    planner.wait_for("StepFailed", service="dispatcher")
-    broker.run()
-    planner.wait_for("StepRecovered", service="dispatcher")
-    with client(broker) as keys:
-        keys.flushall()
-    site.wait_until_quiet()
-    site.judge()
 
 
 def test_a_killed_process_of_the_pool_costs_one_attempt(site, crew):
