@@ -51,6 +51,9 @@ def make_app(scheduler: Scheduler) -> Celery:
         task_default_queue=PREFIX + settings.queues[0],
         worker_prefetch_multiplier=1,
         broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        # After a lost connection: messages are hints, and what runs holds its claim.
+        worker_enable_prefetch_count_reduction=False,
         # What a handler prints is kept with its attempt.
         worker_redirect_stdouts=False,
     )
