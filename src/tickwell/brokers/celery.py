@@ -101,7 +101,7 @@ class CeleryBroker:
         return connection
 
     def _depth(self, channel: Channel, name: str) -> int:
-        """Declared by whoever comes first: RabbitMQ drops what is sent to an unknown queue."""
+        """Declare the queue on first use: RabbitMQ drops what is sent to an unknown queue."""
         queue = self.app.amqp.queues[name](channel)
         if name not in self._declared:
             queue.declare()

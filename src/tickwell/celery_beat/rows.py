@@ -1,4 +1,4 @@
-"""Rows of tables in somebody else's database: SQLite, PostgreSQL or MySQL, by its URL."""
+"""Rows of tables in another application's database: SQLite, PostgreSQL or MySQL, by its URL."""
 
 from __future__ import annotations
 

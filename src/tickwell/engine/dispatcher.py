@@ -25,7 +25,7 @@ from tickwell.settings import Settings
 #: Hints that wait in one queue of the broker at most: the workers' supply for a second or so. What
 #: has a better rank than they have waits for as long.
 WINDOW = 1000
-#: Milliseconds that a hint is sent ahead of the instant. Whoever gets it holds a slot until then.
+#: Milliseconds that a hint is sent ahead of the instant. The worker holds a slot until then.
 AHEAD = 100
 #: Seconds until a hint that left the broker without a claim is sent again; doubled each time.
 AGAIN, LONGEST = 1.0, 30.0
@@ -144,7 +144,7 @@ class Dispatcher:
             raise
 
     async def _look_at_workers(self) -> None:
-        """What nobody can run is not hinted at: it would come back for ever."""
+        """What no live worker can run gets no hint: it would come back for ever."""
         if self.clock.monotonic() - self._looked_at < LOOK:
             return
         workers = [one.worker for one in await self.store.list_workers() if not one.lost]
