@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from tests.faults.history import Call, History, Range, Row, Try
 from tests.processes import journal
-from tickwell.domain.execution import ENDED, LIVE, Execution, Kind
+from tickwell.domain.execution import ENDED, LIVE, Execution, Kind, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
 
@@ -79,14 +79,21 @@ async def is_quiet(store: Store, expected: int) -> bool:
 
 
 async def _row(store: Store, execution: Execution, names: dict[str, str]) -> Row:
+    return Row(
+        id=execution.id,
+        job=names.get(execution.job_id, execution.job_id),
+        fire_time=execution.fire_time,
+        state=str(execution.state),
+        attempt=execution.attempt,
+        tries=await _tries(store, execution),
+        requested=execution.kind is Kind.REQUEST,
+    )
+
+
+async def _tries(store: Store, execution: Execution) -> tuple[Try, ...]:
+    if execution.state is State.SUCCEEDED and execution.attempt == 1:
+        # Half of the time that it takes to judge a burst of 10,000 went into asking for these.
+        return (Try(1, "succeeded"),)
     whole = await store.get_execution(execution.project, execution.id)
     assert whole is not None
-    return Row(
-        id=whole.id,
-        job=names.get(whole.job_id, whole.job_id),
-        fire_time=whole.fire_time,
-        state=str(whole.state),
-        attempt=whole.attempt,
-        tries=tuple(Try(each.number, str(each.outcome)) for each in whole.attempts),
-        requested=whole.kind is Kind.REQUEST,
-    )
+    return tuple(Try(each.number, str(each.outcome)) for each in whole.attempts)

@@ -1,24 +1,32 @@
 """A deliberately broken Tickwell, and what must catch it."""
 
 import asyncio
+import multiprocessing
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests.faults.postgres.statements import cut_everywhere
+from tests.servers.private import stop_all
 from tests.simulation.seeds import ALONE, SWARM, system_of
 from tests.variants.contract import keeps_contract
 from tickwell.testing.simulation import Fault, Scenario, scenario_of, simulate
 
 ROOT = Path(__file__).parent.parent.parent
 REPORT = Path(__file__).parent / "REPORT.md"
+
+#: How a process ends whose test failed; 1 is how Python ends one whose code does not work.
+CAUGHT = 101
+OPTIONS = ["-q", "-x", "-p", "tests.variants.plugin", "-p", "no:cacheprovider", "-p", "no:xdist"]
+# Assertions of modules that were imported before pytest began are shown without their values.
+OPTIONS += ["--timeout=20", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 
 _SINGLE = "simulation/test_single_faults.py::test_every_promise_is_kept_under"
 _SWARM = "simulation/test_swarm.py::test_every_promise_is_kept"
@@ -72,12 +80,35 @@ class Tested:
     test: str
 
     def hunt(self, variant: "Variant") -> str | None:
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.variants.plugin"]
-        command += ["-x", "-p", "no:cacheprovider", "--timeout=20", f"tests/{self.test}"]
-        environment = os.environ | {"VARIANT": variant.name, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
-        # 1: tests ran and some failed; any other code means that nothing was tried.
-        return self.test if done.returncode == 1 else None
+        process = _forks().Process(target=run_broken, args=(variant.name, self.test))
+        process.start()
+        process.join()
+        # Any other code means that it passed, or that nothing was tried.
+        return self.test if process.exitcode == CAUGHT else None
+
+
+@cache
+def _forks() -> ForkServerContext:
+    """Starts processes that have everything imported: that took most of the time of a hunt."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.variants.plugin", "pytest_asyncio", "hypothesis"])
+    return context
+
+
+def run_broken(variant: str, test: str) -> None:
+    """Run a test on broken code, in silence, and end the process with the verdict of pytest."""
+    silence = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(silence, stream)
+    os.chdir(ROOT)
+    # Of the session that started this process: another test would be taken for one of its own.
+    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        del os.environ[name]
+    # For the processes that the test starts.
+    os.environ |= {"VARIANT": variant, "PYTHONPATH": str(ROOT)}
+    code = pytest.main([*OPTIONS, f"tests/{test}"])
+    stop_all()
+    os._exit(CAUGHT if code is pytest.ExitCode.TESTS_FAILED else 0)
 
 
 @dataclass(frozen=True, kw_only=True)

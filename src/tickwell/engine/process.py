@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -15,13 +16,17 @@ def own_process() -> str:
 
     The boot, the namespace that ids count in, its id, and when it began: ids are used again.
     """
-    pid = os.getpid()
+    return _identity(os.getpid(), _PROC)
+
+
+@lru_cache(maxsize=1)  # a process that was forked has another id
+def _identity(pid: int, proc: Path) -> str:
     try:
         # In a container that was given its host's /proc ids mean other processes.
-        if (_PROC / "self").readlink().name != str(pid):
+        if (proc / "self").readlink().name != str(pid):
             return ""
-        boot = (_PROC / "sys/kernel/random/boot_id").read_text("ascii").strip()
-        namespace = (_PROC / "self/ns/pid").readlink()
+        boot = (proc / "sys/kernel/random/boot_id").read_text("ascii").strip()
+        namespace = (proc / "self/ns/pid").readlink()
         return f"{boot} {namespace} {pid} {_began(pid)}"
     except (OSError, ValueError, IndexError):  # not Linux, or nothing that we may read
         return ""
@@ -30,7 +35,7 @@ def own_process() -> str:
 def is_gone(process: str) -> bool:
     """Whether it ran on this machine and runs no more; never where there is a doubt."""
     mine = own_process()
-    if not process or not mine or process.split()[:2] != mine.split()[:2]:
+    if not process or not mine or process == mine or process.split()[:2] != mine.split()[:2]:
         return False
     pid, began = (int(word) for word in process.split()[2:])
     try:

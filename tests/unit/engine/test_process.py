@@ -37,8 +37,8 @@ def test_one_that_was_killed_is_gone_before_its_parent_asks_how_it_ended():
 
 
 def test_one_whose_first_thread_alone_has_ended_is_there(monkeypatch):
-    name = own_process()
-    began = int(name.split()[3])
+    boot, namespace, _, _ = own_process().split()
+    name, began = f"{boot} {namespace} {os.getppid()} 42", 42
     monkeypatch.setattr(process, "_stat", lambda pid: ("Z", 2, began))
     assert not is_gone(name)
     monkeypatch.setattr(process, "_stat", lambda pid: ("Z", 1, began))
