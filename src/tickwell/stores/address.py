@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
+from tickwell.domain.store_url import split_store_url
 from tickwell.errors import InvalidSetting
 
 PORTS = range(1, 65536)
@@ -19,7 +20,7 @@ def split(
 ) -> SplitResult:
     """Its parts, unless a password cuts it short: then parts of that would be taken for others."""
     try:
-        parts = urlsplit(url)
+        parts = split_store_url(url)
     except ValueError:  # a bracket, which begins an address of IPv6
         raise invalid(UNESCAPED) from None
     if "@" in f"{parts.path}{parts.query}{parts.fragment}":

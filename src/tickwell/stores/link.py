@@ -11,7 +11,9 @@ import ssl
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
+
+from tickwell.domain.store_url import split_store_url
 
 #: Where systems keep the authorities that they trust in one file, if OpenSSL does not say.
 _AUTHORITIES = (
@@ -51,7 +53,7 @@ def system_authorities() -> str | None:
 
 def weakness(url: str) -> str | None:
     """What others on the network could do to the link that a URL asks for; None: nothing."""
-    parts = urlsplit(url)
+    parts = split_store_url(url)
     options = {name.lower(): value for name, value in parse_qsl(parts.query)}
     hosts = hosts_of(parts.netloc)
     if parts.scheme in {"postgresql", "postgres"}:

@@ -233,7 +233,8 @@ async def test_a_receiver_that_offers_only_dhe_is_refused(executor, receive, aut
 async def test_every_usual_curve_is_taken(executor, receive, authority, version, curve):
     context = server_context(authority.issue_cert(HOST))
     context.maximum_version = version
-    context.set_ecdh_curve(curve)
+    if curve != "X25519":  # the first choice of OpenSSL, which Python 3.11.2 cannot name
+        context.set_ecdh_curve(curve)
     assert (await attempt(executor, await receive(ssl=context))).kind == "succeeded"
 
 

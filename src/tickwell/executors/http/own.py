@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from tickwell.domain.store_url import split_store_url
 from tickwell.executors.http.address import Address, read_address
 from tickwell.executors.http.resolver import Resolver
 from tickwell.settings import Settings
@@ -40,13 +41,12 @@ def _store_places(url: str) -> Iterable[Place]:
     scheme = url.partition("://")[0]
     if scheme not in _STORE_PORTS:  # as mongodb+srv, which names a domain and no host
         return
-    parts = urlsplit(url)
+    parts = split_store_url(url)
     hosts, ports = parts.netloc.rpartition("@")[2], ""
     if scheme in _POSTGRES:
         given = dict(parse_qsl(parts.query))
         hosts = hosts or given.get("host") or os.environ.get("PGHOST", "")
         ports = given.get("port") or os.environ.get("PGPORT", "")
-    # Several hosts are named with commas, which urlsplit takes for one.
     names, behind = hosts.split(","), ports.split(",")
     behind = behind if len(behind) == len(names) else behind[:1] * len(names)
     for name, port in zip(names, behind, strict=True):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlunsplit
 
+from tickwell.domain.store_url import split_store_url
 from tickwell.errors import StoreRefused
 from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import NO_RIGHT, codes_of, edge
@@ -63,7 +64,7 @@ class MongoPlace(DocumentPlace):
 
 def _with_database(url: str, name: str) -> str:
     """The URL with another database; who logs in is known where the old one says."""
-    parts = urlsplit(url)
+    parts = split_store_url(url)
     given = {key.lower() for key, _ in parse_qsl(parts.query, keep_blank_values=True)}
     moved = urlunsplit(parts._replace(path=f"/{name}"))
     if "@" not in parts.netloc or "authsource" in given or "authmechanism" in given:

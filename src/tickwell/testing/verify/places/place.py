@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlunsplit
 
 from tickwell.domain.job import Job
+from tickwell.domain.store_url import split_store_url
 
 #: Makes a definition readable again.
 Mend = Callable[[], Awaitable[None]]
@@ -55,6 +56,6 @@ class DocumentPlace(Place):
 
 def with_option(url: str, name: str, value: str) -> str:
     """The URL with one option set."""
-    parts = urlsplit(url)
+    parts = split_store_url(url)
     options = [each for each in parse_qsl(parts.query, keep_blank_values=True) if each[0] != name]
     return urlunsplit(parts._replace(query=urlencode([*options, (name, value)])))
