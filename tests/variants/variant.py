@@ -109,7 +109,7 @@ def run_broken(variant: str, test: str) -> None:
         del os.environ[name]
     # For the processes that the test starts.
     os.environ |= {"VARIANT": variant, "PYTHONPATH": str(ROOT)}
-    # A test that hangs has caught it. No exception tells: a loop hands it to whichever task it hits.
+    # A test that hangs has caught it. By no exception: a loop gives it to whichever task it hits.
     Timer(HANGS, os._exit, [CAUGHT]).start()
     code = pytest.main([*OPTIONS, f"tests/{test}"])
     stop_all()
