@@ -1,4 +1,4 @@
-"""How much SQLite does for a call: as much with a million jobs as with a thousand."""
+"""How much SQLite does for a call: as much with 100,000 jobs as with 1,000."""
 
 import sqlite3
 from collections.abc import Callable, Coroutine
@@ -16,7 +16,7 @@ LIMIT = 100
 HORIZON = 2_000
 #: Instructions of SQLite's machine between two looks.
 GRAIN = 50
-FEW, MANY = 1_000, 1_000_000
+FEW, MANY = 1_000, 100_000
 
 JOBS = """
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :jobs)
@@ -157,10 +157,14 @@ async def measure(path, jobs):
     return done
 
 
-async def test_a_million_jobs_cost_no_more_than_a_thousand(tmp_path):
+async def test_many_jobs_cost_no_more_than_a_few(tmp_path):
+    await compare(tmp_path, MANY)
+
+
+async def compare(tmp_path, count):
     few = await measure(tmp_path / "few.db", FEW)
-    many = await measure(tmp_path / "many.db", MANY)
+    many = await measure(tmp_path / "many.db", count)
     assert few["fire_due"] > 10
     assert few["claim"] > 10
-    # A deeper tree takes a few steps more for each row; a scan would take a thousand times more.
+    # A deeper tree takes a few steps more for each row; a scan would take a hundred times more.
     assert {name: steps for name, steps in many.items() if steps > 2 * few[name] + 5} == {}

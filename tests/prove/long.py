@@ -10,7 +10,11 @@ from tests.prove.verdict import Verdict
 
 LONG = {
     "celery": "tests/celery/long_engine.py",
+    "burst-sqlite": "tests/faults/long_burst.py",
     "burst-postgresql": "tests/faults/postgres/long_burst.py",
+    "burst-mysql": "tests/faults/mysql/long_burst.py",
+    "burst-mongodb": "tests/faults/mongo/long_burst.py",
+    "burst-redis": "tests/faults/redis/long_burst.py",
     # Needs Python 3.12 or newer, and a registry to install Django 6 from.
     "django": "tests/contrib/django/long_django_6.py",
     "fuzz": "tests/api/long_fuzz.py",
@@ -24,6 +28,7 @@ LONG = {
     "plans-postgresql": "tests/plans/long_postgres.py",
     "kill-sweep-mongodb": "tests/faults/mongo/long_kill_sweep.py",
     "simulation": "tests/simulation/long_swarm.py",
+    "plans-sqlite": "tests/plans/long_sqlite.py",
     "servers-mongodb": "tests/faults/mongo/long_servers.py",
     "verify": "tests/testing/long_verify.py",
 }

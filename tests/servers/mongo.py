@@ -21,6 +21,8 @@ from tests.servers.private import at_end, free_port, is_up
 ADVICE = "mongod is not installed; ./run setup brings it along"
 SMALL = ["--nounixsocket", "--oplogSize", "64"]
 TTL = ["--setParameter", "ttlMonitorSleepSecs=1"]
+# It writes down its own state every second, which nobody reads here.
+UNRECORDED = ["--setParameter", "diagnosticDataCollectionEnabled=false"]
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Server:
     def start(self):
         command = [binary(), "--port", str(self.port), "--bind_ip", "127.0.0.1"]
         command += ["--dbpath", str(self.folder), "--wiredTigerCacheSizeGB", str(self.gigabytes)]
-        command += [*SMALL, *TTL, *self.options]
+        command += [*SMALL, *TTL, *UNRECORDED, *self.options]
         with (self.folder / "log").open("ab") as output:
             self.process = subprocess.Popen([*_ties(), *command], stdout=output, stderr=output)
         self.wait()

@@ -13,7 +13,7 @@ CHOSEN = os.environ.get("SEED")
 SWARM = range(24)
 #: More of them, for `./run prove --only simulation`.
 LONG_SWARM = range(24, 400)
-ALONE = range(1000, 1003)
+ALONE, LONG_ALONE = range(1000, 1002), range(1002, 1020)
 #: These are in trouble for 40 s at most: twice the systems for half as much again.
 SHORT = range(20, 40)
 #: These are run twice.

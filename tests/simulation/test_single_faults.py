@@ -1,4 +1,4 @@
-"""One fault at a time, so that none hides another: three systems for each."""
+"""One fault at a time, so that none hides another: two systems for each."""
 
 import pytest
 

@@ -7,7 +7,7 @@ import asyncio
 
 import pytest
 
-from tests.servers import mariadb_tables, mongo, redis_keys
+from tests.servers import mariadb_tables, mongo, redis_keys, schemas
 from tests.testing.test_verify import TRIED, check_counts, results, verified
 from tickwell.domain.trigger import OnDemand
 from tickwell.testing.contract.builders import T0, a_request, minute
@@ -46,6 +46,16 @@ def left_on_mongo():
         return [name for name in client.list_database_names() if name.startswith("tickwell_verify")]
 
 
+def on_postgres():
+    schemas.empty_now("mine")
+    return schemas.url("mine")
+
+
+def left_on_postgres():
+    names = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'tickwell_verify%'"
+    return asyncio.run(schemas.run(names))
+
+
 async def fill(url):
     """Somebody's work: jobs at rest, due, and under way."""
     store = make_store(url)
@@ -70,7 +80,12 @@ async def look(url):
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("place", "left"),
-    [(on_redis, left_on_redis), (on_mysql, left_on_mysql), (on_mongo, left_on_mongo)],
+    [
+        (on_postgres, left_on_postgres),
+        (on_redis, left_on_redis),
+        (on_mysql, left_on_mysql),
+        (on_mongo, left_on_mongo),
+    ],
 )
 def test_a_server_that_is_used(place, left):
     url = place()

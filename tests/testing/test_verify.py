@@ -1,6 +1,5 @@
 """`tickwell store verify` finds good stores good and bad ones bad, and leaves nothing behind."""
 
-import asyncio
 import json
 import os
 import signal
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import schemas
 from tickwell.cli import store_verify
 from tickwell.errors import InvalidInput
 from tickwell.testing.verify import run as verification
@@ -95,20 +93,6 @@ def test_sqlite(tmp_path):
     assert verdict["promises"]["store"] == "SQLite"
     assert f"the file {tmp_path}/tickwell_verify_" in err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_postgresql():
-    verdict, err = verified(schemas.url("mine"))
-    check_counts(verdict)
-    assert results(verdict) == [(*each, "ok") for each in TRIED]
-    assert "secret" not in json.dumps(verdict) + err
-    left = asyncio.run(
-        schemas.run(
-            "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'tickwell_verify%'"
-            " OR nspname = 'mine'"
-        )
-    )
-    assert left == []
 
 
 def test_memory_is_held_to_the_contract_alone():

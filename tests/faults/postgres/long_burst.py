@@ -1,6 +1,6 @@
-"""The burst with four processes: every count is exact, and each of them gets a share."""
+"""The burst with four processes: every count is exact, and each of them runs some."""
 
-from tests.faults.test_burst import test_each_fire_is_run_once_and_every_process_helps as burst
+from tests.faults.test_burst import burst
 
 
 def test_four_processes_share_ten_thousand_fires(site, processes):
