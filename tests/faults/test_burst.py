@@ -22,7 +22,7 @@ def burst(site, processes, count, fires=FIRES):
     for process in started:
         process.wait_for("Started")
     now = wall_millis()
-    at = now + 8000
+    at = now + 2000 + fires * 6 // 10  # jobs are added meanwhile
     names = [f"job-{number}" for number in range(fires)]
     site.add(
         *(job(name, "count", once(at), now, misfire=RUN_ALL) for name in names),
