@@ -220,7 +220,7 @@ def make_engine(
         notifier=None if shared else store,
         turn=getattr(store, "notifier", None),
         # By the URL that was given: the store's name has no credentials.
-        open_pulse_store=None if shared else lambda: make_store(settings.store),
+        open_pulse_store=None if shared else lambda: _pulse_store(settings.store),
         extra=[*extra, relay] if "worker" in roles else extra,
         hints=hints,
     )
@@ -228,6 +228,13 @@ def make_engine(
     if "worker" in roles:
         relay.listen(events)
     return engine
+
+
+def _pulse_store(url: str) -> Store:
+    """A second handle on a store that is open: emptied since then, it is not set up again."""
+    store = make_store(url)
+    leave_missing(store)
+    return store
 
 
 def make_dispatcher(

@@ -12,6 +12,7 @@ from tickwell.executors.handlers import Handlers
 from tickwell.ports.records import JobFilter
 from tickwell.settings import Settings
 from tickwell.stores.redis import RedisStore
+from tickwell.stores.redis.client import Client
 from tickwell.testing.contract.builders import T0, a_request, a_worker
 from tickwell.wiring import leave_missing, make_engine, make_store
 
@@ -74,6 +75,26 @@ async def test_whoever_comes_to_look_begins_nothing(store, place, keys):
     leave_missing(looking)
     with pytest.raises(StoreRefused, match="nothing of Tickwell is in"):
         await looking.open()
+    assert keys.get(f"{{{PREFIX}}}:epoch") is None
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["pulse", "worker"])
+async def test_a_flush_while_a_process_opens_it_begins_nothing(
+    store, place, keys, monkeypatch, known
+):
+    late = make_store(place)
+    if not known:
+        await store.close()
+        leave_missing(late)
+    opens = Client.call
+
+    async def flushed_first(self, name, *arguments):
+        empty(PREFIX)
+        return await opens(self, name, *arguments)
+
+    monkeypatch.setattr(Client, "call", flushed_first)
+    with pytest.raises(StoreLost if known else StoreRefused):
+        await late.open()
     assert keys.get(f"{{{PREFIX}}}:epoch") is None
 
 

@@ -40,8 +40,8 @@ async def prepare(database: Database, *, makes: bool = True) -> None:
         raise SchemaTooNew(where, known, SCHEMA)
     if makes:
         await make_indexes(database)
-    noted = {"application": "tickwell", "schema": SCHEMA, "first_ended": FIRST_ENDED}
-    await database.meta.update_one({"_id": "tickwell"}, {"$setOnInsert": noted}, upsert=True)
+        noted = {"application": "tickwell", "schema": SCHEMA, "first_ended": FIRST_ENDED}
+        await database.meta.update_one({"_id": "tickwell"}, {"$setOnInsert": noted}, upsert=True)
 
 
 async def _check_version(database: Database) -> None:

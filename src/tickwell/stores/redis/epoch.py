@@ -22,15 +22,14 @@ async def enter(client: Client, *, makes: bool = True) -> None:
     name = client.location.name
     with _lock:
         known, _ = _seen.get(name, ("", 0))
-    if known or not makes:
-        found = await client.command("GET", client.location.key("epoch"))
-        if known and found != known.encode():
-            raise lost(name)
-        if found is None:
-            raise StoreRefused.nothing_in(name)
-    new = f"{SCHEMA}:{SystemRandom().getrandbits(128):032x}"
-    client.epoch = new
-    client.epoch = _checked(await client.call("open"), name)
+    client.epoch = f"{SCHEMA}:{SystemRandom().getrandbits(128):032x}"
+    # Read and made by one script: a flush between two commands would begin a new store.
+    found = await client.call("open", "make" if makes and not known else "")
+    if known and found != known.encode():
+        raise lost(name)
+    if found is None:
+        raise StoreRefused.nothing_in(name)
+    client.epoch = _checked(found, name)
     with _lock:
         epoch, count = _seen.get(name, (client.epoch, 0))
         if epoch != client.epoch:
