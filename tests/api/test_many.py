@@ -210,7 +210,21 @@ async def test_hosts_are_for_the_platform_and_handlers_for_editors(world, http):
     assert (await http.get("/workers/w")).json() == read | {"abilities": ["call:*/x"]}
 
 
-async def test_lost_attempts_are_seen_with_the_execution(world, http):
+async def test_losses_are_counted_apart_from_failed_attempts(world, http):
+    await world.add(retry={"max_attempts": 1, "delay": "0s", "max_losses": 2})
+    id = (await http.post("/jobs/report/trigger")).json()["id"]
+    await world.run(OutcomeKind.LOST)
+    execution = (await http.get(f"/executions/{id}")).json()
+    assert {name: execution[name] for name in ("attempt", "charged", "lost", "returned")} == {
+        "attempt": 1,
+        "charged": 0,
+        "lost": 1,
+        "returned": 0,
+    }
+    assert (execution["state"], execution["attempts"][0]["outcome"]) == ("waiting", "lost")
+
+
+async def test_failed_attempts_are_seen_with_the_execution(world, http):
     await world.add(retry={"max_attempts": 2, "delay": "0s"})
     id = (await http.post("/jobs/report/trigger")).json()["id"]
     await world.run(OutcomeKind.FAILED, error="first")

@@ -1,11 +1,16 @@
 """`tickwell executions`, `dead` and `backfill`: what ran, what died, what is run again."""
 
+import asyncio
 from functools import partialmethod
 
 import pytest
 
 from tests.cli.world import BAD, GOOD, make_past, work
+from tickwell.domain.execution import OutcomeKind
 from tickwell.services.dead import DeadLetters
+from tickwell.testing.contract.builders import a_request
+from tickwell.testing.contract.scene import Scene
+from tickwell.wiring import make_store
 
 
 @pytest.fixture
@@ -44,6 +49,24 @@ def test_show(past):
     document = past("executions", "show", first, "--json").json
     assert [each["outcome"] for each in document["attempts"]] == ["succeeded"]
     assert past("executions", "show", "nothing").code == 3
+
+
+async def lose_one(url):
+    store = make_store(url)
+    await store.open()
+    scene, now = Scene(store), await store.ping()
+    job = await scene.job("taken", now=now)
+    await scene.run(a_request(job, now), now=now)
+    await scene.beat(now=now)
+    await scene.finish(await scene.claim_one(now), OutcomeKind.LOST, now)
+    await store.close()
+
+
+def test_losses_are_shown_apart_from_attempts(tickwell, folder):
+    asyncio.run(lose_one(f"sqlite:///{folder}/tickwell.db"))
+    (one,) = tickwell("executions", "list", "--json").json["items"]
+    shown = {row[0]: row[1:] for row in tickwell("executions", "show", one["id"]).rows}
+    assert (shown["attempts"], shown["losses"]) == (["1 (0 charged)"], ["1 charged"])
 
 
 def test_follow_ends_with_the_execution(past):

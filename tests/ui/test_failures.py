@@ -114,3 +114,14 @@ async def test_a_url_stays_as_it_is_on_an_error_page(house):
     answer = await browser.post(f"/jobs/{id}/pause", how_long="")
     assert answer.status_code == 404
     assert "Https" not in answer.text
+
+
+async def test_losses_are_shown_apart_from_attempts(house):
+    await house.add("taken", retry={"max_attempts": 5, "max_losses": 7})
+    id = await house.run("taken", OutcomeKind.LOST)
+    browser = await house.login()
+    shown = " ".join((await browser.see(f"/executions/{id}")).text.split())
+    assert "Attempts1 (0 charged of 5)" in shown
+    assert "Losses1 (1 charged of 7)" in shown
+    for list_page in ("/executions", "/jobs/taken"):
+        assert "1 1 lost" in " ".join((await browser.see(list_page)).text.split())
