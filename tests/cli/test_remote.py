@@ -9,6 +9,7 @@ from tests.cli.world import make_past
 from tests.client.served import Served
 from tickwell.api.definitions import READ_ONLY
 from tickwell.cli.remote_backend import SAID
+from tickwell.wiring import weak_links
 
 CALL = ("--every", "5m", "--call", "x")
 
@@ -82,6 +83,22 @@ def test_the_doctor_from_afar(tickwell, served, folder, monkeypatch):
     assert "behind.db answers" in beside.out
     assert beside.code == 1
     assert tickwell("doctor", "--fix").code == 2
+
+
+def test_the_doctor_from_afar_names_weak_links_to_the_platform(tickwell, folder):
+    weak = weak_links("mysql://db/d?ssl=false", None)
+    with (
+        Served(f"sqlite:///{folder}/open.db", auth=False) as anyone,
+        Served(f"sqlite:///{folder}/keyed.db") as keyed,
+    ):
+        for served in (anyone, keyed):
+            served.context.operations.checkups.tools.weak_links = weak
+        platform = tickwell("doctor", "--server", anyone.url)
+        project = tickwell("doctor", "--server", keyed.url, "--api-key", keyed.key)
+    [link] = [row for row in platform.rows if row[1] == "link"]
+    assert link[0] == "warning"
+    assert "neither encrypted nor verified" in link[2]
+    assert not [row for row in project.rows if row[1] == "link"]
 
 
 def test_a_document_of_another_project_is_refused(tickwell, served, folder, monkeypatch):
