@@ -32,8 +32,11 @@ class Absence:
 
 
 def live_since(run: Execution, job: Job) -> int:
-    """Since when a run that was tried has been under way: waits between attempts count."""
-    if run.deadline is None or run.attempt > 1:
+    """Since when a run that was tried has been under way: waits after failed attempts count.
+
+    An attempt that was lost or released with its process is not charged, and was over.
+    """
+    if run.deadline is None or run.charged > 1:
         return run.fire_time
     # The store sets the deadline when it hands the attempt over.
     return run.deadline - job.timeout.hard - MINUTE

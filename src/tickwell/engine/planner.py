@@ -82,8 +82,11 @@ class Planner:
             self.events.emit(Planned(executions=fired.executions, skipped=fired.skipped))
         if fired.more or promoted.more or in_turn:
             return 0.0
-        self.planned_after, self.live = absences, None
         wakeup = await self.store.next_wakeup(now)
+        self.live = None
+        if wakeup.fire is None or wakeup.fire > now:
+            # What is still due was locked by another planner, whose transaction may be undone.
+            self.planned_after = absences
         for one in wakeup.unreadable:
             self.events.emit(JobUnreadable(job=one.job, why=one.why))
         return self._rest(wakeup)

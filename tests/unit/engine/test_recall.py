@@ -1,19 +1,22 @@
 """What came due while no process was there, although it had been planned ahead."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.engine.rig import Rig
+from tickwell.domain.absence import live_since
 from tickwell.domain.change import recall
-from tickwell.domain.execution import Kind, State
+from tickwell.domain.execution import Execution, Kind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.planning import new_execution
-from tickwell.domain.policy import Misfire
+from tickwell.domain.policy import MINUTE, Misfire
 from tickwell.domain.trigger import Every
 from tickwell.errors import StoreUnavailable
 from tickwell.ids import execution_id
-from tickwell.ports.records import ClaimRequest, ExecutionFilter
+from tickwell.ports.records import ClaimRequest, ExecutionFilter, Fired
 from tickwell.testing.clock import START
-from tickwell.testing.contract.builders import a_worker
+from tickwell.testing.contract.builders import a_job, a_worker
 
 #: Horizon 2 s: planned ahead are the fires at 1 s and 2 s.
 SECOND = 1_000
@@ -248,6 +251,51 @@ async def test_a_run_that_was_lost_with_its_process_does_not_overlap(recovered):
         await work(rig, 6)
     assert {at(n) for n in range(1, 6)} <= set(await ran(rig))
     assert {fire for fire, _ in await skipped(rig)}.isdisjoint(at(n) for n in range(1, 6))
+
+
+async def test_jobs_that_another_planner_had_locked_are_planned_as_after_an_absence(monkeypatch):
+    rig = Rig()
+    await rig.add(trigger=Every("1s"), misfire=Misfire(policy="skip", grace="10s"))
+    await plan_ahead(rig)
+    rig = await stop(rig, 5.5)
+    planner = rig.engine._loops["planner"].service
+
+    async def all_locked(*_, **__):
+        return Fired()
+
+    with monkeypatch.context() as other_planner:
+        other_planner.setattr(rig.memory, "fire_due", all_locked)
+        await rig.beat()
+        await planner.step()
+    await planner.step()
+    assert {fire for fire, _ in await skipped(rig)}.isdisjoint(at(n) for n in range(1, 6))
+    await work(rig)
+    assert {at(n) for n in range(1, 6)} <= set(await ran(rig))
+
+
+def test_a_run_that_was_released_overlaps_from_its_new_start_only():
+    job = a_job()
+    handed_over = at(9)
+    deadline = handed_over + job.timeout.hard + MINUTE
+    run = Execution(
+        id="x",
+        job_id=job.id,
+        project="default",
+        job_version=1,
+        kind=Kind.FIRE,
+        ability="call:x",
+        created_at=at(0),
+        queue="default",
+        fire_time=at(1),
+        run_at=at(1),
+        attempt=2,
+        charged=1,
+        deadline=deadline,
+        state=State.RUNNING,
+    )
+    assert live_since(run, job) == handed_over
+    failed_before = replace(run, charged=2)
+    assert live_since(failed_before, job) == at(1)
 
 
 async def test_a_backlog_is_no_absence():
