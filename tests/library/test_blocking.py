@@ -196,10 +196,10 @@ def test_a_scheduler_that_was_only_declared_before_the_fork_just_works(program):
             child = os.fork()
             if not child:
                 with_loop = scheduler.start_in_background()
-                print(noop.blocking.trigger().state, flush=True)
+                print(noop.blocking.trigger().kind, flush=True)
                 scheduler.blocking.stop()
                 os._exit(0)
             os.waitpid(child, 0)
         """,
     )
-    assert (stdout, stderr) == ("queued\n" * 2, "")
+    assert (stdout, stderr) == ("request\n" * 2, "")

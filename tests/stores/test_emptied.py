@@ -1,5 +1,7 @@
 """A database that is dropped under a running process is not set up again by its heartbeat."""
 
+from typing import Any
+
 import pytest
 from pymongo import MongoClient
 
@@ -17,6 +19,7 @@ async def drop_schema(_url):
 
 
 async def drop_database(url):
+    client: MongoClient[Any]
     with MongoClient(url) as client:
         client.drop_database("emptied")
 
@@ -36,6 +39,7 @@ async def test_the_heartbeat_makes_nothing(url, drop):
     settings = Settings(store=place)
     engine = make_engine(store, Handlers(), StoreClock(), settings, events=Events())
     await drop(place)
+    assert engine.pulse_thread is not None
     late = engine.pulse_thread.open_store()
     for _ in range(2):  # nor by its first try
         with pytest.raises(StoreRefused, match="nothing of Tickwell is in"):
