@@ -246,15 +246,16 @@ def _check_engine(settings: Settings) -> None:
         raise InvalidSetting(
             f"unsupported broker scheme {scheme[:20]!r}", field="broker", hint=_BROKER
         )
-    try:
-        _ = urlsplit(settings.broker).port
-    except ValueError:
-        # Its own words quote what stands before the host: a part of the password.
-        raise InvalidSetting(
-            "the host and port cannot be read",
-            field="broker",
-            hint="Percent-encode /, ?, # and @ in the password, as in redis://:a%2Fb@host",
-        ) from None
+    for name in ("broker", "result_backend"):
+        try:
+            _ = urlsplit(getattr(settings, name)).port
+        except ValueError:
+            # Its own words quote what stands before the host: a part of the password.
+            raise InvalidSetting(
+                "the host and port cannot be read",
+                field=name,
+                hint="Percent-encode /, ?, # and @ in the password, as in redis://:a%2Fb@host",
+            ) from None
     if settings.engine == "celery" and not settings.broker:
         raise InvalidSetting(
             "Celery needs a broker, and none is named",

@@ -22,6 +22,7 @@ from tickwell.ports.records import ExecutionFilter
 DATABASE = 10
 #: Seconds in which a message comes on the slowest machine.
 PATIENCE = 120
+RULES = ("default:shop.*",)
 FAST = {"task": "shop.tick", "schedule": 0.2, "args": (1,), "kwargs": {"a": "b"}}
 
 
@@ -180,7 +181,7 @@ async def test_a_broker_that_stays_away_is_left_until_it_is_back():
     server.kill()
     app = Celery("shop", broker=server.url, set_as_current=False)
     app.conf.task_publish_retry = False
-    sender, job = AppSender(app), job_of(BeatEntry(name="a", task="shop.tick", schedule=5))
+    sender, job = AppSender(app, RULES), job_of(BeatEntry(name="a", task="shop.tick", schedule=5))
     tired = claim_of(job, returned=BRIEF)
     outcome = await sender.run(tired)
     assert (outcome.kind, outcome.not_here) == (OutcomeKind.RELEASED, True)
@@ -197,7 +198,7 @@ async def test_a_broker_that_stays_away_is_left_until_it_is_back():
 
 async def test_a_payload_that_is_no_argument_is_refused_for_good(broker):
     app = Celery("shop", broker=broker, set_as_current=False)
-    sender, job = AppSender(app), job_of(BeatEntry(name="a", task="shop.tick", schedule=5))
+    sender, job = AppSender(app, RULES), job_of(BeatEntry(name="a", task="shop.tick", schedule=5))
     outcome = await sender.run(claim_of(job, payload="text"))
     assert (outcome.kind, outcome.retry) == (OutcomeKind.FAILED, False)
     assert "the payload of a Celery task is an object or a list" in (outcome.error or "")

@@ -43,13 +43,20 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def any_task(monkeypatch):
+    """The project `default` may send every Celery task."""
+    monkeypatch.setenv("TICKWELL_CELERY_TASKS", "default:*")
+
+
 @pytest.fixture(params=["store", "server"])
 def either(request, folder, monkeypatch):
     """Who answers commands: the store itself, or a server on the same store, over HTTP."""
     if request.param == "store":
         yield request.param
         return
-    with Served(f"sqlite:///{folder}/tickwell.db", auth=False) as served:
+    settings = {"auth": False, "celery_tasks": ("default:*",)}
+    with Served(f"sqlite:///{folder}/tickwell.db", **settings) as served:
         monkeypatch.setenv("TICKWELL_SERVER", served.url)
         yield request.param
 

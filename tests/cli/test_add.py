@@ -266,7 +266,7 @@ def test_a_handler_that_no_live_worker_has_is_noted_and_saved(tickwell, either):
     assert f"Note: {note}." in edited.err
 
 
-def test_a_celery_task_by_options(tickwell, either):
+def test_a_celery_task_by_options(tickwell, either, any_task):
     added = tickwell(
         *("jobs", "add", "charge", "--on-demand", "--celery", "shop.tasks.charge"),
         *("--args", "[7]", "--kwargs", '{"currency": "EUR"}', "--celery-queue", "billing"),
@@ -296,8 +296,11 @@ def test_options_of_a_celery_task_that_do_not_fit_are_refused(tickwell, options,
     assert says in ended.err
 
 
-def test_a_task_of_another_project_needs_the_rule(tickwell):
+@pytest.mark.parametrize("project", ["default", "shop"])
+def test_a_celery_task_needs_a_rule(tickwell, project, monkeypatch):
+    """Also where there is a broker: it may be that of the engine."""
+    monkeypatch.setenv("TICKWELL_BROKER", "redis://localhost/0")
     job = ("jobs", "add", "charge", "--on-demand", "--celery", "shop.tasks.charge")
-    ended = tickwell(*job, "--project", "shop")
+    ended = tickwell(*job, "--project", project)
     assert ended.code == 2
-    assert 'Add "shop:shop.tasks.charge" to the setting celery_tasks' in ended.err
+    assert f'Add "{project}:shop.tasks.charge" to the setting celery_tasks' in ended.err

@@ -4,6 +4,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("any_task")
+
 SHOP = """
 from datetime import timedelta
 from celery import Celery
@@ -205,3 +207,17 @@ def test_what_is_no_schedule_is_one_sentence_and_changes_nothing(
     assert (refused.code, store.exists()) == (2, False)
     assert words in refused.err
     assert len(refused.err.splitlines()) == 1
+
+
+def test_tasks_that_may_not_be_sent_are_named_before_anything_is_written(
+    tickwell, write, monkeypatch
+):
+    monkeypatch.setenv("TICKWELL_CELERY_TASKS", "default:shop.hello")
+    ended = tickwell("import", "celery-beat", write("shop_rules"))
+    assert ended.code == 2
+    assert "celery_tasks: project 'default' may not send shop.report, shop.tidy" in ended.err
+    rules = "default:shop.hello,default:shop.report,default:shop.tidy"
+    assert f'Set TICKWELL_CELERY_TASKS="{rules}"' in ended.err
+    monkeypatch.setenv("TICKWELL_CELERY_TASKS", rules)
+    came = tickwell("import", "celery-beat", "shop_rules:app")
+    assert came.err.splitlines()[0] == "3 jobs: 3 added, 0 changed, 0 unchanged."

@@ -19,6 +19,8 @@ from sqlalchemy.schema import CreateTable
 from tests.servers import mariadb, mariadb_tables, postgres
 from tests.servers.private import at_end
 
+pytestmark = pytest.mark.usefixtures("any_task")
+
 TABLES = [f"{kind}schedule" for kind in ("crontab", "interval", "clocked", "solar")]
 TABLES = [f"django_celery_beat_{each}" for each in (*TABLES, "periodictask")]
 OTHERS = ("--skip", "sun", "--skip", "headed")

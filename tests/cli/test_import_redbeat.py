@@ -11,6 +11,8 @@ from redbeat.schedules import rrule
 
 from tests.servers import redis
 
+pytestmark = pytest.mark.usefixtures("any_task")
+
 DATABASE = 9
 
 

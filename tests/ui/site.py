@@ -38,6 +38,7 @@ class Site:
             "secret_key_file": str(folder / "server.key"),
             "drain_timeout": "100ms",
             "sweep": "200ms",
+            "celery_tasks": ("default:*",),
         }
         self.settings = Settings(store=store, **(known | settings))
         self.declare = declare

@@ -139,7 +139,7 @@ async def test_a_celery_task_has_its_tab(page, site):
     await page.get_by_label("Keyword arguments").fill('{"currency": "EUR"}')
     await expect(page.get_by_label("Document")).to_have_value(re.compile('"currency": "EUR"'))
     await expect(page.locator("#args-error")).to_have_text("")
-    await expect(page.locator("#editor")).to_contain_text("No live worker has a broker")
+    await expect(page.locator("#editor")).to_contain_text("No live worker sends Celery tasks")
     await expect(page.get_by_role("button", name="Send a test request")).to_be_hidden()
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("by-celery")

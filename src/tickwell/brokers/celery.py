@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -37,53 +37,41 @@ def make_celery(url: str) -> Celery:
 
 
 class CeleryBroker:
-    """Kombu blocks: it has a thread of its own, where one call follows the other."""
+    """Kombu blocks: all calls run one after the other, in the thread of the connection."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.app = make_celery(url)
-        self._connection: Connection | None = None
-        self._declared: set[str] = set()
-        self._thread = self._new_thread()
+        self._link = _Link(url)
 
     async def depths(self, queues: Sequence[str]) -> list[int]:
         names = [PREFIX + queue for queue in queues]
-        return await self._call(lambda channel: [self._depth(channel, name) for name in names])
+        return await self._call(lambda link: [self._depth(link, name) for name in names])
 
     async def send(self, hints: Sequence[Hint]) -> None:
-        await self._call(lambda channel: self._send(channel, hints))
+        await self._call(lambda link: self._send(link, hints))
 
     def close(self) -> None:
-        self._thread.submit(self._hang_up)
-        self._thread.shutdown(wait=False)
+        self._link.abandon()
 
-    def _new_thread(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(1, thread_name_prefix="tickwell-broker")
-
-    async def _call(self, work: Callable[[Channel], T]) -> T:
+    async def _call(self, work: Callable[[_Link], T]) -> T:
+        link = self._link
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(LONGEST):
-                return await loop.run_in_executor(self._thread, self._guarded, work)
+                return await loop.run_in_executor(link.thread, self._guarded, link, work)
         except TimeoutError as error:
-            # The thread may hang for ever: another one takes over, with a connection of its own.
-            self._thread.shutdown(wait=False)
-            self._connection, self._thread = None, self._new_thread()
+            link.abandon()
+            if self._link is link:
+                self._link = _Link(self.url)
             raise BrokerUnavailable(f"{self._named()} did not answer for {LONGEST} s") from error
 
-    def _guarded(self, work: Callable[[Channel], T]) -> T:
-        with self._translated():
-            if self._connection is None:
-                self._connection = self._connect()
-            return work(self._connection.default_channel)
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _guarded(self, link: _Link, work: Callable[[_Link], T]) -> T:
         try:
-            yield
+            return work(link)
         except self._errors() as error:
             with suppress(Exception):
-                self._hang_up()
+                link.hang_up()
             raise BrokerUnavailable(self._in_words(error)) from error
 
     def _errors(self) -> tuple[type[BaseException], ...]:
@@ -91,26 +79,17 @@ class CeleryBroker:
         known = (*transport.connection_errors, *transport.channel_errors)
         return *known, KombuError, KombuOperationalError, OSError
 
-    def _connect(self) -> Connection:
-        options = _REDIS if self.url.startswith("redis") else _AMQP
-        connection = Connection(
-            self.url, connect_timeout=PATIENCE, heartbeat=0, transport_options=options
-        )
-        connection.connect()
-        self._declared.clear()
-        return connection
-
-    def _depth(self, channel: Channel, name: str) -> int:
+    def _depth(self, link: _Link, name: str) -> int:
         """Declare the queue on first use: RabbitMQ drops what is sent to an unknown queue."""
-        queue = self.app.amqp.queues[name](channel)
-        if name not in self._declared:
+        queue = self.app.amqp.queues[name](link.channel())
+        if name not in link.declared:
             queue.declare()
-            self._declared.add(name)
+            link.declared.add(name)
         depth: int = queue.queue_declare().message_count
         return depth
 
-    def _send(self, channel: Channel, hints: Sequence[Hint]) -> None:
-        producer = Producer(channel, auto_declare=False)
+    def _send(self, link: _Link, hints: Sequence[Hint]) -> None:
+        producer = Producer(link.channel(), auto_declare=False)
         for hint in hints:
             message = self.app.amqp.as_task_v2(hint.id, TASK, args=(hint.id,))
             # Not to the queue's own exchange: a Redis that was flushed has forgotten it. Transient:
@@ -125,11 +104,6 @@ class CeleryBroker:
                 **message.properties,
             )
 
-    def _hang_up(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.release()
-
     def _named(self) -> str:
         """Without its password."""
         parts = urlsplit(self.url)
@@ -143,6 +117,45 @@ class CeleryBroker:
                 f"{self._named()} refuses the user or password: {said}; correct the URL in `broker`"
             )
         return f"{self._named()} cannot be reached: {said}; start it, or correct `broker`"
+
+
+class _Link:
+    """A connection and the one thread that uses it.
+
+    A call that is given up may hang on: its link is abandoned with it and closes itself, and the
+    next call has a link that shares nothing with it.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="tickwell-broker")
+        #: Queues that were declared over the connection.
+        self.declared: set[str] = set()
+        self._url = url
+        self._connection: Connection | None = None
+
+    def channel(self) -> Channel:
+        """That of the connection, which is made first."""
+        if self._connection is None:
+            options = _REDIS if self._url.startswith("redis") else _AMQP
+            connection = Connection(
+                self._url, connect_timeout=PATIENCE, heartbeat=0, transport_options=options
+            )
+            connection.connect()
+            self._connection = connection
+        return self._connection.default_channel
+
+    def hang_up(self) -> None:
+        """Close the connection; the next call makes another."""
+        connection, self._connection = self._connection, None
+        self.declared.clear()
+        if connection is not None:
+            connection.release()
+
+    def abandon(self) -> None:
+        """Close the connection once its thread is free, and take no more calls."""
+        with suppress(RuntimeError):  # by another call that was given up
+            self.thread.submit(self.hang_up)
+        self.thread.shutdown(wait=False)
 
 
 def _is_refusal(error: BaseException) -> bool:

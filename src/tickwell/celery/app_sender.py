@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from tickwell.domain.celery import sent
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
+from tickwell.domain.task_rules import why_forbidden
 from tickwell.executors.celery.message import Unsendable, message_of
 from tickwell.ports.executor import Sort
 
@@ -34,15 +35,19 @@ PATIENCE = 5.0
 class AppSender:
     """`ports.executor.Executor` of `Celery` targets, for a process that has their app."""
 
-    def __init__(self, app: Celery) -> None:
+    def __init__(self, app: Celery, rules: Sequence[str]) -> None:
         self._app = app
+        #: Which project may send which tasks.
+        self._rules = rules
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="tickwell-send")
 
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         return {Sort.TASK: frozenset({CELERY})}
 
     async def refusal(self, job: Job) -> str:
-        """Why nothing can be sent now: the broker is away."""
+        """Why nothing can be sent now: the task is not allowed, or the broker is away."""
+        if why := why_forbidden(self._rules, job.project, _target(job).task):
+            return why
         try:
             await self._in_thread(partial(_reach, self._app))
         except Exception as error:  # noqa: BLE001 - whatever a transport raises
@@ -53,6 +58,8 @@ class AppSender:
         """The app has its connections in a pool."""
 
     async def run(self, claim: Claim) -> Outcome:
+        if why := why_forbidden(self._rules, claim.job.project, _target(claim.job).task):
+            return Outcome(kind=OutcomeKind.RELEASED, error=why, not_here=True)
         sending = self._in_thread(partial(_send, self._app, claim))
         try:
             await asyncio.shield(sending)
@@ -78,6 +85,12 @@ class AppSender:
         return asyncio.get_running_loop().run_in_executor(self._threads, call)
 
 
+def _target(job: Job) -> Target:
+    if not isinstance(job.target, Target):
+        raise TypeError(f"{job.target!r} is no Celery task")
+    return job.target
+
+
 def _reach(app: Celery) -> None:
     with app.connection_for_write() as connection:
         connection.ensure_connection(max_retries=1, interval_start=0, timeout=PATIENCE)
@@ -85,9 +98,7 @@ def _reach(app: Celery) -> None:
 
 def _send(app: Celery, claim: Claim) -> None:
     """As `celery.beat.Scheduler.apply_async`, with the execution's id for the task's."""
-    target = claim.job.target
-    if not isinstance(target, Target):
-        raise TypeError(f"{target!r} is no Celery task")
+    target = _target(claim.job)
     message = message_of(claim, target, claim.id, None)
     options: dict[str, Any] = {
         name: value

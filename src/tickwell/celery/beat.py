@@ -18,6 +18,8 @@ from tickwell.celery.app_sender import AppSender
 from tickwell.celery_beat.app import entry_of
 from tickwell.celery_beat.jobs import jobs_of
 from tickwell.cli.configuration import configure
+from tickwell.domain.celery import Celery as Target
+from tickwell.domain.task_rules import rule_for
 from tickwell.domain.trigger.duration import Millis
 from tickwell.errors import InvalidInput, TickwellError
 from tickwell.scheduler import Scheduler
@@ -71,15 +73,22 @@ class TickwellScheduler(BeatScheduler):  # type: ignore[misc]  # Celery has no t
 def make_engine(app: Celery, entries: Mapping[str, Any]) -> Scheduler:
     """A scheduler on the store that the app names, which declares its entries as jobs."""
     found = configure()
+    jobs = jobs_of([entry_of(app, name, entries[name]) for name in sorted(entries)], wait=False)
+    # What the app itself schedules needs no further permission.
+    rules = [rule_for("default", job.target.task) for job in jobs if isinstance(job.target, Target)]
     store = app.conf.get("tickwell_store") or found.settings.store
     # Beat sends its tasks itself, also where `tickwell serve` leaves executions to Celery.
-    settings = replace(found.settings, store=store, queues=(QUEUE,), engine="tickwell")
+    settings = replace(
+        found.settings,
+        store=store,
+        queues=(QUEUE,),
+        engine="tickwell",
+        celery_tasks=(*found.settings.celery_tasks, *rules),
+    )
     with found.blaming():
         scheduler = Scheduler(store, app=f"celery-beat {app.main or 'app'}", settings=settings)
-    scheduler.executor = AppSender(app)
-    for job in jobs_of(
-        [entry_of(app, name, entries[name]) for name in sorted(entries)], wait=False
-    ):
+    scheduler.executor = AppSender(app, settings.celery_tasks)
+    for job in jobs:
         scheduler.declare(
             job.name,
             job.trigger,

@@ -179,6 +179,7 @@ def _next(job: Job, now: int) -> list[int]:
 async def _write(session: Session, taken: list[_Taken]) -> None:
     from tickwell.domain.document import job_to_document
 
+    _require_rules(session, taken)
     await _require_own(session, taken)
     done: Counter[str] = Counter()
     for each in taken:
@@ -189,6 +190,28 @@ async def _write(session: Session, taken: list[_Taken]) -> None:
 
 def _state(entry: BeatEntry) -> Document:
     return {} if entry.enabled else {"state": "paused", "pause": {"why": _DISABLED}}
+
+
+def _require_rules(session: Session, taken: list[_Taken]) -> None:
+    """Name all tasks that may not be sent before the first job is written; a server says so."""
+    from tickwell.cli.store_backend import StoreBackend
+    from tickwell.domain.celery import Celery
+    from tickwell.domain.task_rules import rule_for, why_forbidden
+    from tickwell.errors import InvalidSetting
+
+    backend = session.backend
+    if not isinstance(backend, StoreBackend):
+        return
+    rules, project = backend.settings.celery_tasks, backend.actor.project
+    tasks = {each.job.target.task for each in taken if isinstance(each.job.target, Celery)}
+    missing = sorted(task for task in tasks if why_forbidden(rules, project, task))
+    if missing:
+        wanted = ",".join([*rules, *(rule_for(project, task) for task in missing)])
+        raise InvalidSetting(
+            f"project {project!r} may not send {', '.join(missing)}",
+            field="celery_tasks",
+            hint=f'Set TICKWELL_CELERY_TASKS="{wanted}", here and for the workers',
+        )
 
 
 async def _require_own(session: Session, taken: list[_Taken]) -> None:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from glob import escape
 
-#: Embedded, all jobs are in the project "default" and by the same people as the code.
-DEFAULT_RULES = ("default:*",)
+#: None: a broker that is set for the engine must not let jobs start every task of the Celery app.
+DEFAULT_RULES: tuple[str, ...] = ()
 
 
 def is_rule(text: str) -> bool:
     """Whether it has both patterns, as "shop:shop.tasks.*"."""
     project, colon, task = text.partition(":")
     return bool(project and colon and task)
+
+
+def rule_for(project: str, task: str) -> str:
+    """The rule that lets a project send this one task."""
+    return f"{escape(project)}:{escape(task)}"
 
 
 def why_forbidden(rules: Sequence[str], project: str, task: str) -> str:
@@ -23,5 +29,5 @@ def why_forbidden(rules: Sequence[str], project: str, task: str) -> str:
             return ""
     return (
         f"project {project!r} may not send the Celery task {task[:80]!r}."
-        f' Add "{project}:{task[:80]}" to the setting celery_tasks'
+        f' Add "{rule_for(project, task[:80])}" to the setting celery_tasks'
     )

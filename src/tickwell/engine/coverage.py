@@ -11,7 +11,7 @@ from tickwell.domain.worker import Liveness, Worker
 #: What a worker does with each kind of target that needs no handler.
 _WHAT = {
     HTTP: "sends webhooks",
-    CELERY: "sends Celery tasks: give one the setting broker (TICKWELL_BROKER)",
+    CELERY: "sends Celery tasks: set broker and celery_tasks for one",
 }
 
 

@@ -8,10 +8,12 @@ import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.executors.running import until
 from tests.servers.private import at_end
 from tickwell import OnDemand, Scheduler, Settings
+from tickwell.executors.celery.message import Message
 
 
 @dataclass
@@ -70,8 +72,23 @@ def worker(broker, backend, *options, **environ):
 
 
 def scheduler(shop, tmp_path, **settings):
-    given = {"broker": shop.broker, "result_backend": shop.backend, "sweep": "200ms"} | settings
+    given = {"broker": shop.broker, "result_backend": shop.backend, "sweep": "200ms"}
+    given = given | {"celery_tasks": ("default:*",)} | settings
     return Scheduler(f"sqlite:///{tmp_path / 'tickwell.db'}", settings=Settings(**given))
+
+
+def message(**values):
+    """A task as it is sent, with these values."""
+    made: dict[str, Any] = {
+        "id": "task",
+        "task": "shop.add",
+        "args": [],
+        "kwargs": {},
+        "queue": "celery",
+    }
+    made |= {"exchange": "", "routing_key": "", "priority": None, "headers": {}, "soft": None}
+    made |= {"hard": None, "expires": None, "reply_to": None}
+    return Message(**(made | values))
 
 
 async def run(owner, target, payload=None, **policies):

@@ -7,6 +7,7 @@ from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.task_rules import why_forbidden
 from tickwell.errors import InvalidSetting
 from tickwell.executors.celery.task_state import UNREADABLE, TaskState, outcome_of
+from tickwell.executors.results import MARK
 from tickwell.settings import Settings
 
 TASK = Celery("shop.add", queue="billing")
@@ -16,6 +17,11 @@ def raised(kind, message="because"):
     return {"exc_type": kind, "exc_message": [message], "exc_module": "shop"}
 
 
+def unread(status, traceback=None):
+    """As from a database: the status is readable, the result is not."""
+    return TaskState(status, traceback=traceback, unread="DecodeError")
+
+
 @pytest.mark.parametrize(
     ("state", "kind", "error"),
     [
@@ -23,7 +29,9 @@ def raised(kind, message="because"):
         (TaskState("REJECTED", raised("Reject")), "failed", "rejected the task: because"),
         (TaskState("FAILURE", raised("TimeLimitExceeded", "300")), "timed_out", "Exceeded: 300"),
         (TaskState("FAILURE", raised("KeyError"), "Trace\nKeyError: 7"), "failed", "KeyError: 7"),
-        (TaskState("FAILURE", ValueError("as it is")), "failed", "ValueError: as it is"),
+        (unread("FAILURE", "Trace\nshop.Odd: 7"), "failed", "shop.Odd: 7"),
+        (unread("FAILURE", "Trace\nbilliard.TimeLimitExceeded: 3"), "timed_out", "Exceeded: 3"),
+        (unread("FAILURE"), "failed", "upgrade the Celery workers to 5.7"),
         (TaskState("FAILURE"), "failed", "Exception:"),
     ],
 )
@@ -37,6 +45,7 @@ def test_each_end_of_a_task_is_an_outcome(state, kind, error):
     ("state", "error"),
     [
         (TaskState("FAILURE", raised("NotRegistered")), "of queue 'billing' has no task"),
+        (unread("FAILURE", "Trace\ncelery.NotRegistered: 'x'"), "of queue 'billing' has no task"),
         (TaskState(UNREADABLE, "DecodeError"), 'result_serializer = "json"'),
     ],
 )
@@ -50,6 +59,12 @@ def test_a_long_traceback_keeps_its_end():
     outcome = outcome_of(TaskState("FAILURE", None, "x" * 9_000 + "\nlast"), TASK)
     kept = str(outcome.error)
     assert (len(kept), kept[-5:]) == (4_001, "\nlast")
+
+
+def test_a_result_that_is_not_read_leaves_its_task_succeeded():
+    outcome = outcome_of(unread("SUCCESS"), TASK)
+    assert outcome.kind is OutcomeKind.SUCCEEDED
+    assert "upgrade the Celery workers to 5.7 or later" in outcome.result[MARK]
 
 
 def test_an_ignored_task_succeeds_and_says_so():
@@ -80,6 +95,7 @@ def test_a_rule_names_projects_and_tasks(project, task, allowed):
         ({"celery_tasks": ("shop.tasks.*",)}, "not a project and a pattern"),
         ({"celery_tasks": ("shop:",)}, "not a project and a pattern"),
         ({"result_backend": "rpc://"}, "Set broker too"),
+        ({"broker": "amqp://", "result_backend": "redis://:a/b@host"}, "port cannot be read"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(settings, says):

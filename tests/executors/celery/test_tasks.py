@@ -122,7 +122,7 @@ async def test_a_worker_that_drains_leaves_the_task_and_the_next_waits_for_it(
 @pytest.mark.parametrize(
     ("settings", "target", "why"),
     [
-        ({"broker": "", "result_backend": ""}, {}, "give one the setting broker"),
+        ({"broker": "", "result_backend": ""}, {}, "set broker and celery_tasks for one"),
         ({"broker": "redis://127.0.0.1:1/0"}, {}, "the broker cannot be reached"),
         ({"result_backend": "redis://127.0.0.1:1/0"}, {}, "the result backend cannot be reached"),
         ({"result_backend": "cache+memory://"}, {}, "names a kind that cannot be read"),

@@ -13,8 +13,9 @@ import kombu
 from celery import Celery as App
 from celery.backends.redis import RedisBackend
 from celery.backends.rpc import RPCBackend
-from kombu.exceptions import DecodeError, KombuError
+from kombu.exceptions import KombuError
 
+from tickwell.executors.celery.deadline_call import DeadlineCall
 from tickwell.executors.celery.task_state import UNREADABLE, TaskState
 
 #: Tasks of one read.
@@ -23,6 +24,8 @@ BATCH = 500
 REPLIES = 0.02
 #: Seconds that a queue of replies outlives its last use.
 UNUSED = 86_400
+#: Seconds for one answer of a database; the other backends have timeouts of their own.
+ANSWER = 10.0
 
 
 #: Typed in part only.
@@ -95,7 +98,8 @@ class Keys:
             return TaskState(UNREADABLE, type(error).__name__)
 
     def close(self) -> None:
-        self._backend.client.close()
+        # The client would leave its pool open, which was made for it.
+        self._backend.client.connection_pool.disconnect()
 
 
 class Rows:
@@ -103,29 +107,39 @@ class Rows:
 
     def __init__(self, backend: Any) -> None:
         self._backend = backend
+        self._call = DeadlineCall("tickwell-celery-rows", ANSWER)
 
     def reply_to(self, task_id: str) -> str | None:
         return None
 
     def read(self, task_ids: Sequence[str]) -> dict[str, TaskState]:
-        table, found = self._backend.task_cls, {}
-        session = self._backend.ResultSession()
-        try:
-            for some in _batches(task_ids):
-                for row in session.query(table).filter(table.task_id.in_(some)):
-                    result = self._decode(row.result)
-                    found[row.task_id] = TaskState(row.status, result, row.traceback)
-        finally:
-            session.close()
+        found: dict[str, TaskState] = {}
+        for some in _batches(task_ids):
+            found.update(self._call(lambda some=some: self._select(some)))
         return found
 
-    def _decode(self, value: Any) -> Any:
-        """The result; one that is not JSON is left out, since its state stands beside it."""
-        if not isinstance(value, bytes):
-            return value  # by Celery before 5.7, which pickles the column
-        with suppress(DecodeError, ValueError):
-            return self._backend.decode(value)
-        return None
+    def _select(self, task_ids: Sequence[str]) -> dict[str, TaskState]:
+        import sqlalchemy  # noqa: PLC0415 - only with this backend
+
+        table = self._backend.task_cls
+        # As bytes: the column of Celery before 5.7 unpickles what it reads, and runs what is in it.
+        result = sqlalchemy.type_coerce(table.result, sqlalchemy.LargeBinary)
+        session = self._backend.ResultSession()
+        try:
+            rows = session.query(table.task_id, table.status, result, table.traceback)
+            return {
+                row[0]: self._state(*row[1:]) for row in rows.filter(table.task_id.in_(task_ids))
+            }
+        finally:
+            session.close()
+
+    def _state(self, status: str, result: bytes | None, traceback: str | None) -> TaskState:
+        if result is None:
+            return TaskState(status, None, traceback)
+        try:
+            return TaskState(status, self._backend.decode(result), traceback)
+        except (KombuError, ValueError, TypeError) as error:
+            return TaskState(status, traceback=traceback, unread=type(error).__name__)
 
     def close(self) -> None:
         """Sessions are closed after each read."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from celery import Celery as App
 
 from tickwell.executors.celery.backends import Reader, UnsupportedBackend, reader_of
 from tickwell.executors.celery.message import THREADS, Message, Unusable
+from tickwell.executors.celery.redis_queues import RedisQueues
 
 #: Seconds for a connection, and for one answer of the broker or of the result backend.
 CONNECT, ANSWER = 5, 10
@@ -20,14 +22,15 @@ _NO_ENTRY = ("ACCESS_REFUSED", "WRONGPASS", "NOAUTH", "invalid username-password
 class Client:
     """A broker, and the reader of a result backend if there is one."""
 
-    def __init__(self, broker: str, result_backend: str) -> None:
-        self._secrets = [each for each in map(_password, (broker, result_backend)) if each]
+    def __init__(self, broker: str, result_backend: str, monotonic: Callable[[], float]) -> None:
+        self._secrets = [*_passwords(broker), *_passwords(result_backend)]
         #: Without a backend of its own: Redis's would subscribe to each result here.
         self._app = _app(broker, "disabled://")
         self._app_of_results = _app(broker, result_backend) if result_backend else None
         self.reader: Reader | None = None
         #: Queues that a Celery worker has declared.
         self._declared: set[str] = set()
+        self._redis_queues = RedisQueues(monotonic)
 
     def open(self) -> None:
         """Reach the broker and the result backend once, to say what is wrong with them."""
@@ -105,14 +108,15 @@ class Client:
 
         Elsewhere the broker says so when a message leads nowhere.
         """
-        if connection.transport.driver_type == "redis" and not _is_bound(connection, queue):
+        is_redis = connection.transport.driver_type == "redis"
+        if is_redis and not self._redis_queues.have(connection.default_channel, queue):
             raise Unusable(_no_queue(queue))
         self._declared.add(queue)
 
     def _unusable(self, error: Exception, what: str, setting: str, queue: str = "") -> Unusable:
         if isinstance(error, Unusable):
             return error
-        said = " ".join((str(error) or type(error).__name__).split())[:300]
+        said = " ".join((str(error) or type(error).__name__).split())[:300].rstrip(".")
         for secret in self._secrets:
             said = said.replace(secret, "…")
         if isinstance(error, ImportError):
@@ -138,18 +142,6 @@ def _no_queue(queue: str) -> str:
     )
 
 
-def _is_bound(connection: Any, queue: str) -> bool:
-    channel = connection.default_channel
-    if any(queue == bound[-1] for bound in channel.get_table(queue)):
-        return True  # as Celery makes it, bound to an exchange of its name
-    pattern = channel.keyprefix_queue % "*"
-    exchanges = (
-        (key.decode() if isinstance(key, bytes) else key).removeprefix(pattern[:-1])
-        for key in channel.client.scan_iter(match=pattern, count=1000)
-    )
-    return any(queue == bound[-1] for name in exchanges for bound in channel.get_table(name))
-
-
 def _app(broker: str, backend: str) -> App:
     app = App("tickwell", broker=broker, backend=backend, set_as_current=False)
     app.conf.update(
@@ -164,6 +156,7 @@ def _app(broker: str, backend: str) -> App:
         redis_socket_timeout=ANSWER,
         redis_retry_on_timeout=False,
         result_backend_always_retry=False,
+        database_engine_options={"connect_args": _connect_arguments(backend)},
     )
     app.control.mailbox.producer_pool = None  # `revoke` brings its connection
     return app
@@ -178,8 +171,18 @@ def _transport_options(broker: str) -> dict[str, Any]:
     return {}
 
 
-def _password(url: str) -> str:
-    try:
-        return urlsplit(url).password or ""
-    except ValueError:
-        return ""
+def _connect_arguments(backend: str) -> dict[str, Any]:
+    """For a connection whose server vanished to fail at last: drivers wait for ever by default."""
+    scheme = urlsplit(backend).scheme
+    if "psycopg" in scheme or scheme == "db+postgresql":
+        keepalive = {"keepalives_idle": ANSWER, "keepalives_interval": 5, "keepalives_count": 2}
+        return {"connect_timeout": CONNECT, "tcp_user_timeout": ANSWER * 1000, **keepalive}
+    if "mysql" in scheme:
+        return {"connect_timeout": CONNECT, "read_timeout": ANSWER, "write_timeout": ANSWER}
+    return {}
+
+
+def _passwords(url: str) -> set[str]:
+    """The password of a URL, as it is written there and as the server gets it."""
+    written = urlsplit(url).password
+    return {written, unquote(written)} if written else set()

@@ -59,7 +59,7 @@ class CeleryExecutor:
         self._threads: ThreadPoolExecutor | None = None
 
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
-        return {Sort.TASK: frozenset({CELERY} if self._broker else ())}
+        return {Sort.TASK: frozenset({CELERY} if self._broker and self._rules else ())}
 
     async def refusal(self, job: Job) -> str:
         target = _target(job)
@@ -213,7 +213,7 @@ class CeleryExecutor:
 
     async def _connect(self) -> Client:
         try:
-            make = partial(_opened, self._broker, self._result_backend)
+            make = partial(_opened, self._broker, self._result_backend, self._clock)
             client = await asyncio.to_thread(make)
         finally:
             self._opening = None
@@ -223,11 +223,11 @@ class CeleryExecutor:
         return client
 
 
-def _opened(broker: str, result_backend: str) -> Client:
+def _opened(broker: str, result_backend: str, clock: Clock) -> Client:
     """Import Celery only now: a process that sends no task never pays for it."""
     from tickwell.executors.celery.client import Client  # noqa: PLC0415
 
-    client = Client(broker, result_backend)
+    client = Client(broker, result_backend, clock.monotonic)
     client.open()
     return client
 

@@ -8,6 +8,7 @@ from typing import Any
 from tickwell.domain.celery import Celery
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome
+from tickwell.executors.results import MARK
 from tickwell.executors.text import clean
 from tickwell.executors.words import ERROR_LIMIT, succeeded
 
@@ -15,6 +16,11 @@ from tickwell.executors.words import ERROR_LIMIT, succeeded
 ENDED = frozenset({"SUCCESS", "FAILURE", "REVOKED", "REJECTED", "IGNORED"})
 #: A result that was not written as JSON: how the task ended is inside it.
 UNREADABLE = "UNREADABLE"
+#: What to do about a result that is not JSON. A pickle is never read: it may contain any code.
+_WRITE_JSON = (
+    'Set result_serializer = "json" in the Celery app;'
+    " with a database as result backend, upgrade the Celery workers to 5.7 or later"
+)
 _TIME_LIMITS = frozenset({"SoftTimeLimitExceeded", "TimeLimitExceeded"})
 
 
@@ -25,6 +31,8 @@ class TaskState:
     status: str
     result: Any = None
     traceback: str | None = None
+    #: Why the result could not be read, although the status could; empty: it could.
+    unread: str = ""
 
     @property
     def has_ended(self) -> bool:
@@ -36,7 +44,7 @@ def outcome_of(state: TaskState, target: Celery) -> Outcome:
     """The outcome of the attempt whose task has ended."""
     match state.status:
         case "SUCCESS":
-            return succeeded(state.result)
+            return succeeded(_result(state))
         case "IGNORED":
             return Outcome(kind=OutcomeKind.SUCCEEDED, result={"ignored": True})
         case "REVOKED":
@@ -45,16 +53,18 @@ def outcome_of(state: TaskState, target: Celery) -> Outcome:
             error = f"the Celery worker rejected the task{_why(state)}"
             return Outcome(kind=OutcomeKind.FAILED, error=error)
     if state.status == UNREADABLE:
-        error = (
-            f"the task ended, but its result is not JSON ({state.result})."
-            ' Set result_serializer = "json" in the Celery app'
-        )
+        error = f"the task ended, but its result is not JSON ({state.result}). {_WRITE_JSON}"
         return Outcome(kind=OutcomeKind.FAILED, error=error, retry=False)
     return _failure(state, target)
 
 
+def _result(state: TaskState) -> Any:
+    """What the task returned; a note where that could not be read."""
+    return {MARK: f"not JSON ({state.unread}). {_WRITE_JSON}"} if state.unread else state.result
+
+
 def _failure(state: TaskState, target: Celery) -> Outcome:
-    kind, message = exception_of(state.result)
+    kind, message = exception_of(state)
     if kind == "NotRegistered":
         where = f" of queue {target.queue!r}" if target.queue else ""
         error = (
@@ -68,10 +78,14 @@ def _failure(state: TaskState, target: Celery) -> Outcome:
     )
 
 
-def exception_of(result: Any) -> tuple[str, str]:
-    """The type and the message of a task's exception, as JSON or, in a database, itself."""
-    if isinstance(result, BaseException):
-        return type(result).__name__, str(result)
+def exception_of(state: TaskState) -> tuple[str, str]:
+    """The type and the message of a task's exception: of the result, or of its traceback."""
+    result = state.result
+    if state.unread:
+        if not state.traceback:
+            return "Exception", f"not JSON ({state.unread}). {_WRITE_JSON}"
+        kind, _, message = state.traceback.rstrip().rpartition("\n")[2].partition(": ")
+        return kind.rpartition(".")[2], message
     if not isinstance(result, dict):
         return "Exception", "" if result is None else str(result)
     message = result.get("exc_message", "")
@@ -81,7 +95,7 @@ def exception_of(result: Any) -> tuple[str, str]:
 
 
 def _why(state: TaskState) -> str:
-    _, message = exception_of(state.result)
+    _, message = exception_of(state)
     return f": {message}" if message else ""
 
 
