@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
 import kombu
@@ -115,7 +116,7 @@ class Rows:
     def read(self, task_ids: Sequence[str]) -> dict[str, TaskState]:
         found: dict[str, TaskState] = {}
         for some in _batches(task_ids):
-            found.update(self._call(lambda some=some: self._select(some)))
+            found.update(self._call(partial(self._select, some)))
         return found
 
     def _select(self, task_ids: Sequence[str]) -> dict[str, TaskState]:
