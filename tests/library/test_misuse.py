@@ -126,7 +126,7 @@ def test_what_never_ends_or_is_no_function_is_refused(url):
     for refused in (endless, 5):
         with pytest.raises(InvalidJob):
             scheduler.job(name="refused")(refused)  # type: ignore[arg-type]
-    with pytest.raises(InvalidTrigger, match="is not a trigger"):
+    with pytest.raises(InvalidTrigger, match=r"is not a trigger\. Write @scheduler\.job\(\) with"):
         scheduler.job(endless)  # type: ignore[arg-type]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -230,6 +231,12 @@ def _require_trigger(trigger: object) -> Trigger:
             f"a {type(trigger).__name__} is not a trigger",
             field="trigger",
             hint="For several in one job: Union(a, b), or a | b",
+        )
+    if inspect.isroutine(trigger):
+        raise InvalidTrigger(
+            f"the function {getattr(trigger, '__name__', '')!r} is not a trigger",
+            field="trigger",
+            hint="Write @scheduler.job() with parentheses; the function goes below it",
         )
     if not isinstance(trigger, Trigger):
         raise InvalidTrigger(

@@ -190,6 +190,18 @@ def test_a_reply_that_is_not_json_is_one_state_and_the_others_are_read():
     reader.close()
 
 
+def test_rabbitmq_says_that_an_exchange_is_unknown(connect):
+    with pytest.raises(Unusable, match="bound to the exchange 'nowhere' with that routing key"):
+        connect(rabbitmq.server().url).send(message(queue="", exchange="nowhere", routing_key="a"))
+
+
+def test_a_redis_without_tls_is_named_as_a_cause(connect, monkeypatch):
+    monkeypatch.setattr(client, "CONNECT", 0.2)
+    monkeypatch.setattr(client, "ANSWER", 0.2)
+    with pytest.raises(Unusable, match="or use redis:// if it has no TLS"):
+        connect(redis.server().url.replace("redis:", "rediss:")).check()
+
+
 @pytest.mark.parametrize("scheme", ["amqp", "pyamqp"])
 def test_rabbitmq_says_that_a_queue_is_unknown(connect, scheme):
     one = connect(rabbitmq.server().url.replace("amqp://", f"{scheme}://"))

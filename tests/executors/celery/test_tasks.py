@@ -29,6 +29,12 @@ async def test_a_result_and_what_the_task_learns(shop, tmp_path):
     assert headers == {f"tickwell-{name}": value for name, value in expected.items()}
 
 
+async def test_a_task_goes_by_an_exchange(shop, tmp_path):
+    target = Celery("shop.add", [1], exchange="billing", routing_key="billing")
+    done = await run(scheduler(shop, tmp_path), target)
+    assert (done.state, shop.ran(done)) == (State.SUCCEEDED, [done.id])
+
+
 async def test_a_list_as_payload_replaces_the_arguments(shop, tmp_path):
     done = await run(scheduler(shop, tmp_path), Celery("shop.add", [1], {"a": 1}), [7, 8])
     assert (done.result["args"], done.result["kwargs"]) == ([7, 8], {"a": 1})
@@ -127,13 +133,17 @@ async def test_a_worker_that_drains_leaves_the_task_and_the_next_waits_for_it(
         ({"result_backend": "redis://127.0.0.1:1/0"}, {}, "the result backend cannot be reached"),
         ({"result_backend": "cache+memory://"}, {}, "names a kind that cannot be read"),
         ({"broker": "locked"}, {}, "refuses the credentials of the setting broker. Correct"),
+        ({"broker": "unnamed"}, {}, "refuses the credentials of the setting broker. Correct"),
         ({}, {"queue": "nobody"}, "no queue 'nobody'. Start a Celery worker"),
+        ({}, {"exchange": "nowhere", "routing_key": "a"}, "bound to the exchange 'nowhere'"),
+        ({}, {"exchange": "celery", "routing_key": "a"}, "bound to the exchange 'celery'"),
     ],
 )
 async def test_what_cannot_be_sent_is_parked_with_the_reason(shop, tmp_path, settings, target, why):
-    if settings.get("broker") == "locked":
-        server = redis.start("--requirepass", "right")
-        settings = {"broker": server.url.replace("//", "//:wrong-word@")}
+    if settings.get("broker") in {"locked", "unnamed"}:
+        url = redis.server("--requirepass", "right").url
+        wrong = settings["broker"] == "locked"
+        settings = {"broker": url.replace("//", "//:wrong-word@") if wrong else url}
     owner = scheduler(shop, tmp_path, **settings)
     async with owner:
         await owner.add("job", OnDemand(), Celery("shop.add", **target))

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from redis import exceptions
 
 from tests.servers.private import free_port
 from tests.servers.redis import server, start
@@ -11,6 +12,7 @@ from tickwell.domain.promises import REDIS_ALWAYS, REDIS_EVERYSEC, REDIS_VOLATIL
 from tickwell.errors import SchemaTooNew, StoreRefused, StoreUnavailable
 from tickwell.ports.records import JobFilter
 from tickwell.stores.redis import RedisStore
+from tickwell.stores.redis.errors import translate
 from tickwell.testing.contract.scene import Scene
 from tickwell.testing.verify.orders import Orders
 from tickwell.testing.verify.run import verify
@@ -149,3 +151,10 @@ async def test_what_is_promised_depends_on_the_settings():
     assert await promised("--appendonly", "yes", "--appendfsync", "always") == REDIS_ALWAYS
     assert await promised("--appendonly", "yes") == REDIS_EVERYSEC
     assert await promised() == REDIS_VOLATILE
+
+
+@pytest.mark.parametrize(("scheme", "hints"), [("redis", False), ("rediss", True)])
+def test_a_server_that_may_have_no_tls_is_named_as_such(scheme, hints):
+    """It waits for more when it is offered a handshake, so the driver reports a timeout."""
+    error = translate(exceptions.TimeoutError("Timeout connecting to server"), f"{scheme}://db/0")
+    assert ("if it has no TLS, use redis://" in str(error)) is hints

@@ -16,20 +16,24 @@ from tickwell.executors.celery.redis_queues import RedisQueues
 CONNECT, ANSWER = 5, 10
 #: AMQP's codes for a message or an exchange that leads to no queue.
 _NO_QUEUE = ("NO_ROUTE", "NOT_FOUND")
-_NO_ENTRY = ("ACCESS_REFUSED", "WRONGPASS", "NOAUTH", "invalid username-password", "(403)")
+_NO_ENTRY = (
+    *("ACCESS_REFUSED", "WRONGPASS", "NOAUTH", "(403)"),
+    *("invalid username-password", "Authentication required"),
+)
 
 
 class Client:
     """A broker, and the reader of a result backend if there is one."""
 
     def __init__(self, broker: str, result_backend: str, monotonic: Callable[[], float]) -> None:
+        self._broker, self._result_backend = broker, result_backend
         self._secrets = [*_passwords(broker), *_passwords(result_backend)]
         #: Without a backend of its own: Redis's would subscribe to each result here.
         self._app = _app(broker, "disabled://")
         self._app_of_results = _app(broker, result_backend) if result_backend else None
         self.reader: Reader | None = None
-        #: Queues that a Celery worker has declared.
-        self._declared: set[str] = set()
+        #: Queues, or exchanges with keys, that a Celery worker has declared.
+        self._declared: set[tuple[str, str, str]] = set()
         self._redis_queues = RedisQueues(monotonic)
 
     def open(self) -> None:
@@ -48,25 +52,25 @@ class Client:
         except Exception as error:
             raise self._unusable(error, "result backend", "result_backend") from error
 
-    def check(self, queue: str = "") -> None:
-        """Raise if the broker cannot be reached, or has no such queue."""
+    def check(self, queue: str = "", exchange: str = "", routing_key: str = "") -> None:
+        """Raise if the broker cannot be reached, or has no such queue or exchange."""
         try:
             with self._app.connection_for_write() as connection:
                 connection.ensure_connection(max_retries=1, interval_start=0, timeout=CONNECT)
-                if queue:
-                    self._require_queue(connection, queue)
+                if queue or exchange:
+                    self._require_route(connection, queue, exchange, routing_key)
         except Exception as error:
             raise self._unusable(error, "broker", "broker") from error
 
     def send(self, message: Message) -> None:
         """Hand a task to the broker, and wait until it has it where the transport confirms."""
-        queue = message.queue
-        if queue and queue not in self._declared:
-            self.check(queue)
+        queue, exchange, key = message.queue, message.exchange, message.routing_key
+        if (queue, exchange, key) not in self._declared:
+            self.check(queue, exchange, key)
         # Nothing is declared: the queue of the Celery app may have options that are not known here.
         to = {"queue": queue}
-        if message.exchange:
-            to = {"exchange": message.exchange, "routing_key": message.routing_key}
+        if exchange:
+            to = {"exchange": exchange, "routing_key": key}
         try:
             self._app.send_task(
                 message.task,
@@ -88,7 +92,7 @@ class Client:
                 confirm_timeout=ANSWER,
             )
         except Exception as error:
-            raise self._unusable(error, "broker", "broker", queue) from error
+            raise self._unusable(error, "broker", "broker", message) from error
 
     def revoke(self, task_id: str, *, terminate: bool) -> None:
         """Ask all Celery workers to drop the task, or to stop it."""
@@ -103,17 +107,23 @@ class Client:
             self.reader.close()
         self._app.close()
 
-    def _require_queue(self, connection: Any, queue: str) -> None:
+    def _require_route(self, connection: Any, queue: str, exchange: str, key: str) -> None:
         """On Redis any name is a queue: look whether a Celery worker ever consumed from it.
 
         Elsewhere the broker says so when a message leads nowhere.
         """
-        is_redis = connection.transport.driver_type == "redis"
-        if is_redis and not self._redis_queues.have(connection.default_channel, queue):
-            raise Unusable(_no_queue(queue))
-        self._declared.add(queue)
+        if connection.transport.driver_type == "redis":
+            channel = connection.default_channel
+            # By exactly this key: what else an exchange matches, kombu knows only of its own.
+            if exchange and not any(key == bound[0] for bound in channel.get_table(exchange)):
+                raise Unusable(_no_exchange(exchange))
+            if queue and not self._redis_queues.have(channel, queue):
+                raise Unusable(_no_queue(queue))
+        self._declared.add((queue, exchange, key))
 
-    def _unusable(self, error: Exception, what: str, setting: str, queue: str = "") -> Unusable:
+    def _unusable(
+        self, error: Exception, what: str, setting: str, message: Message | None = None
+    ) -> Unusable:
         if isinstance(error, Unusable):
             return error
         said = " ".join((str(error) or type(error).__name__).split())[:300].rstrip(".")
@@ -123,15 +133,20 @@ class Client:
             return Unusable(f"the {what} needs a package: {said}. Install it")
         if isinstance(error, KeyError) or "No such transport" in said:
             return Unusable(f"the setting {setting} has an unknown scheme: {said}. Correct it")
-        if any(code in said for code in _NO_QUEUE):
-            return Unusable(_no_queue(queue) if queue else f"the exchange leads nowhere: {said}")
+        if message is not None and any(code in said for code in _NO_QUEUE):
+            queue, exchange = message.queue, message.exchange
+            return Unusable(_no_queue(queue) if queue else _no_exchange(exchange))
         if any(code in said for code in _NO_ENTRY):
             return Unusable(
                 f"the {what} refuses the credentials of the setting {setting}."
                 " Correct its user and password"
             )
+        # A Redis without TLS does not answer to a handshake.
+        is_tls = "rediss://" in (self._broker if what == "broker" else self._result_backend)
+        hint = ", or use redis:// if it has no TLS" if is_tls and "imeout" in said else ""
         return Unusable(
-            f"the {what} cannot be reached: {said}. Start it, or correct the setting {setting}"
+            f"the {what} cannot be reached: {said}."
+            f" Start it, or correct the setting {setting}{hint}"
         )
 
 
@@ -139,6 +154,13 @@ def _no_queue(queue: str) -> str:
     return (
         f"the broker has no queue {queue!r}. Start a Celery worker that consumes from it"
         f" (celery worker -Q {queue}), or correct the target's queue"
+    )
+
+
+def _no_exchange(exchange: str) -> str:
+    return (
+        f"no queue of the broker is bound to the exchange {exchange!r} with that routing key."
+        " Start a Celery worker that declares it, or correct the target's exchange and routing_key"
     )
 
 

@@ -67,7 +67,8 @@ class CeleryExecutor:
             return why
         try:
             client = await self._open()
-            await self._in_thread(partial(client.check, queue_of(target)))
+            route = queue_of(target), target.exchange, target.routing_key
+            await self._in_thread(partial(client.check, *route))
             await self._require_results(target)
         except Unusable as error:
             return str(error)

@@ -101,7 +101,11 @@ def lost(where: str) -> StoreLost:
 
 def _away(error: BaseException, where: str) -> StoreUnavailable:
     if isinstance(error, exceptions.TimeoutError | TimeoutError):
-        return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
+        # A Redis without TLS waits for the end of a command when it is offered a handshake.
+        tls = " or, if it has no TLS, use redis://" if where.startswith("rediss:") else ""
+        return StoreUnavailable(
+            f"{where} does not answer in time; check the server and the way{tls}"
+        )
     return StoreUnavailable(
         f"{where} does not answer ({said(error)}); check that it runs and can be reached"
     )
