@@ -23,6 +23,8 @@ DATABASE = 10
 #: Seconds in which a message comes on the slowest machine.
 PATIENCE = 120
 RULES = ("default:shop.*",)
+#: For a broker that is away to be noticed at once.
+AT_ONCE = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
 FAST = {"task": "shop.tick", "schedule": 0.2, "args": (1,), "kwargs": {"a": "b"}}
 
 
@@ -162,7 +164,8 @@ def test_beats_own_cleanup_of_results_is_a_job_too(make, broker, tmp_path):
 def test_while_the_broker_is_away_nothing_is_lost(make):
     server = redis.start()
     server.kill()
-    beat = make({"a": FAST | {"schedule": 3600}}, broker=server.url, task_publish_retry=False)
+    once = {"task_publish_retry": False, "broker_transport_options": AT_ONCE}
+    beat = make({"a": FAST | {"schedule": 3600}}, broker=server.url, **once)
     engine = beat._engine
     waiting, limit = engine.blocking.trigger("a"), time.monotonic() + PATIENCE
     while not waiting.attempts:
@@ -180,7 +183,7 @@ async def test_a_broker_that_stays_away_is_left_until_it_is_back():
     server = redis.start()
     server.kill()
     app = Celery("shop", broker=server.url, set_as_current=False)
-    app.conf.task_publish_retry = False
+    app.conf.update(task_publish_retry=False, broker_transport_options=AT_ONCE)
     sender, job = AppSender(app, RULES), job_of(BeatEntry(name="a", task="shop.tick", schedule=5))
     tired = claim_of(job, returned=BRIEF)
     outcome = await sender.run(tired)

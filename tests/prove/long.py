@@ -16,7 +16,7 @@ LONG = {
     "burst-mongodb": "tests/faults/mongo/long_burst.py",
     "burst-redis": "tests/faults/redis/long_burst.py",
     # Needs Python 3.12 or newer, and a registry to install Django 6 from.
-    "django": "tests/contrib/django/long_django_6.py",
+    "django6": "tests/contrib/django/long_django_6.py",
     "fuzz": "tests/api/long_fuzz.py",
     "kill-sweep-postgresql": "tests/faults/postgres/long_kill_sweep.py",
     "kill-sweep-mysql": "tests/faults/mysql/long_kill_sweep.py",

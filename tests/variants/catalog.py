@@ -318,7 +318,7 @@ VARIANTS = [
         name="a run beside Django's transaction",
         flaw="a run that was asked for inside atomic() outlives a rollback",
         patch=django.beside_the_transaction,
-        prey=Tested(test="contrib/django/test_project.py::test_a_rollback_takes_its_runs_along"),
+        prey=Tested(test="contrib/django/rollback.py::test_a_rollback_takes_its_runs_along"),
     ),
     Variant(
         name="Celery tasks sent again",

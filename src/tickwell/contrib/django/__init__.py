@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tickwell.contrib.django.backend import TickwellBackend as TickwellBackend
-    from tickwell.contrib.django.scheduler_of_project import scheduler as scheduler
+    from tickwell.contrib.django.project_scheduler import scheduler as scheduler
 
 __all__ = ["TickwellBackend", "scheduler"]
 
@@ -17,7 +17,7 @@ __all__ = ["TickwellBackend", "scheduler"]
 def __getattr__(name: str) -> Any:
     if name == "scheduler":
         _set_up()
-        from tickwell.contrib.django.scheduler_of_project import scheduler
+        from tickwell.contrib.django.project_scheduler import scheduler
 
         return scheduler
     if name == "TickwellBackend":

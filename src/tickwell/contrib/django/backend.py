@@ -23,7 +23,7 @@ from tickwell.contrib.django.framework import (
 from tickwell.contrib.django.task import POLICIES, TickwellTask, level, policies_of, trigger_of
 from tickwell.contrib.django.task_handler import handler_for
 from tickwell.contrib.django.task_result import as_enqueued, result_of
-from tickwell.contrib.django.variant import Variant
+from tickwell.contrib.django.task_job import TaskJob
 from tickwell.declared.policies import Policies
 from tickwell.domain.ability import handler_of
 from tickwell.errors import InvalidInput, NotFound
@@ -113,7 +113,7 @@ class TickwellBackend(BaseTaskBackend):  # type: ignore[misc]
         if (queue, priority) == (declared.queue_name, level(declared.priority)):
             return path
         name = f"{path} [{queue}, priority {priority}]"
-        self._scheduler.variants.setdefault(name, Variant(path, policies))
+        self._scheduler.task_jobs.setdefault(name, TaskJob(path, policies))
         return name
 
 

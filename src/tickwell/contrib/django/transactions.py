@@ -17,7 +17,7 @@ from tickwell.ports.transactional import TransactionalStore
 from tickwell.services.time import Moment, moment_of
 
 if TYPE_CHECKING:
-    from tickwell.contrib.django.scheduler_of_project import ProjectScheduler
+    from tickwell.contrib.django.project_scheduler import ProjectScheduler
 
 
 class TransactionalBlocking(Blocking):
@@ -27,7 +27,7 @@ class TransactionalBlocking(Blocking):
         super().__init__(scheduler, owner)
         self._scheduler = scheduler
         self._alias = alias
-        #: Names of variants that this process has seen in the store.
+        #: Names of task jobs that this process has seen in the store.
         self._ensured: set[str] = set()
 
     def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
@@ -53,12 +53,12 @@ class TransactionalBlocking(Blocking):
         return self._record(connection, name, payload, key, moment_of(delay, "delay"))
 
     def ensure(self, name: str) -> None:
-        """Have the job of a variant in the store."""
+        """Have the job of a task for another queue or priority in the store."""
         if name not in self._ensured:
             connection = self._in_transaction()
             refuse = lambda: None if connection is None else _require_lock(connection, name)  # noqa: E731
-            variant = self._scheduler.variants[name]
-            self.call(lambda: variant.ensure(name, self._scheduler, refuse))
+            task_job = self._scheduler.task_jobs[name]
+            self.call(lambda: task_job.ensure(name, self._scheduler, refuse))
             self._ensured.add(name)
 
     def _in_transaction(self) -> Any:

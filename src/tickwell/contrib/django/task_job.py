@@ -15,7 +15,7 @@ from tickwell.errors import JobExists, NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class TaskJob:
     """The handler of a task under other policies."""
 
     handler: str

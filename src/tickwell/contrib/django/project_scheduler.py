@@ -14,7 +14,7 @@ from tickwell.contrib.django.configuration import Configuration, read_configurat
 from tickwell.contrib.django.isolated import locate
 from tickwell.contrib.django.store_url import store_url_of
 from tickwell.contrib.django.transactions import TransactionalBlocking
-from tickwell.contrib.django.variant import Variant
+from tickwell.contrib.django.task_job import TaskJob
 from tickwell.declared.function import Declare, JobFunction
 from tickwell.declared.policies import Policies
 from tickwell.domain.trigger import Trigger
@@ -38,7 +38,7 @@ class ProjectScheduler(Scheduler):
         #: Tasks of Django's framework, by their paths, as they are declared.
         self.tasks: dict[str, Any] = {}
         #: What `using(…)` made of them, by the names of their jobs.
-        self.variants: dict[str, Variant] = {}
+        self.task_jobs: dict[str, TaskJob] = {}
         self.blocking = TransactionalBlocking(self, self._owner, configuration.database)
 
     def job(
@@ -96,8 +96,8 @@ class ProjectScheduler(Scheduler):
                     await self.get(job.name)
                 except NotFound:
                     await self.add_one_declared(job.name)
-            for name, variant in list(self.variants.items()):
-                await variant.ensure(name, self)
+            for name, task_job in list(self.task_jobs.items()):
+                await task_job.ensure(name, self)
 
         was_open = self._life.opened
         self.blocking.call(add)
