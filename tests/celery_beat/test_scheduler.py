@@ -199,6 +199,18 @@ async def test_a_broker_that_stays_away_is_left_until_it_is_back():
     server.stop()
 
 
+async def test_a_beat_sends_only_what_is_allowed(broker):
+    app = Celery("shop", broker=broker, set_as_current=False)
+    sender, job = AppSender(app, RULES), job_of(BeatEntry(name="a", task="other", schedule=5))
+    outcome = await sender.run(claim_of(job))
+    assert (outcome.kind, outcome.not_here) == (OutcomeKind.RELEASED, True)
+    assert outcome.error == await sender.refusal(job)
+    assert 'Add "default:other" to the setting celery_tasks' in outcome.error
+    assert rest(broker) == []
+    await sender.close()
+    app.close()
+
+
 async def test_a_payload_that_is_no_argument_is_refused_for_good(broker):
     app = Celery("shop", broker=broker, set_as_current=False)
     sender, job = AppSender(app, RULES), job_of(BeatEntry(name="a", task="shop.tick", schedule=5))

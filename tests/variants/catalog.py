@@ -328,4 +328,10 @@ VARIANTS = [
             test="executors/celery/test_tasks.py::test_a_worker_that_drains_leaves_the_task_and_the_next_waits_for_it"
         ),
     ),
+    Variant(
+        name="Celery tasks without a rule",
+        flaw="whoever may create a job may start every task of the Celery app",
+        patch=engines.any_task,
+        prey=Tested(test="executors/celery/test_tasks.py::test_a_worker_asks_the_rules_again"),
+    ),
 ]

@@ -125,6 +125,17 @@ async def test_a_worker_that_drains_leaves_the_task_and_the_next_waits_for_it(
     assert (done.result, shop.ran(done)) == ("done", [done.id])
 
 
+async def test_a_worker_asks_the_rules_again(shop, tmp_path):
+    """The job was saved by a process with other rules."""
+    async with (saves := scheduler(shop, tmp_path, queues=("other",))):
+        await saves.add("job", OnDemand(), Celery("shop.add"))
+    async with (runs := scheduler(shop, tmp_path, celery_tasks=("default:shop.fail",))):
+        one = await runs.trigger("job")
+        parked = await until(runs, one, lambda each: each.state is State.PARKED)
+    assert "project 'default' may not send the Celery task 'shop.add'" in parked.reason
+    assert shop.ran(one) == []
+
+
 @pytest.mark.parametrize(
     ("settings", "target", "why"),
     [

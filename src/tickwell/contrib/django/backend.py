@@ -22,8 +22,8 @@ from tickwell.contrib.django.framework import (
 )
 from tickwell.contrib.django.task import POLICIES, TickwellTask, level, policies_of, trigger_of
 from tickwell.contrib.django.task_handler import handler_for
-from tickwell.contrib.django.task_result import as_enqueued, result_of
 from tickwell.contrib.django.task_job import TaskJob
+from tickwell.contrib.django.task_result import as_enqueued, result_of
 from tickwell.declared.policies import Policies
 from tickwell.domain.ability import handler_of
 from tickwell.errors import InvalidInput, NotFound

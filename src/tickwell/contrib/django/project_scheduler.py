@@ -13,8 +13,8 @@ from django.db import close_old_connections
 from tickwell.contrib.django.configuration import Configuration, read_configuration
 from tickwell.contrib.django.isolated import locate
 from tickwell.contrib.django.store_url import store_url_of
-from tickwell.contrib.django.transactions import TransactionalBlocking
 from tickwell.contrib.django.task_job import TaskJob
+from tickwell.contrib.django.transactions import TransactionalBlocking
 from tickwell.declared.function import Declare, JobFunction
 from tickwell.declared.policies import Policies
 from tickwell.domain.trigger import Trigger
