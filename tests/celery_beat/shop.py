@@ -10,7 +10,7 @@ from tests.celery_beat.shop_calls import CALLS
 app = Celery("shop", broker=os.environ["SHOP_BROKER"])
 app.conf.result_expires = None
 app.conf.beat_schedule = {
-    f"tick-{number}": {"task": "shop.count", "schedule": 0.5, "args": (number,)}
+    f"tick-{number}": {"task": "shop.count", "schedule": 0.2, "args": (number,)}
     for number in range(3)
 }
 _COUNTS = redis.Redis.from_url(os.environ["SHOP_BROKER"])
