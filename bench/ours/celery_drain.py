@@ -74,7 +74,7 @@ async def until(count: Callable[[], Awaitable[int]], wanted: int) -> None:
     end = time.time() + PATIENCE
     while await count() < wanted:
         assert time.time() < end
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from tickwell.engine.engine import Engine
-    from tickwell.engine.hinted import Hints
+    from tickwell.engine.hint_worker import HintInbox
     from tickwell.engine.supervisor import Supervisor
     from tickwell.services.operations import Tools
     from tickwell.wiring import NotifyingStore
@@ -72,8 +72,8 @@ class Scheduler(Named, Running):
         self.events = Events()
         self.events.subscribe(EventLog().hear)
         self.handlers = Handlers(project)
-        #: Set before the start where the workers of another task queue run here; see Hints.
-        self.hints: Hints | None = None
+        #: Set before the start in the worker of another task queue; see `HintInbox`.
+        self.inbox: HintInbox | None = None
         self._hooks = Hooks(self.events)
         #: What carries out targets instead of all that this installation can.
         self.executor: Executor | None = None
@@ -331,7 +331,7 @@ class Scheduler(Named, Running):
             roles=roles,
             executor=self.executor,
             extra=[Leaving(self._take_away)] if synced.kept else [],
-            hints=self.hints,
+            inbox=self.inbox,
         )
 
     def _make_store(self, url: str) -> NotifyingStore:

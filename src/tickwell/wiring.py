@@ -21,7 +21,7 @@ from tickwell.domain.target import Call
 from tickwell.engine import garbage
 from tickwell.engine.dispatcher import Dispatcher
 from tickwell.engine.engine import ROLES, Engine
-from tickwell.engine.hinted import Hints
+from tickwell.engine.hint_worker import HintInbox
 from tickwell.engine.loop import WakingService
 from tickwell.errors import InvalidSetting
 from tickwell.executors.call import CallExecutor
@@ -146,12 +146,21 @@ def backup_store(url: str, target: Path, progress: Callable[[int, int], None]) -
     return backup(path, target, progress)
 
 
-def make_executor(store: Store, handlers: Handlers, clock: Clock, settings: Settings) -> Registry:
+def make_executor(
+    store: Store,
+    handlers: Handlers,
+    clock: Clock,
+    settings: Settings,
+    inbox: HintInbox | None = None,
+) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
     http = make_sender(store, clock, settings)
+    calls = CallExecutor(handlers, StoreNotes(store, clock))
+    if inbox is not None:
+        calls.thread_for = inbox.thread_for
     return Registry(
         {
-            Call: CallExecutor(handlers, StoreNotes(store, clock)),
+            Call: calls,
             Celery: make_task_sender(store, clock, settings),
             Http: http,
         }
@@ -200,9 +209,9 @@ def make_engine(
     roles: Collection[str] = ROLES,
     executor: Executor | None = None,
     extra: Sequence[WakingService] = (),
-    hints: Hints | None = None,
+    inbox: HintInbox | None = None,
 ) -> Engine:
-    """An engine on an opened store; with hints, one that runs what the workers of others hear."""
+    """An engine on an opened store; with an inbox, one that runs only what hints name."""
     shared = store.name.startswith("memory:")  # no second handle can see its data
     if settings.engine == "celery" and "planner" in roles:
         extra = [*extra, make_dispatcher(store, clock, settings, events)]
@@ -211,7 +220,7 @@ def make_engine(
     relay = Relay(store, clock, runs, sweep=settings.sweep)
     engine = Engine(
         store,
-        executor or make_executor(store, handlers, clock, settings),
+        executor or make_executor(store, handlers, clock, settings, inbox),
         clock,
         settings,
         random=random,
@@ -222,7 +231,7 @@ def make_engine(
         # By the URL that was given: the store's name has no credentials.
         open_pulse_store=None if shared else lambda: _pulse_store(settings.store),
         extra=[*extra, relay] if "worker" in roles else extra,
-        hints=hints,
+        inbox=inbox,
     )
     runs.wake = engine.wake
     if "worker" in roles:

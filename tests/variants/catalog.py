@@ -193,14 +193,16 @@ VARIANTS = [
         flaw="a message that is replayed runs what another worker holds",
         patch=engines.message_trusted,
         prey=Tested(
-            test="unit/engine/test_hinted.py::test_what_another_worker_holds_is_left_alone"
+            test="unit/engine/test_hint_worker.py::test_what_another_worker_holds_is_left_alone"
         ),
     ),
     Variant(
         name="acknowledged before the claim",
         flaw="the broker forgets what nobody has claimed yet, and starts wait for another hint",
         patch=engines.acknowledged_first,
-        prey=Tested(test="unit/engine/test_hinted.py::test_a_caller_waits_while_the_store_is_away"),
+        prey=Tested(
+            test="unit/engine/test_hint_worker.py::test_a_caller_waits_while_the_store_is_away"
+        ),
     ),
     Variant(
         name="jobs per Celery beat",

@@ -1,6 +1,7 @@
 """Engines that break a promise."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from tickwell.domain import change as changes
 from tickwell.domain import outcome as outcomes
@@ -9,7 +10,7 @@ from tickwell.domain.execution import PENDING, Claim, Execution, OutcomeKind, St
 from tickwell.domain.planning import plan as sound_plan
 from tickwell.domain.policy import HOUR
 from tickwell.engine.deadlines import Deadlines
-from tickwell.engine.hinted import HintedWorker, Hints
+from tickwell.engine.hint_worker import HintInbox, HintWorker
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import LONGEST_REST, Loop
 from tickwell.engine.pulse import Pulse
@@ -238,18 +239,18 @@ def message_trusted(patches):
             for one in known
         ]
 
-    patches.setattr(HintedWorker, "_claim", claim)
+    patches.setattr(HintWorker, "_claim", claim)
 
 
 def acknowledged_first(patches):
     """A message is done with as soon as it is handed over."""
-    sound = Hints.add
+    sound = HintInbox.add
 
-    def add(self, id, done):
-        sound(self, id, lambda: None)
-        done()
+    def add(self, id, caller):
+        sound(self, id, SimpleNamespace(call=caller.call, release=lambda: None))
+        caller.release()
 
-    patches.setattr(Hints, "add", add)
+    patches.setattr(HintInbox, "add", add)
 
 
 def task_sent_again(patches):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -90,6 +90,10 @@ class CeleryBroker:
 
     def _send(self, link: _Link, hints: Sequence[Hint]) -> None:
         producer = Producer(link.channel(), auto_declare=False)
+        with producer.batch() if hasattr(producer, "batch") else nullcontext():  # since Kombu 5.7
+            self._publish(producer, hints)
+
+    def _publish(self, producer: Producer, hints: Sequence[Hint]) -> None:
         for hint in hints:
             message = self.app.amqp.as_task_v2(hint.id, TASK, args=(hint.id,))
             # Not to the queue's own exchange: a Redis that was flushed has forgotten it. Transient:

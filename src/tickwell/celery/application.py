@@ -40,7 +40,7 @@ def make_app(scheduler: Scheduler) -> Celery:
         )
     try:
         from tickwell.brokers.celery import PREFIX, TASK, make_celery
-        from tickwell.celery.hands import Hands
+        from tickwell.celery.worker_bridge import WorkerBridge
     except ModuleNotFoundError as error:
         raise no_celery(error, "engine") from error
     from kombu import Queue
@@ -57,12 +57,14 @@ def make_app(scheduler: Scheduler) -> Celery:
         # What a handler prints is kept with its attempt.
         worker_redirect_stdouts=False,
     )
-    hands = Hands(scheduler)
-    hands.connect(app)
+    if settings.broker.startswith("redis"):
+        app.conf.broker_transport = "tickwell.celery.redis_transport:Transport"
+    bridge = WorkerBridge(scheduler)
+    bridge.connect(app)
 
     # No limits of Celery's: an attempt has its job's own. No retries: those are new executions.
     @app.task(name=TASK, acks_late=True, max_retries=0, ignore_result=True)  # type: ignore[untyped-decorator]
     def execute(id: Any) -> None:
-        hands.run(str(id))
+        bridge.run(str(id))
 
     return app

@@ -13,7 +13,7 @@ from tickwell.clock import Clock
 from tickwell.domain import worker as domain
 from tickwell.domain.event import Events, Idle, JobUnreadable, Started, Stopped
 from tickwell.domain.health import Health
-from tickwell.engine.hinted import HintedWorker, Hints
+from tickwell.engine.hint_worker import HintInbox, HintWorker
 from tickwell.engine.lane import make_lanes
 from tickwell.engine.loop import Loop, Service, WakingService, follow
 from tickwell.engine.planner import Planner
@@ -57,7 +57,7 @@ class Engine:
         turn: Turn | None = None,
         open_pulse_store: Callable[[], Store] | None = None,
         extra: Sequence[WakingService] = (),
-        hints: Hints | None = None,
+        inbox: HintInbox | None = None,
     ) -> None:
         self.store = store
         self.executor = executor
@@ -71,7 +71,7 @@ class Engine:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._turn = turn
         self._extra = extra
-        self.hints = hints
+        self.inbox = inbox
         self._build(notifier, open_pulse_store)
 
     def _build(
@@ -91,8 +91,8 @@ class Engine:
         parts = store, clock, settings, self.runner
         self.worker = (
             Worker(*parts, lanes=lanes, new_id=self._new_id)
-            if self.hints is None
-            else HintedWorker(*parts, lanes=lanes, new_id=self._new_id, hints=self.hints)
+            if self.inbox is None
+            else HintWorker(*parts, lanes=lanes, new_id=self._new_id, inbox=self.inbox)
         )
         self.pulse = Pulse(store, clock, settings, self._identity, self._on_pulse)
         self.pulse_thread = (
@@ -129,8 +129,8 @@ class Engine:
         if self.pulse_thread is None:
             self._loops["pulse"].longest_rest = self.pulse.longest_rest
         events.subscribe(follow(self.pulse.name, self._loops.values()))
-        if self.hints is not None:
-            self.hints.wake = self._waker("worker")
+        if self.inbox is not None:
+            self.inbox.wake = self._waker("worker")
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
         self.tallies.wake = self._waker("tallies")

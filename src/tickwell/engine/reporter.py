@@ -123,7 +123,7 @@ class Reporter:
             return min(self.held_until - now, APART)  # by then few may be left
         if pending >= batch:
             return 0.0
-        apart = APART if in_hand < batch else FAR_APART
+        apart = FAR_APART if self.gathers or in_hand >= batch else APART
         return self._wrote_at + apart - now
 
     def _waited(self) -> float:

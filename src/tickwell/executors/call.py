@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import signal
-from collections.abc import Awaitable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from tickwell.domain.ability import handler_of
@@ -20,7 +20,7 @@ from tickwell.executors.isolated import Children
 from tickwell.executors.notes import NoNotes, StoreNotes
 from tickwell.executors.output import CURRENT, LISTENING, Output
 from tickwell.executors.run import Run, Snoozed, snoozed_for
-from tickwell.executors.thread import end_copies, start_thread
+from tickwell.executors.thread import StartCall, end_copies, start_thread
 from tickwell.executors.words import raised, succeeded
 from tickwell.ports.executor import Sort
 
@@ -38,6 +38,8 @@ class CallExecutor:
         self.handlers = handlers
         self.notes = notes or NoNotes()
         self.children = Children(self.notes)
+        #: A thread that waits for an execution and can run its sync handler; None: start one.
+        self.thread_for: Callable[[str], StartCall | None] = lambda _id: None
         self._begun = False
         self._pid = 0
         self._closed = False
@@ -138,7 +140,8 @@ class CallExecutor:
         if handler.run_parameter:
             run = Run(claim, self.notes, block=_block_on(asyncio.get_running_loop()))
             arguments[handler.run_parameter] = run
-        done = start_thread(handler.name, functools.partial(_outcome, handler, arguments))
+        call = functools.partial(_outcome, handler, arguments)
+        done = start_thread(handler.name, call, self.thread_for(claim.id))
         self._threads[claim.id] = done
         done.add_done_callback(lambda _: self._threads.pop(claim.id, None))
         while True:

@@ -11,9 +11,17 @@ from typing import Any
 
 from tickwell.executors.results import represented
 
+#: Lets a thread make a call; does not wait for its end.
+StartCall = Callable[[Callable[[], object]], object]
 
-def start_thread(name: str, function: Callable[[], Any]) -> asyncio.Future[Any]:
-    """Call a function in a daemon thread, so that one that hangs cannot keep the process."""
+
+def start_thread(
+    name: str, function: Callable[[], Any], start: StartCall | None = None
+) -> asyncio.Future[Any]:
+    """Call a function in a daemon thread, so that one that hangs cannot keep the process.
+
+    With `start` it is called in the thread that this reaches, and none is made.
+    """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
     context, pid = contextvars.copy_context(), os.getpid()
@@ -32,7 +40,10 @@ def start_thread(name: str, function: Callable[[], Any]) -> asyncio.Future[Any]:
         else:
             _hand_over(loop, done, done.set_result, result)
 
-    threading.Thread(target=call, name=f"tickwell-{name}", daemon=True).start()
+    if start is None:
+        threading.Thread(target=call, name=f"tickwell-{name}", daemon=True).start()
+    else:
+        start(call)
     return done
 
 

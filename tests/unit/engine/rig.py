@@ -80,7 +80,7 @@ class Rig:
         memory=None,
         seed=1,
         cold=False,
-        hints=None,
+        inbox=None,
         **settings,
     ):
         self.clock = clock or ManualClock()
@@ -99,7 +99,7 @@ class Rig:
             self.settings,
             random=self.random,
             events=self.events,
-            hints=hints,
+            inbox=inbox,
         )
         self.worker = self.engine.worker
         for lane in self.worker.lanes:

@@ -1,4 +1,4 @@
-"""The engine inside a Celery worker: a thread with an event loop, in each process of the pool."""
+"""Runs the engine inside a Celery worker: in a thread of each process of the pool."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from queue import SimpleQueue
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from celery import signals
 
 from tickwell.brokers.celery import PREFIX
-from tickwell.engine.hinted import Hints
+from tickwell.engine.hint_worker import HintInbox
 from tickwell.engine.loop import backoff
 from tickwell.scheduler import Scheduler
 from tickwell.wiring import have_for_ourselves, loop_factory
@@ -23,47 +24,72 @@ if TYPE_CHECKING:
     from celery import Celery
 
 logger = logging.getLogger("tickwell")
-#: Pools that replace threads, where the engine's event loop would have none.
+#: Pools that replace threads: the engine's event loop needs a real one.
 REFUSED = ("eventlet", "gevent")
 #: Seconds beyond the drain timeout that the engine gets to end with its process.
 PATIENCE = 15.0
 
 
-class Hands:
-    """Runs what hints name, for as long as its process lives."""
+class CeleryThread:
+    """A thread of Celery's pool while it waits for an execution: sync handlers run in it."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+
+    def call(self, function: Callable[[], object]) -> None:
+        """Call a function in the waiting thread."""
+        self._calls.put(function)
+
+    def release(self) -> None:
+        """Let the thread go on."""
+        self._calls.put(None)
+
+    def wait(self) -> None:
+        """Run what is to be called, until released."""
+        while (function := self._calls.get()) is not None:
+            function()
+
+
+class WorkerBridge:
+    """Connects the signals and messages of a Celery worker to a scheduler in the same process."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
-        self.hints = Hints("celery", 1)
+        self.inbox = HintInbox("celery", 1)
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
         self._ready = threading.Event()
-        #: This process works for our app, and not for another that the same module has.
+        #: Whether this process works for our app, not for another app of the same module.
         self._is_ours = False
+        self._main_pid = 0
+        #: Its end of file tells all processes of the pool that the worker shuts down: only the
+        #: main process gets Celery's signal, and it waits for tasks that wait for the store.
+        self._shutdown_pipe: tuple[int, int] | None = None
 
     def connect(self, app: Celery) -> None:
         """Start and stop with the processes of this app's workers."""
         self._app = app
         signals.worker_init.connect(self._on_worker, weak=False)
         signals.worker_process_init.connect(self._on_process, weak=False)
+        signals.worker_shutting_down.connect(self._on_shutdown, weak=False)
         signals.worker_process_shutdown.connect(self._on_end, weak=False)
         signals.worker_shutdown.connect(self._on_end, weak=False)
 
     def run(self, id: str) -> None:
-        """Claim the execution and wait for the end of its attempt; if it is not ours, return.
+        """Claim the execution and run it; return when the attempt has ended, or cannot be claimed.
 
         Celery acknowledges the message then: after the claim, never before.
         """
         self._ready.wait()
-        done: SimpleQueue[None] = SimpleQueue()
         if self._loop is None:
             return
+        thread = CeleryThread()
         try:
-            self._loop.call_soon_threadsafe(self.hints.add, id, lambda: done.put(None))
+            self._loop.call_soon_threadsafe(self.inbox.add, id, thread)
         except RuntimeError:
             return  # the engine has ended: the execution is still queued
-        done.get()
+        thread.wait()
 
     def _on_worker(self, sender: Any, **_: Any) -> None:
         """In the main process, before it forks."""
@@ -81,41 +107,47 @@ class Hands:
             for name in sender.app.amqp.queues.consume_from
             if name.startswith(PREFIX)
         )
-        if str(sender.app.conf.broker_url).startswith("redis"):
-            _leave_unacknowledged()
-        self.hints.name = sender.hostname
+        self.inbox.name = sender.hostname
         if pool == "threads":
             # Where Celery is to choose, the number is not known yet: it takes that of the cores.
             chosen = isinstance(sender.concurrency, int)
-            self.hints.capacity = sender.concurrency if chosen else os.cpu_count() or 1
+            self.inbox.capacity = sender.concurrency if chosen else os.cpu_count() or 1
         settings = self.scheduler.settings
         self.scheduler.settings = replace(
             settings,
             queues=queues or settings.queues,
-            slots=max(settings.slots, self.hints.capacity),
-            threads=max(settings.threads, self.hints.capacity),
+            slots=max(settings.slots, self.inbox.capacity),
+            threads=max(settings.threads, self.inbox.capacity),
         )
         self.scheduler.move_to(settings.store)
+        self._main_pid, self._shutdown_pipe = os.getpid(), os.pipe()
         if pool == "threads":  # no process of its own will start it
             self._start()
 
+    def _on_shutdown(self, **_: Any) -> None:
+        """In the main process: no process of the pool is to claim anything more."""
+        self._close_shutdown_pipe()
+
     def _on_process(self, sender: Any, **_: Any) -> None:
-        """In a process of the pool; Celery gives it four seconds."""
+        """In a process of the pool, which Celery expects to be up within four seconds."""
         if not self._is_ours:
             return
+        if os.getpid() != self._main_pid:
+            self._close_shutdown_pipe()
         if sender:
-            self.hints.name = sender
+            self.inbox.name = sender
         self._start()
 
     def _start(self) -> None:
         have_for_ourselves()  # an attempt goes through several threads, which wait for each other
         self._ready.clear()
-        self.scheduler.hints = self.hints
+        self.inbox.open()
+        self.scheduler.inbox = self.inbox
         self._thread = threading.Thread(target=self._main, name="tickwell-engine", daemon=True)
         self._thread.start()
 
     def _on_end(self, **_: Any) -> None:
-        """Write what attempts report, and say goodbye."""
+        """Write the outcomes of attempts and sign off."""
         thread, self._thread = self._thread, None
         if thread is None or self._loop is None or self._stopping is None:
             return
@@ -129,13 +161,27 @@ class Hands:
 
     async def _live(self) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        if self._shutdown_pipe is not None:
+            self._loop.add_reader(self._shutdown_pipe[0], self._close_inbox)
         await self._start_engine(self._stopping)
         self._ready.set()
         await self._stopping.wait()
         try:
             await self.scheduler.stop()
         finally:
-            self.hints.drop()
+            self.inbox.close()
+
+    def _close_shutdown_pipe(self) -> None:
+        """Close the writing end in this process."""
+        if self._shutdown_pipe is not None and self._shutdown_pipe[1] >= 0:
+            os.close(self._shutdown_pipe[1])
+            self._shutdown_pipe = self._shutdown_pipe[0], -1
+
+    def _close_inbox(self) -> None:
+        if self._loop is not None and self._shutdown_pipe is not None:
+            self._loop.remove_reader(self._shutdown_pipe[0])
+        self.inbox.close()
+        self._ready.set()  # without an engine, messages are not claimed either
 
     async def _start_engine(self, stopping: asyncio.Event) -> None:
         """Until the store answers: messages wait, and are not acknowledged."""
@@ -155,17 +201,6 @@ class Hands:
                 if failures:
                     logger.warning("the engine has started after %d failures", failures)
                 return
-
-
-def _leave_unacknowledged() -> None:
-    """Do not put hints back that are not acknowledged: the dispatcher sends others.
-
-    With the broker away kombu 5.7 fails at it (it asks a connection that it has closed), and the
-    worker ends.
-    """
-    from kombu.transport.redis import Channel
-
-    Channel.do_restore = False
 
 
 def _name_of(pool: Any) -> str:

@@ -1,4 +1,4 @@
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -6,15 +6,30 @@ import pytest
 from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import State
 from tickwell.domain.worker import Worker as Known
-from tickwell.engine.hinted import Hints
+from tickwell.engine.hint_worker import HintInbox
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import ClaimRequest
+
+
+@dataclass
+class Caller:
+    """Notes its release, and each call as "call"."""
+
+    id: str
+    done: list[str]
+
+    def call(self, function):
+        self.done.append("call")
+        function()
+
+    def release(self):
+        self.done.append(self.id)
 
 
 @pytest.fixture
 async def hinted():
     """An engine that is told what to run, and the ids whose callers were let go."""
-    rig: Any = Rig(hints=Hints("celery@here", 2))
+    rig: Any = Rig(inbox=HintInbox("celery@here", 2))
     rig.done = []
     rig.job = await rig.add()
     rig.engine.worker.id = rig.worker.new_worker_id()
@@ -24,7 +39,7 @@ async def hinted():
 
 async def step(rig, *ids):
     for id in ids:
-        rig.worker.hints.add(id, partial(rig.done.append, id))
+        rig.worker.inbox.add(id, Caller(id, rig.done))
     await rig.worker.step()
     await rig.settle()
 
@@ -133,9 +148,39 @@ async def test_a_worker_that_was_declared_lost_lets_its_callers_go(hinted):
     assert hinted.worker.id.startswith("celery@here/")
 
 
-async def test_callers_that_wait_are_let_go_at_the_end(hinted):
+async def test_a_caller_waits_for_a_claim_that_is_found_again_by_a_beat(hinted):
+    """The reply was lost; a beat tells of the claim, and it runs without its caller."""
+    hinted.executor.hold("quick")
+    id = await hinted.request(hinted.job)
+    hinted.store.after["claim"] = 1
+    with pytest.raises(StoreUnavailable):
+        await step(hinted, id)
+    for _ in range(2):  # unknown twice in a row: its reply is not on its way
+        await hinted.beat()
+    await step(hinted)
+    assert await hinted.state(id) is State.RUNNING
+    assert hinted.done == []
+    hinted.executor.release("quick")
+    await hinted.settle()
+    assert hinted.done == [id]
+    assert len(hinted.executor.calls) == 1
+
+
+async def test_callers_without_a_claim_are_released_at_shutdown(hinted):
     hinted.worker.draining = True
     await step(hinted, await hinted.request(hinted.job))
     assert hinted.done == []
-    hinted.worker.hints.drop()
+    hinted.worker.inbox.close()
     assert len(hinted.done) == 1
+
+
+async def test_callers_are_released_at_shutdown_while_the_store_is_away(hinted):
+    id = await hinted.request(hinted.job)
+    hinted.store.before["claim"] = 1
+    with pytest.raises(StoreUnavailable):
+        await step(hinted, id)
+    hinted.worker.inbox.close()
+    assert hinted.done == [id]
+    await step(hinted, id)
+    assert hinted.done == [id, id]  # a message that comes later is not claimed
+    assert await hinted.state(id) is State.QUEUED
