@@ -57,7 +57,7 @@ def planner(store: Any, where: str, broker: str) -> Engine:
         roles={"planner"},
         notifier=store,
         open_pulse_store=lambda: open_store(where),
-        extra=[make_dispatcher(store, clock, settings, events)],
+        extra=[make_dispatcher(store, clock, settings)],
     )
 
 

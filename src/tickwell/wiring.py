@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from tickwell.clock import Clock
 from tickwell.domain.celery import Celery
-from tickwell.domain.event import Event, Events, Stopped
+from tickwell.domain.event import Events
 from tickwell.domain.health import Health
 from tickwell.domain.http import Http
 from tickwell.domain.target import Call
@@ -214,7 +214,7 @@ def make_engine(
     """An engine on an opened store; with an inbox, one that runs only what hints name."""
     shared = store.name.startswith("memory:")  # no second handle can see its data
     if settings.engine == "celery" and "planner" in roles:
-        extra = [*extra, make_dispatcher(store, clock, settings, events)]
+        extra = [*extra, make_dispatcher(store, clock, settings)]
     random = ENTROPY
     runs = Executions(store, clock, random, lambda: None)
     relay = Relay(store, clock, runs, sweep=settings.sweep)
@@ -246,10 +246,8 @@ def _pulse_store(url: str) -> Store:
     return store
 
 
-def make_dispatcher(
-    store: NotifyingStore, clock: Clock, settings: Settings, events: Events
-) -> Dispatcher:
-    """What tells Celery's workers of executions that are due."""
+def make_dispatcher(store: NotifyingStore, clock: Clock, settings: Settings) -> Dispatcher:
+    """The service that sends hints of due executions to Celery's workers."""
     if store.name.startswith("memory:"):
         raise InvalidSetting(
             "Celery's workers cannot see what this process keeps in memory",
@@ -260,15 +258,7 @@ def make_dispatcher(
         from tickwell.brokers.celery import CeleryBroker
     except ModuleNotFoundError as error:
         raise no_celery(error, "engine") from error
-    broker = CeleryBroker(settings.broker)
-    dispatcher = Dispatcher(store, clock, settings, broker)
-
-    def on_event(event: Event) -> None:
-        if isinstance(event, Stopped):
-            broker.close()
-
-    events.subscribe(on_event)
-    return dispatcher
+    return Dispatcher(store, clock, settings, CeleryBroker(settings.broker))
 
 
 def no_celery(error: ModuleNotFoundError, field: str) -> InvalidSetting:

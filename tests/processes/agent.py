@@ -123,7 +123,7 @@ class Agent:
             roles=orders.roles,
             notifier=store,
             open_pulse_store=self._store,
-            extra=[make_dispatcher(store, self.clock, settings, events)] if is_dispatching else [],
+            extra=[make_dispatcher(store, self.clock, settings)] if is_dispatching else [],
         )
 
     async def _report(self, engine: Engine) -> None:

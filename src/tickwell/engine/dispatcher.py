@@ -92,17 +92,20 @@ class Dispatcher:
         self._key = sha256("\n".join(sorted(settings.queues)).encode()).hexdigest()[:32]
         self.process = own_process() or f"{gethostname()} {getpid()}"
         self._lines = {queue: _Line() for queue in settings.queues}
-        self._abilities: frozenset[str] = frozenset()
+        #: What the live workers of each queue can run.
+        self._abilities: dict[str, frozenset[str]] = {}
         self._looked_at = self._leads_until = self._busy_until = float("-inf")
+        #: When another dispatcher's lease is read again: each write in the store wakes us.
+        self._lease_again_at = float("-inf")
 
     async def step(self) -> float:
         """Send what is due; say how long to rest."""
         await self._pace()
         if not await self._leads():
-            return LEASE / 2
+            return max(self._lease_again_at - self.clock.monotonic(), 0.0)
         asked_at = self.clock.now()
         queues = await self.queues.look()
-        depths = await self.broker.depths(queues)
+        depths = await self.broker.depths(queues) if queues else []
         await self._look_at_workers()
         hints = list[Hint]()
         for queue, depth in zip(queues, depths, strict=True):
@@ -111,7 +114,16 @@ class Dispatcher:
             await self._send(hints)
         if any(line.sent for line in self._lines.values()):
             self._busy_until = self.clock.monotonic() + BUSY
-        return await self._rest(asked_at)
+        return await self._rest(asked_at, queues)
+
+    async def close(self) -> None:
+        """Release the lease, so that another dispatcher takes over at once, and hang up."""
+        self.broker.close()
+        if self.clock.monotonic() >= self._leads_until + LEASE / 2:
+            return  # it has none that is valid
+        held = await self.store.get_record(KIND, PROJECT_PLACE, self._key, self.clock.now())
+        if held is not None and held.document["process"] == self.process:
+            await self.store.delete_record(KIND, PROJECT_PLACE, self._key)
 
     async def _pace(self) -> None:
         """Every claim wakes us while there is a backlog; a look at it takes a while."""
@@ -121,7 +133,8 @@ class Dispatcher:
 
     async def _pick(self, queue: str, depth: int, now: int) -> list[Hint]:
         line, room = self._lines[queue], min(WINDOW - depth, self.settings.batch)
-        if depth > WINDOW // 2 or not self._abilities:
+        abilities = self._abilities.get(queue)
+        if depth > WINDOW // 2 or not abilities:
             return []  # a look reads all that is under way: not for a few more
         request = ClaimRequest(
             worker="",
@@ -130,7 +143,7 @@ class Dispatcher:
             lead=min(AHEAD, int(self.settings.lead * 1000)),
             limit=len(line.sent) + room,
             queues=(queue,),
-            abilities=self._abilities,
+            abilities=abilities,
         )
         found = await self.store.claimable(request)
         return line.pick(found, depth, room, self.clock.monotonic())
@@ -144,18 +157,26 @@ class Dispatcher:
             raise
 
     async def _look_at_workers(self) -> None:
-        """What no live worker can run gets no hint: it would come back for ever."""
+        """What no live worker of its queue can run gets no hint: each would be sent in vain."""
         if self.clock.monotonic() - self._looked_at < LOOK:
             return
         workers = [one.worker for one in await self.store.list_workers() if not one.lost]
-        self._abilities = frozenset(name for each in workers for name in each.abilities)
+        self._abilities = {
+            queue: frozenset(
+                name for worker in workers if queue in worker.queues for name in worker.abilities
+            )
+            for queue in self.settings.queues
+        }
         self._looked_at = self.clock.monotonic()
 
     async def _leads(self) -> bool:
         """Whether hints are ours to send. Two who send both cost messages, and nothing else."""
         if self.clock.monotonic() < self._leads_until:
             return True
+        if self.clock.monotonic() < self._lease_again_at:
+            return False
         now, began = self.clock.now(), self.clock.monotonic()
+        self._lease_again_at = began + LEASE / 2
         held = await self.store.get_record(KIND, PROJECT_PLACE, self._key, now)
         if held is not None and not self._is_ours_to_take(held.document["process"]):
             return False
@@ -169,19 +190,20 @@ class Dispatcher:
         version = 0 if held is None else held.version
         if not await self.store.put_record(record, now, version):
             return False
-        self._leads_until = began + LEASE / 2
+        self._leads_until = self._lease_again_at = began + LEASE / 2
         return True
 
     def _is_ours_to_take(self, process: str) -> bool:
         return process == self.process or is_gone(process)
 
-    async def _rest(self, asked_at: int) -> float:
+    async def _rest(self, asked_at: int, queues: tuple[str, ...]) -> float:
         rests = [self.settings.poll, self.queues.rest]
         if any(line.sent for line in self._lines.values()):
             rests.append(AGAIN / 4)
-        if not self._abilities:
+        if not all(self._abilities.values()):
             rests.append(LOOK)
-        wakeup = await self.store.next_wakeup(asked_at + AHEAD, self.settings.queues)
-        if wakeup.run is not None:
-            rests.append((wakeup.run - AHEAD - self.clock.now()) / 1000)
+        if queues:  # without those that are paused: nothing of them is sent
+            wakeup = await self.store.next_wakeup(asked_at + AHEAD, queues)
+            if wakeup.run is not None:
+                rests.append((wakeup.run - AHEAD - self.clock.now()) / 1000)
         return max(min(rests), 0.0)

@@ -15,7 +15,7 @@ from tickwell.domain.event import Events, Idle, JobUnreadable, Started, Stopped
 from tickwell.domain.health import Health
 from tickwell.engine.hint_worker import HintInbox, HintWorker
 from tickwell.engine.lane import make_lanes
-from tickwell.engine.loop import Loop, Service, WakingService, follow
+from tickwell.engine.loop import ClosingService, Loop, Service, WakingService, follow
 from tickwell.engine.planner import Planner
 from tickwell.engine.process import own_process
 from tickwell.engine.pulse import Pulse
@@ -223,6 +223,10 @@ class Engine:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for each in self._extra:
+            if isinstance(each, ClosingService):
+                with contextlib.suppress(TickwellError):  # the store or the broker is away
+                    await each.close()
         await self.executor.close()
         await self._say_goodbye()
         self.events.emit(Stopped(released=released))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Event, Events, Listener, StepFailed, StepRecovered
@@ -32,6 +32,15 @@ class WakingService(Service, Protocol):
     """A service from outside of the engine, which is told how to wake its loop."""
 
     wake: Callable[[], None]
+
+
+@runtime_checkable
+class ClosingService(Protocol):
+    """A service that has something to give up when the engine stops."""
+
+    async def close(self) -> None:
+        """Called after the last step, while the store is still open."""
+        ...
 
 
 class Loop:

@@ -1,13 +1,24 @@
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
+from tickwell.domain.share import PROJECT_PLACE
 from tickwell.domain.worker import Worker as Known
 from tickwell.engine import dispatcher as module
-from tickwell.engine.dispatcher import AGAIN, AHEAD, LEASE, LONGEST, WINDOW, Dispatcher
+from tickwell.engine.dispatcher import (
+    AGAIN,
+    AHEAD,
+    KIND,
+    LEASE,
+    LONGEST,
+    LOOK,
+    WINDOW,
+    Dispatcher,
+)
 from tickwell.errors import BrokerUnavailable
 from tickwell.ports.records import ClaimRequest, Record
 
@@ -50,10 +61,10 @@ async def rig():
     return rig
 
 
-async def introduce(rig, *abilities):
+async def introduce(rig, *abilities, id="w", queues=("default", "mail")):
     now = rig.clock.now()
     can = abilities or ("call:quick",)
-    known = Known(id="w", host="", pid=1, queues=("default",), abilities=can, slots=1, started_at=0)
+    known = Known(id=id, host="", pid=1, queues=queues, abilities=can, slots=1, started_at=0)
     await rig.memory.beat(known, now)
 
 
@@ -166,12 +177,41 @@ async def test_what_nobody_can_run_gets_no_hint(rig):
     assert rig.broker.take() == [id]
 
 
+async def test_what_no_worker_of_its_queue_can_run_gets_no_hint(rig):
+    letter = await rig.add("letter", "write", queue="mail")
+    id = await rig.request(letter)
+    await introduce(rig, "call:write", id="other", queues=("default",))
+    await step(rig)
+    assert rig.broker.waiting == []
+    await introduce(rig, "call:write", id="third", queues=("mail",))
+    await step(rig)
+    assert rig.broker.take() == [id]
+
+
+async def pause(rig, *queues):
+    for queue in queues:
+        record = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key=queue, document={})
+        await rig.memory.put_record(record, rig.clock.now())
+
+
 async def test_a_paused_queue_gets_no_hint(rig):
-    record = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key="default", document={})
-    await rig.memory.put_record(record, rig.clock.now())
+    await pause(rig, "default")
     await rig.request(rig.job)
     await step(rig)
     assert rig.broker.waiting == []
+
+
+async def test_a_paused_queue_does_not_wake_the_dispatcher(rig):
+    await pause(rig, "default")
+    await step(rig)
+    await rig.request(rig.job, in_seconds=0.3)
+    assert await step(rig, 0) == LOOK  # when the pause is looked at again
+    await pause(rig, "mail")
+    await step(rig)
+    asked = len(rig.store.named("next_wakeup"))
+    rig.broker.away = True
+    await step(rig)  # with every queue paused neither store nor broker is asked
+    assert len(rig.store.named("next_wakeup")) == asked
 
 
 async def test_a_crowd_in_one_queue_keeps_no_other_waiting(rig, monkeypatch):
@@ -208,3 +248,53 @@ async def test_one_dispatcher_at_a_time(rig, monkeypatch):
     await rig.clock.advance(LEASE / 2)
     await other.step()
     assert other._leads_until > rig.clock.monotonic()
+
+
+async def test_a_dispatcher_that_closes_releases_its_lease(rig):
+    id = await rig.request(rig.job)
+    await step(rig)
+    await rig.dispatcher.close()
+    assert rig.broker.away
+    other: Any = Dispatcher(rig.store, rig.clock, rig.settings, FakeBroker())
+    other.process = "another machine's"
+    await other.step()
+    assert other.broker.take() == [id]
+    await rig.dispatcher.close()  # the lease of another stays
+    assert await rig.memory.list_records(KIND, PROJECT_PLACE, "", rig.clock.now())
+
+
+async def test_the_lease_of_another_is_not_read_at_each_wake_up(rig):
+    other: Any = Dispatcher(rig.store, rig.clock, rig.settings, FakeBroker())
+    other.process = "another machine's"
+    await other.step()
+    await step(rig)
+    asked = len(rig.store.named("get_record"))
+    for _ in range(10):
+        rest = await step(rig, 0.1)
+    assert len(rig.store.named("get_record")) == asked
+    assert rest == pytest.approx(LEASE / 2 - 1)
+
+
+async def test_dispatchers_of_other_queues_have_a_lease_of_their_own(rig):
+    """Otherwise a planner of other queues would keep this one from sending."""
+    id = await rig.request(rig.job)
+    settings = replace(rig.settings, queues=("mail",))
+    other: Any = Dispatcher(rig.store, rig.clock, settings, FakeBroker())
+    other.process = "another machine's"
+    await other.step()
+    await step(rig)
+    assert rig.broker.take() == [id]
+
+
+async def test_a_lease_without_proc_is_told_apart_by_host_and_process_id(rig, monkeypatch):
+    monkeypatch.setattr(module, "own_process", lambda: "")
+    first: Any = Dispatcher(rig.store, rig.clock, rig.settings, FakeBroker())
+    monkeypatch.setattr(module, "getpid", lambda: 0)
+    second: Any = Dispatcher(rig.store, rig.clock, rig.settings, FakeBroker())
+    id = await rig.request(rig.job)
+    await first.step()
+    await second.step()
+    assert (first.broker.take(), second.broker.take()) == ([id], [])
+    await rig.clock.advance(LEASE)
+    await second.step()
+    assert second.broker.take() == [id]
