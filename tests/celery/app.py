@@ -18,7 +18,10 @@ from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
 break_if_asked()
-_settings = Settings(**json.loads(os.environ["TICKWELL_TEST_SETTINGS"]))
+_chosen = json.loads(os.environ["TICKWELL_TEST_SETTINGS"])
+_settings = Settings(
+    **{name: tuple(one) if isinstance(one, list) else one for name, one in _chosen.items()}
+)
 scheduler = Scheduler(os.environ["TICKWELL_TEST_STORE"], settings=_settings)
 _recording = RecordingHandlers(Journal(Path(os.environ["TICKWELL_TEST_CALLS"])))
 

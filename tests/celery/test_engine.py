@@ -125,6 +125,19 @@ def test_cancel_progress_and_output_work_inside(site, crew, pool):
     assert output.lines == ("told by the handler",)
 
 
+def test_nothing_is_lost_with_the_broker(site, crew, broker):
+    """Killed with -9 under load, and away until the dispatcher has noticed."""
+    planner = crew.planner()
+    crew.worker().wait_until_ready()
+    add_load(site, 3, jobs=5)
+    site.wait_for_calls(10)
+    broker.kill()
+    planner.wait_for("StepFailed", service="dispatcher")
+    broker.run()
+    site.wait_until_quiet()
+    site.judge()
+
+
 def test_rabbitmq_carries_hints_too(site):
     server = rabbitmq.start()
     with family() as processes, crew_on(site, server.url, processes) as crew:

@@ -69,12 +69,19 @@ class WorkerBridge:
 
     def connect(self, app: Celery) -> None:
         """Start and stop with the processes of this app's workers."""
-        self._app = app
-        signals.worker_init.connect(self._on_worker, weak=False)
-        signals.worker_process_init.connect(self._on_process, weak=False)
-        signals.worker_shutting_down.connect(self._on_shutdown, weak=False)
-        signals.worker_process_shutdown.connect(self._on_end, weak=False)
-        signals.worker_shutdown.connect(self._on_end, weak=False)
+        self.app = app
+        for signal, receiver in self.receivers():
+            signal.connect(receiver, weak=False)
+
+    def receivers(self) -> list[tuple[Any, Callable[..., None]]]:
+        """Celery's signals, and what each of them calls."""
+        return [
+            (signals.worker_init, self._on_worker),
+            (signals.worker_process_init, self._on_process),
+            (signals.worker_shutting_down, self._on_shutdown),
+            (signals.worker_process_shutdown, self._on_end),
+            (signals.worker_shutdown, self._on_end),
+        ]
 
     def run(self, id: str) -> None:
         """Claim the execution and run it; return when the attempt has ended, or cannot be claimed.
@@ -93,7 +100,7 @@ class WorkerBridge:
 
     def _on_worker(self, sender: Any, **_: Any) -> None:
         """In the main process, before it forks."""
-        self._is_ours = sender.app is self._app
+        self._is_ours = sender.app is self.app
         if not self._is_ours:
             return
         pool = _name_of(sender.pool_cls)
