@@ -1,5 +1,6 @@
 """Celery as the engine: against Celery alone, and against Celery beat with RedBeat."""
 
+import os
 from statistics import median
 
 from bench.child import run_module
@@ -9,16 +10,21 @@ from bench.stores import REDIS
 from tests.servers import redis
 
 COUNT, ROUNDS = 3_000, 3
+#: Of both alike. Celery's default is prefork.
+POOLS = {"prefork": "-P prefork -c 4", "threads": "-P threads -c 20"}
 JOBS, SECONDS = 1_000, 20
 
 
 def measure(options: Options) -> list[Figure]:
-    """Both with one prefork worker of four processes, on one Redis, in turn."""
-    rounds = ROUNDS * options.repeat
-    return [_drain(rounds, max(int(COUNT * options.part), 100)), _lateness(options)]
+    """Both with one worker of the same pool, on one Redis, in turn."""
+    rounds, count = ROUNDS * options.repeat, max(int(COUNT * options.part), 100)
+    drains = [_drain(pool, rounds, count) for pool in POOLS]
+    os.environ["BENCH_POOL"] = POOLS["prefork"]
+    return [*drains, _lateness(options)]
 
 
-def _drain(rounds: int, count: int) -> Figure:
+def _drain(pool: str, rounds: int, count: int) -> Figure:
+    os.environ["BENCH_POOL"] = POOLS[pool]  # of the processes that are started
     ours, bare = [], []
     for _ in range(rounds):
         broker = redis.start()
@@ -28,7 +34,7 @@ def _drain(rounds: int, count: int) -> Figure:
             ours.append(run_module("bench.ours.celery_drain", where, broker_url, count))
         broker.stop()
     return Figure(
-        name=f"celery: {count:,} no-ops through Celery's workers, Redis",
+        name=f"celery: {count:,} no-ops through Celery's workers, Redis, {pool}",
         ours=_in_words(ours, count),
         against=f"bare send_task {_in_words(bare, count)}",
         ratios=[b["seconds"] / a["seconds"] for a, b in zip(ours, bare, strict=True)],

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: Of ours and of the other alike; BENCH_POOL names another, as "-P threads -c 20".
+#: Of ours and of the other alike.
 POOL = tuple(os.environ.get("BENCH_POOL", "-P prefork -c 4").split())
 PROCESSES = int(POOL[3]) if POOL[1] == "prefork" else 1
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "ERROR")

@@ -1,0 +1,40 @@
+"""A planner that sends hints leaves nothing behind when it stops."""
+
+import asyncio
+
+from tickwell.domain.event import StepFailed
+from tickwell.domain.share import PROJECT_PLACE
+from tickwell.engine.dispatcher import KIND
+from tickwell.scheduler import Scheduler
+from tickwell.settings import Settings
+
+#: Nothing listens there.
+NOWHERE = "redis://127.0.0.1:1/0"
+
+
+async def started_and_stopped(store, **settings):
+    """The listeners after three starts of a planner."""
+    scheduler = Scheduler(store, settings=Settings(**settings))
+    for _ in range(3):
+        failed = asyncio.Event()
+        leave = scheduler.events.subscribe(
+            lambda event, failed=failed: failed.set() if isinstance(event, StepFailed) else None
+        )
+        await scheduler.start({"planner"})
+        if settings:
+            await failed.wait()  # the dispatcher has its lease, and no broker
+            leases = await scheduler._store.list_records(KIND, PROJECT_PLACE, "", 0)
+            assert len(leases) == 1
+        await scheduler.stop()
+        leave()
+    await scheduler.open()
+    left = await scheduler._store.list_records(KIND, PROJECT_PLACE, "", 0)
+    await scheduler.stop()
+    assert left == []
+    return len(scheduler.events._listeners)
+
+
+async def test_a_planner_that_stops_leaves_neither_lease_nor_listener(tmp_path):
+    store = f"sqlite:///{tmp_path}/jobs.db"
+    plain = await started_and_stopped(store)
+    assert await started_and_stopped(store, engine="celery", broker=NOWHERE) == plain
