@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.processes.agent import break_if_asked
 from tests.processes.handlers import RecordingHandlers
@@ -18,10 +19,11 @@ from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
 break_if_asked()
-_chosen = json.loads(os.environ["TICKWELL_TEST_SETTINGS"])
-_settings = Settings(
-    **{name: tuple(one) if isinstance(one, list) else one for name, one in _chosen.items()}
-)
+_chosen: dict[str, Any] = {
+    name: tuple(one) if isinstance(one, list) else one
+    for name, one in json.loads(os.environ["TICKWELL_TEST_SETTINGS"]).items()
+}
+_settings = Settings(**_chosen)
 scheduler = Scheduler(os.environ["TICKWELL_TEST_STORE"], settings=_settings)
 _recording = RecordingHandlers(Journal(Path(os.environ["TICKWELL_TEST_CALLS"])))
 

@@ -1,6 +1,7 @@
 """A planner that sends hints leaves nothing behind when it stops."""
 
 import asyncio
+from functools import partial
 
 from tickwell.domain.event import StepFailed
 from tickwell.domain.share import PROJECT_PLACE
@@ -12,14 +13,17 @@ from tickwell.settings import Settings
 NOWHERE = "redis://127.0.0.1:1/0"
 
 
+def notice(failed, event):
+    if isinstance(event, StepFailed):
+        failed.set()
+
+
 async def started_and_stopped(store, **settings):
     """The listeners after three starts of a planner."""
     scheduler = Scheduler(store, settings=Settings(**settings))
     for _ in range(3):
         failed = asyncio.Event()
-        leave = scheduler.events.subscribe(
-            lambda event, failed=failed: failed.set() if isinstance(event, StepFailed) else None
-        )
+        leave = scheduler.events.subscribe(partial(notice, failed))
         await scheduler.start({"planner"})
         if settings:
             await failed.wait()  # the dispatcher has its lease, and no broker
