@@ -10,7 +10,7 @@ from tests.docs import pages
 OTHER_WORDS = {
     r"\bworker pool": "worker",
     r"\bDLQ\b|\bdead.letter queue": "dead letters",
-    r"\bpoll loop|\bheartbeat": "beat",
+    r"\bpoll loop": "planner",
     r"\bmaster|\bslave": "planner, worker",
     r"\b(simply|just|easily|seamless\w*|blazing\w*|powerful|robust)\b": "(leave it out)",
 }
