@@ -12,14 +12,18 @@ DEADLINE = 300
 
 @pytest.fixture
 def ours():
-    """Answers the threads of Tickwell that began within the test and do not end."""
+    """Answers the threads of Tickwell that began within the test and do not end.
+
+    It waits for all but those that are expected to stay.
+    """
     before = set(threading.enumerate())
 
-    def left():
+    def left(*staying):
         begun = [each for each in threading.enumerate() if each not in before]
         found = [each for each in begun if each.name.startswith("tickwell")]
         for thread in found:
-            thread.join(DEADLINE)
+            if thread.name not in staying:
+                thread.join(DEADLINE)
         return [thread.name for thread in found if thread.is_alive()]
 
     return left

@@ -11,7 +11,7 @@ from joserfc.jwk import ECKey, RSAKey
 
 from tests.services.administration.conftest import TEN
 from tickwell.errors import InvalidSetting, Unauthenticated
-from tickwell.services.access.issuer import AHEAD, LONGEST_LIFE
+from tickwell.services.access.issuer import AGAIN, AHEAD, LONGEST_LIFE
 from tickwell.services.access.jwk import read_key
 from tickwell.services.access.permission import Role
 from tickwell.services.access.trusted import (
@@ -358,6 +358,38 @@ async def test_our_own_tokens_end(office, service):
     office.clock.instant += 1_000
     with pytest.raises(Unauthenticated):
         await service.tokens.find(token)
+
+
+async def test_processes_that_start_at_once_agree_on_a_key(office, monkeypatch):
+    """One reads before any key is made, and writes after another process has read the keys."""
+    early, late, other = (office.open() for _ in range(3))
+    ada = await early.users.create(office.owner(), "ada")
+    has_read, may_write = asyncio.Event(), asyncio.Event()
+    read = late.issuer._read
+
+    async def read_early():
+        keys = await read()
+        has_read.set()
+        await may_write.wait()
+        return keys
+
+    monkeypatch.setattr(late.issuer, "_read", read_early)
+    issuing = asyncio.create_task(late.issuer.issue(ada))
+    await has_read.wait()
+    tokens = [await early.issuer.issue(ada), await other.issuer.issue(ada)]
+    monkeypatch.setattr(late.issuer, "_read", read)
+    may_write.set()
+    tokens.append(await issuing)
+    for service in (early, late, other):
+        assert [(await service.tokens.find(token)).name for token in tokens] == ["ada"] * 3
+
+
+async def test_a_key_that_another_process_made_is_looked_for(office):
+    one, other = office.open(), office.open()
+    ada = await one.users.create(office.owner(), "ada")
+    assert (await other.issuer.jwks())["keys"] == []  # remembered for a while
+    office.clock.instant += AGAIN + 1
+    assert (await other.tokens.find(await one.issuer.issue(ada))).name == "ada"
 
 
 async def test_keys_rotate_under_load_without_one_refusal(office):

@@ -25,6 +25,11 @@ ALGORITHM = "ES256"
 LONGEST_LIFE, LIFE = 3_600_000, 900_000
 #: Milliseconds that a new key is shown before it signs, so that everybody knows it by then.
 AHEAD = 60_000
+#: The id of the first key, before all later ones. One process of several that start at once makes
+#: it: the others would refuse tokens of a second one until they read the keys again.
+FIRST = "0"
+#: Milliseconds between two looks for keys that tokens name and this process does not know.
+AGAIN = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,9 @@ class Issuer:
     async def rotate(self) -> str:
         """Make a new key. It signs after a minute; the others go when their tokens have ended."""
         now = self._clock.now()
-        key = await self._make(now, now + AHEAD)
+        key = self._new_key(new_id(now, self._random), now + AHEAD)
+        await self._store.put_record(_record(key), now)
+        self._recall.forget("")
         for old in (await self._read())[:-1]:
             record = _record(old, now + AHEAD + LONGEST_LIFE + 60_000)
             known = await self._store.get_record(KIND, PLATFORM, old.id, now)
@@ -97,33 +104,37 @@ class Issuer:
 
     async def find(self, kid: str) -> VerifyingKey | None:
         """`jwk.KeySource`: what a token of ours is checked with."""
-        keys = await self._recall.get("", self._read)
-        found = next((key for key in keys if key.id == kid), None)
-        return None if found is None else read_key(found.public)
+        for since in (None, self._clock.now() - AGAIN):
+            for key in await self._recall.get("", self._read, since=since):
+                if key.id == kid:
+                    return read_key(key.public)
+        return None
 
     async def _signing(self, now: int) -> SigningKey:
         ready = [key for key in await self._recall.get("", self._read) if key.signs_from <= now]
-        return max(ready, key=lambda key: key.signs_from) if ready else await self._make(now, now)
+        return max(ready, key=lambda key: key.signs_from) if ready else await self._first(now)
+
+    async def _first(self, now: int) -> SigningKey:
+        key = self._new_key(FIRST, now)
+        is_made = await self._store.put_record(_record(key), now, 0)
+        self._recall.forget("")
+        return key if is_made else await self._signing(now)
 
     async def _read(self) -> list[SigningKey]:
         records = await self._store.list_records(KIND, PLATFORM, "", self._clock.now())
         return [SigningKey(id=record.key, **record.document) for record in records]
 
-    async def _make(self, now: int, signs_from: int) -> SigningKey:
+    def _new_key(self, id: str, signs_from: int) -> SigningKey:
         from joserfc.jwk import ECKey  # noqa: PLC0415  # an extra
 
-        id = new_id(now, self._random)
         pair = ECKey.generate_key("P-256", {"kid": id, "alg": ALGORITHM, "use": "sig"})
         private = json.dumps(pair.as_dict(private=True)).encode()
-        key = SigningKey(
+        return SigningKey(
             id,
             dict(pair.as_dict(private=False)),
             seal(self._keyring, private, _place(id)),
             signs_from,
         )
-        await self._store.put_record(_record(key), now)
-        self._recall.forget("")
-        return key
 
 
 def _record(key: SigningKey, expires_at: int | None = None) -> Record:
