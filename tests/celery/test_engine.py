@@ -8,7 +8,8 @@ import pytest
 from tests.celery.crew import crew_on
 from tests.processes.child import family, is_alive, until
 from tests.processes.jobs import RUN_ALL, every, job, once
-from tests.servers import rabbitmq
+from tests.processes.site import Site
+from tests.servers import rabbitmq, redis
 from tickwell.clock import wall_millis
 from tickwell.domain.policy import Retry
 from tickwell.services.notes import read_output, read_progress
@@ -82,6 +83,22 @@ def test_a_message_is_only_a_hint(site, crew):
     assert len(site.judge().calls) == 2
     assert "celery" not in site.execution("held").worker
     assert site.execution("held").worker.startswith("w0@")
+
+
+def test_a_message_with_text_that_no_store_can_read_is_dropped(tmp_path):
+    """Asked for it, Redis fails each time, and the worker would ask for nothing else."""
+    server = redis.start()
+    site = Site(tmp_path, server.url)
+    with family() as processes, crew_on(site, f"{server.url[:-1]}1", processes) as crew:
+        crew.planner()
+        crew.worker("threads").wait_until_ready()
+        hold(site)
+        site.wait_for_calls(1)  # Redis reads ids only in a queue that has been used
+        crew.send("\ud800")
+        let_go(site)
+        add_burst(site, fires=2, ahead=100)
+        site.wait_until_quiet()
+        assert {row.state for row in site.judge().rows} == {"succeeded"}
 
 
 def test_a_killed_process_of_the_pool_costs_one_attempt(site, crew):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tickwell.cli.serve import load_scheduler
 from tickwell.errors import InvalidSetting, TickwellError
 from tickwell.scheduler import Scheduler
+from tickwell.stores.sql.text import is_id
 from tickwell.wiring import no_celery
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def make_app(scheduler: Scheduler) -> Celery:
     # No limits of Celery's: an attempt has its job's own. No retries: those are new executions.
     @app.task(name=TASK, acks_late=True, max_retries=0, ignore_result=True)  # type: ignore[untyped-decorator]
     def execute(id: Any) -> None:
-        bridge.run(str(id))
+        if isinstance(id, str) and is_id(id):  # else a store that cannot read it is asked forever
+            bridge.run(id)
 
     return app
