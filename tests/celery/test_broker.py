@@ -45,3 +45,14 @@ def connections(url):
             for each in client.client_list()
             if each["db"] == str(DATABASE) and each["id"] != str(mine)
         }
+
+
+@pytest.mark.parametrize("end", ["abc", "0?password=secret", "0?unknown=1"])
+async def test_a_url_that_the_transport_cannot_read_is_said_in_a_sentence(end):
+    broker = CeleryBroker(f"redis://:secret@127.0.0.1:1/{end}")
+    try:
+        with pytest.raises(BrokerUnavailable, match="correct `broker`") as raised:
+            await broker.depths(["default"])
+        assert "secret" not in str(raised.value)
+    finally:
+        broker.close()
