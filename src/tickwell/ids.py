@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from hashlib import blake2b
 from threading import Lock
 from typing import Protocol
 
 #: Bytes of randomness that are fetched together: asking for each id lets go of the loop.
 _PIECE = 4096
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Random(Protocol):
@@ -43,6 +45,11 @@ class Entropy:
 
 #: One for all: what is registered for forks stays registered.
 ENTROPY = Entropy()
+
+
+def is_id(text: str) -> bool:
+    """Whether this can be an id where the database has a type for them."""
+    return _UUID.fullmatch(text) is not None
 
 
 def execution_id(job_id: str, fire_time: int) -> str:

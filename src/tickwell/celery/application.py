@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tickwell.cli.serve import load_scheduler
 from tickwell.errors import InvalidSetting, TickwellError
+from tickwell.ids import is_id
 from tickwell.scheduler import Scheduler
-from tickwell.stores.sql.text import is_id
 from tickwell.wiring import no_celery
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from tickwell.errors import InvalidInput
+from tickwell.ids import is_id
 from tickwell.ports.records import JobFilter
-from tickwell.stores.sql.text import is_id
 
 #: Digits of an instant at most: a 64-bit integer holds it.
 _DIGITS = 18

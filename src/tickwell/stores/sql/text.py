@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
+
+from tickwell.ids import is_id
 
 try:
     import orjson
@@ -15,7 +16,6 @@ except ImportError:  # it comes with the server
 
 #: Before every id.
 FIRST_ID = "00000000-0000-0000-0000-000000000000"
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def clean(text: str | None) -> str | None:
@@ -51,11 +51,6 @@ def read_own_json(text: str) -> Any:
 def tags_to_json(tags: tuple[str, ...]) -> str:
     """Tags, cleaned: the database takes them apart. Many jobs have the same."""
     return json.dumps([clean(tag) for tag in tags])
-
-
-def is_id(text: str) -> bool:
-    """Whether this can be an id where the database has a type for them."""
-    return _UUID.fullmatch(text) is not None
 
 
 def ids_among(texts: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
 from tickwell.errors import StoreError
+from tickwell.ids import is_id
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
@@ -18,7 +19,7 @@ from tickwell.stores.sql.server.pruning import purge_dead
 from tickwell.stores.sql.server.recording import IdTaken
 from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.server.settling import Settling
-from tickwell.stores.sql.text import clean, is_id
+from tickwell.stores.sql.text import clean
 
 
 class ServerHistory(ServerBase):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tickwell.domain.execution import ENDED, LIVE, State
+from tickwell.ids import is_id
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.sql.codec import KIND_CODE, RUNNING, STATE_CODE
 from tickwell.stores.sql.statements import Statements
 from tickwell.stores.sql.terms import Terms
-from tickwell.stores.sql.text import FIRST_ID, clean, is_id
+from tickwell.stores.sql.text import FIRST_ID, clean
 
 
 def walk_jobs(terms: Terms, where: JobFilter) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 from tickwell.domain.execution import Claim, State
 from tickwell.domain.outcome import Report
+from tickwell.ids import is_id
 from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
 from tickwell.ports.store import PlanMaker
 from tickwell.stores.sql.apart import finish_apart
@@ -20,7 +21,6 @@ from tickwell.stores.sql.server.firing import Firing
 from tickwell.stores.sql.server.recording import IdTaken
 from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.server.settling import Settling
-from tickwell.stores.sql.text import is_id
 
 
 class ServerQueue(ServerBase, ABC):
