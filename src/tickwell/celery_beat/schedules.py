@@ -18,8 +18,8 @@ from tickwell.errors import InvalidTrigger
 _UNITS = (timedelta(days=1), timedelta(hours=1), timedelta(minutes=1))
 _MIDNIGHT = datetime(1970, 1, 1)  # noqa: DTZ001  # a wall time
 _SUN = (
-    "Use a crontab at a fixed time; or one every 10 minutes whose task looks where the sun is; or"
-    " let Celery beat keep the entry: tickwell import … --skip"
+    "Use a crontab at a fixed time, or one every 10 minutes whose task checks the position of the"
+    " sun. Or leave the entry with Celery's own beat: tickwell import … --skip NAME"
 )
 #: Checks that one fire time takes Celery at most: more is a schedule that is never due.
 _MOST_CHECKS = 10_000
@@ -101,7 +101,8 @@ def _untranslatable(kind: str) -> InvalidTrigger:
     return InvalidTrigger(
         f"{kind} cannot be translated",
         field="schedule",
-        hint="Use a crontab or an interval, or let Celery beat keep it: tickwell import … --skip",
+        hint="Use a crontab or an interval. Or leave the entry with Celery's own beat:"
+        " tickwell import … --skip NAME",
     )
 
 
