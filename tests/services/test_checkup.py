@@ -123,6 +123,17 @@ async def test_dead_and_parked_are_counted(world):
     found = await look(world)
     assert found["dead letters"].text == "1 to look at"
     assert found["handlers"].text.startswith("1 parked")
+    assert found["handlers"].remedy.endswith("tickwell serve --app module:scheduler")
+
+
+async def test_a_run_that_workers_refuse_asks_for_other_settings(world):
+    await world.jobs.add(world.job(OnDemand()))
+    parked = await world.executions.trigger("default", "report")
+    why = "no live worker may run it: plain http is not allowed here"
+    await world.store.settle([parked.id], {State.QUEUED, State.WAITING}, State.PARKED, why, TEN)
+    await world.store.beat(WORKER, TEN)
+    found = (await look(world))["handlers"]
+    assert found.remedy == "Change the settings of a worker, or the job"
 
 
 async def test_a_clock_that_is_off_is_named_and_fixing_prunes(world):

@@ -72,7 +72,10 @@ def _news(execution: Document) -> list[str]:
         lines.append(f"waiting, due {say_time(execution['run_at'])}")
     elif state == "parked":
         why = execution.get("reason") or "no live worker can run it"
-        lines.append(f"parked: {why}; start one that does")
+        # A refusal, as "may run it: …", quotes its own remedy.
+        refused = why.startswith("no live worker may run it")
+        remedy = "" if refused else "; start one that does"
+        lines.append(f"parked: {why}{remedy}")
     elif state not in _ENDED:
         lines.append(state)
     return lines

@@ -146,7 +146,7 @@ class Checkup:
                 "handlers",
                 Level.WARNING,
                 f"{count}{more} parked: {reason}",
-                "Start the application that declares it: tickwell serve --app module:scheduler",
+                _remedy(reason or ""),
             )
             for reason, count in others.items()
         ]
@@ -169,6 +169,13 @@ def link_findings(weak: Iterable[tuple[str, str]]) -> list[Finding]:
         Finding("link", Level.WARNING, f"the link to {setting} {words}", remedy)
         for setting, words in weak
     ]
+
+
+def _remedy(reason: str) -> str:
+    """What to do about parked executions whose queue is served."""
+    if reason.startswith("no live worker may run it"):
+        return "Change the settings of a worker, or the job"
+    return "Start the application that declares it: tickwell serve --app module:scheduler"
 
 
 def _clock(name: str, now: int, host_time: int) -> Finding:
