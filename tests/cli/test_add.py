@@ -287,7 +287,7 @@ def test_a_celery_task_by_options(tickwell, either, any_task):
         (["--celery", "x", "--method", "PUT"], "--method belongs to a webhook. Give --url"),
         (["--celery", "x", "--call", "y"], "--call and --celery are 2 targets"),
         (["--celery", "x", "--kwargs", "[1]"], "target.celery.kwargs: is not an object"),
-        (["--celery", "x", "--args", "{"], "'{' is not JSON"),
+        (["--celery", "x", "--args", "{"], "'{' is not JSON. For example --args '[7]'"),
     ],
 )
 def test_options_of_a_celery_task_that_do_not_fit_are_refused(tickwell, options, says):

@@ -112,10 +112,11 @@ def read_json(given: str, field: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
+        example = "[7]" if field == "args" else '{"to": 7}'
         raise InvalidPayload(
             f"{text[:40]!r} is not JSON",
             field=field,
-            hint=f"""For example --{field} '{{"to": 7}}'""",
+            hint=f"For example --{field} '{example}'",
         ) from None
 
 
