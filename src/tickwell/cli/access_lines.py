@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from tickwell.cli.program_name import PROGRAM_NAME
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.scheduler import Scheduler
 from tickwell.services.store_url import without_password
@@ -31,11 +32,12 @@ def access_lines(scheduler: Scheduler, first: Bootstrap | None, url: str) -> Ite
         yield f"    {first.key}"
     if settings.auth:
         where, options = _way_in(scheduler)
+        program = PROGRAM_NAME.get()
         address = "" if url == _DEFAULT_URL else f" --address {url}"
         yield f"To log in, on this machine{where}:"
-        yield f"  tickwell users link local{options}{address}"
+        yield f"  {program} users link local{options}{address}"
         yield "For an API key:"
-        yield f"  tickwell keys add NAME --role admin{options}"
+        yield f"  {program} keys add NAME --role admin{options}"
     if not settings.auth:
         yield "Authentication is off: every request is accepted"
 

@@ -36,6 +36,7 @@ from tickwell.cli.demo.command import demo
 from tickwell.cli.exits import code_of
 from tickwell.cli.groups import Group
 from tickwell.cli.init import init
+from tickwell.cli.program_name import PROGRAM_NAME
 from tickwell.cli.serve import serve
 from tickwell.cli.text import safe
 from tickwell.errors import InvalidInput, TickwellError
@@ -99,6 +100,7 @@ def root(
 
 def main(arguments: Sequence[str] | None = None, program: str = "tickwell") -> None:
     """Run a command, by default that of the process. `tickwell.cli.exits` says how it ends."""
+    PROGRAM_NAME.set(program)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a letter gets a question mark, not a traceback.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
