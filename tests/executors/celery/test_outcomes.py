@@ -1,5 +1,7 @@
 """States of tasks as outcomes of attempts, and who may send which task."""
 
+from typing import Any
+
 import pytest
 
 from tickwell import Celery
@@ -101,3 +103,8 @@ def test_a_rule_names_projects_and_tasks(project, task, allowed):
 def test_settings_that_mean_nothing_are_refused(settings, says):
     with pytest.raises(InvalidSetting, match=says):
         Settings(**settings)
+
+
+def test_a_status_that_is_no_text_has_not_ended():
+    status: Any = ["SUCCESS"]
+    assert not TaskState(status).has_ended

@@ -37,7 +37,8 @@ class TaskState:
     @property
     def has_ended(self) -> bool:
         """Whether it stays like this."""
-        return self.status in ENDED or self.status == UNREADABLE
+        # Not by `in`: what a stranger wrote into the backend may be a list.
+        return any(self.status == ended for ended in (*ENDED, UNREADABLE))
 
 
 def outcome_of(state: TaskState, target: Celery) -> Outcome:
