@@ -261,7 +261,7 @@ def _check_engine(settings: Settings) -> None:
             "Celery needs a broker, and none is named",
             field="broker",
             beside="engine",
-            hint=_BROKER,
+            hint=f"Set --broker or TICKWELL_BROKER. {_BROKER}",
         )
 
 

@@ -202,7 +202,10 @@ def _completed(settings: Settings) -> Settings:
 
 def _load(path: str) -> Scheduler:
     module_name, _, name = path.partition(":")
-    hint = "For example --app myproject.jobs:scheduler, run from the folder above myproject"
+    hint = (
+        "Set --app of tickwell serve, or TICKWELL_APP, to myproject.jobs:scheduler for example,"
+        " and run it from the folder above myproject"
+    )
     if not name:
         raise InvalidSetting(f"{path!r} is not module:name", field="app", hint=hint)
     sys.path.insert(0, str(Path.cwd()))

@@ -197,7 +197,8 @@ def _workers(
         stats.get(state) for state in (State.WAITING, State.BLOCKED, State.QUEUED)
     )
     level = Level.BROKEN if waits else Level.WARNING
-    return Finding("workers", level, "no worker is alive", "Start one: tickwell serve")
+    remedy = "Start one: tickwell serve, or celery -A tickwell.celery worker with that engine"
+    return Finding("workers", level, "no worker is alive", remedy)
 
 
 def _paused(queue: Record) -> Finding:
