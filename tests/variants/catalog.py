@@ -205,6 +205,22 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="more attempts than Celery threads",
+        flaw="a worker runs more at once than its --concurrency",
+        patch=engines.more_than_callers,
+        prey=Tested(
+            test="unit/engine/test_hint_worker.py::test_never_more_run_than_callers_wait"
+        ),
+    ),
+    Variant(
+        name="Celery tasks without an end",
+        flaw="under load a Celery worker neither shuts down nor replaces its processes",
+        patch=engines.callers_kept,
+        prey=Tested(
+            test="unit/engine/test_hint_worker.py::test_a_caller_that_has_worked_for_long_is_released_though_more_is_due"
+        ),
+    ),
+    Variant(
         name="jobs per Celery beat",
         flaw="two beats send each task twice",
         patch=engines.jobs_per_beat,

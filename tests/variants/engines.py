@@ -10,7 +10,7 @@ from tickwell.domain.execution import PENDING, Claim, Execution, OutcomeKind, St
 from tickwell.domain.planning import plan as sound_plan
 from tickwell.domain.policy import HOUR
 from tickwell.engine.deadlines import Deadlines
-from tickwell.engine.hint_worker import HintInbox, HintWorker
+from tickwell.engine.hint_worker import HintInbox
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import LONGEST_REST, Loop
 from tickwell.engine.pulse import Pulse
@@ -215,7 +215,7 @@ def message_trusted(patches):
     """What a message names is run, whoever holds the claim."""
 
     async def claim(self, lane, abilities, limit, ids=None):
-        found = [await self.store.get_execution("default", id) for id in ids]
+        found = [await self.store.get_execution("default", id) for id in ids or ()]
         known = [one for one in found if one is not None]
         jobs = {
             one.id: (await self.store.get_jobs("default", [one.job_id]))[0].job for one in known
@@ -239,7 +239,7 @@ def message_trusted(patches):
             for one in known
         ]
 
-    patches.setattr(HintWorker, "_claim", claim)
+    patches.setattr(Worker, "_claim", claim)
 
 
 def acknowledged_first(patches):
@@ -251,6 +251,23 @@ def acknowledged_first(patches):
         caller.release()
 
     patches.setattr(HintInbox, "add", add)
+
+
+def more_than_callers(patches):
+    """A hint opens all slots of its process, also those without a caller."""
+    sound = HintInbox.admit
+
+    def admit(self, now):
+        sound(self, now)
+        if self.slots:
+            self.lane.slots = max(self.lane.slots, 10)
+
+    patches.setattr(HintInbox, "admit", admit)
+
+
+def callers_kept(patches):
+    """A caller goes on for as long as something is due."""
+    patches.setattr("tickwell.engine.hint_worker.LONGEST", float("inf"))
 
 
 def task_sent_again(patches):

@@ -31,7 +31,7 @@ PATIENCE = 15.0
 
 
 class CeleryThread:
-    """A thread of Celery's pool while it waits for an execution: sync handlers run in it."""
+    """A thread of Celery's pool while it waits for executions: sync handlers run in it."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
@@ -84,9 +84,10 @@ class WorkerBridge:
         ]
 
     def run(self, id: str) -> None:
-        """Claim the execution and run it; return when the attempt has ended, or cannot be claimed.
+        """Claim the execution and run it, then what else is due; return when nothing is left.
 
-        Celery acknowledges the message then: after the claim, never before.
+        It also returns after a second. Celery acknowledges the message then: after the claim,
+        never before.
         """
         self._ready.wait()
         if self._loop is None:
@@ -176,7 +177,7 @@ class WorkerBridge:
         try:
             await self.scheduler.stop()
         finally:
-            self.inbox.close()
+            self.inbox.end()
 
     def _close_shutdown_pipe(self) -> None:
         """Close the writing end in this process."""

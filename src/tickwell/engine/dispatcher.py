@@ -22,9 +22,9 @@ from tickwell.ports.records import Claimable, ClaimRequest, Record
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
-#: Hints that wait in one queue of the broker at most: the workers' supply for a second or so. What
-#: has a better rank than they have waits for as long.
-WINDOW = 1000
+#: Hints that wait in one queue of the broker at most, for each slot of its workers. A slot that was
+#: woken goes on with whatever is due: more hints would only be late, and each costs a message.
+PER_SLOT = 2
 #: Milliseconds that a hint is sent ahead of the instant. The worker holds a slot until then.
 AHEAD = 100
 #: Seconds until a hint that left the broker without a claim is sent again; doubled each time.
@@ -94,6 +94,8 @@ class Dispatcher:
         self._lines = {queue: _Line() for queue in settings.queues}
         #: What the live workers of each queue can run.
         self._abilities: dict[str, frozenset[str]] = {}
+        #: Hints that may wait in each queue.
+        self._windows: dict[str, int] = {}
         self._looked_at = self._leads_until = self._busy_until = float("-inf")
         #: When another dispatcher's lease is read again: each write in the store wakes us.
         self._lease_again_at = float("-inf")
@@ -132,9 +134,9 @@ class Dispatcher:
             await self.clock.wait(asyncio.Event(), wait)
 
     async def _pick(self, queue: str, depth: int, now: int) -> list[Hint]:
-        line, room = self._lines[queue], min(WINDOW - depth, self.settings.batch)
-        abilities = self._abilities.get(queue)
-        if depth > WINDOW // 2 or not abilities:
+        abilities, window = self._abilities.get(queue), self._windows.get(queue, 0)
+        line, room = self._lines[queue], min(window - depth, self.settings.batch)
+        if depth > window // 2 or not abilities:
             return []  # a look reads all that is under way: not for a few more
         request = ClaimRequest(
             worker="",
@@ -165,6 +167,10 @@ class Dispatcher:
             queue: frozenset(
                 name for worker in workers if queue in worker.queues for name in worker.abilities
             )
+            for queue in self.settings.queues
+        }
+        self._windows = {
+            queue: PER_SLOT * sum(worker.slots for worker in workers if queue in worker.queues)
             for queue in self.settings.queues
         }
         self._looked_at = self.clock.monotonic()

@@ -27,7 +27,7 @@ from tickwell.engine.tallies import Tallies
 from tickwell.engine.watcher import Watcher
 from tickwell.engine.worker import Worker
 from tickwell.errors import TickwellError
-from tickwell.ports.executor import Executor, Sort
+from tickwell.ports.executor import Executor
 from tickwell.ports.notifier import Notifier, Turn
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -145,8 +145,7 @@ class Engine:
 
     def learn(self) -> None:
         """The executor can do more than when the engine was built: claim it, and announce it."""
-        abilities = self.executor.abilities()
-        self.worker.lanes = {lane: abilities[Sort(lane.name)] for lane in self.worker.lanes}
+        self.worker.learn(self.executor.abilities())
         self.wake()
         self.wake_pulse()
 

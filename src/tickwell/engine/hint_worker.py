@@ -1,13 +1,28 @@
-"""A worker that claims only the executions that hints name."""
+"""A worker whose slots are the threads of another task queue's worker, woken by hints."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Protocol
+from typing import Protocol
 
+from tickwell.clock import Clock
 from tickwell.domain.execution import Claim
+from tickwell.domain.seconds import Seconds
+from tickwell.engine.lane import Lane
+from tickwell.engine.runner import Runner
 from tickwell.engine.worker import Worker
+from tickwell.ports.executor import Sort
+from tickwell.ports.store import Store
+from tickwell.settings import Settings
+
+#: Seconds that a caller works at most before it is released, so that its own worker stays
+#: responsive: it counts tasks, answers remote commands and shuts down between two messages.
+LONGEST = 1.0
+#: Seconds ahead of their instant that executions are claimed. More than the dispatcher's, so that
+#: a hint is never too early for the claim; and short, since a caller waits meanwhile.
+LEAD = 0.2
 
 
 class Caller(Protocol):
@@ -18,8 +33,17 @@ class Caller(Protocol):
         ...
 
     def release(self) -> None:
-        """Wait no longer: the attempt has ended, or there is nothing to run here."""
+        """Wait no longer: there is nothing more to run here."""
         ...
+
+
+@dataclass(slots=True, eq=False)
+class _Slot:
+    """A caller that waits, until when it takes new work, and whether its thread runs a handler."""
+
+    caller: Caller
+    until: float
+    is_busy: bool = False
 
 
 class HintInbox:
@@ -30,52 +54,119 @@ class HintInbox:
         self.name = name
         #: How many hints the other worker handles at once.
         self.capacity = capacity
-        #: Whether the process shuts down: hints are not claimed any more.
+        #: Whether the process shuts down: nothing is claimed any more.
         self.closed = False
         self.wake: Callable[[], None] = lambda: None
-        #: Callers by execution: before the claim, in the claim that is sent, and in attempts.
-        self.waiting: dict[str, list[Caller]] = {}
-        self.asked: dict[str, list[Caller]] = {}
-        self.running: dict[str, list[Caller]] = {}
+        #: Hints that the engine has not seen yet, and ids that it is to claim.
+        self._new: list[tuple[str, Caller]] = []
+        self.ids: dict[str, None] = {}
+        #: One for each caller, oldest first; and those whose thread runs the handler of an attempt.
+        self.slots: list[_Slot] = []
+        self._running: dict[tuple[str, int], _Slot] = {}
+        #: The engine replaces it by its own.
+        self.lane = Lane(Sort.THREAD, 0, 1, 0.0)
 
     def add(self, id: str, caller: Caller) -> None:
-        """Run this execution if it can be claimed."""
+        """Run this execution if it can be claimed, and then whatever else is due."""
         if self.closed:
             caller.release()
             return
-        self.waiting.setdefault(id, []).append(caller)
+        self._new.append((id, caller))
         self.wake()
 
     def open(self) -> None:
         """Take hints, for an engine that starts."""
         self.closed = False
 
-    def close(self) -> None:
-        """Claim nothing more, and release who waits for a claim, even if the store is away.
+    def admit(self, now: float) -> None:
+        """Make slots of the callers that have come."""
+        new, self._new = self._new, []
+        self.ids |= dict.fromkeys(id for id, _ in new)
+        self.slots += [_Slot(caller, now + LONGEST) for _, caller in new]
+        self.lane.slots = len(self.slots)
 
-        The executions stay queued: the dispatcher sends other hints.
+    def release(self, keep: int, now: float = float("inf")) -> None:
+        """Release callers that run nothing and whose time is over now, until so many are left."""
+        for slot in list(self.slots):
+            if len(self.slots) <= keep or slot.until > now:
+                break
+            if not slot.is_busy:
+                self.slots.remove(slot)
+                slot.caller.release()
+        self.lane.slots = len(self.slots)
+
+    def close(self) -> None:
+        """Start nothing more, and release the callers that run nothing, even if the store is away.
+
+        Their executions stay queued: the dispatcher sends other hints.
         """
         self.closed = True
-        waiting, self.waiting = self.waiting, {}
-        asked, self.asked = self.asked, {}
-        for callers in (*waiting.values(), *asked.values()):
-            release(callers)
+        self._release_new()
+        self.release(self.lane.busy)
+        self.wake()
 
-    def thread_for(self, id: str) -> Callable[[Callable[[], object]], None] | None:
-        """The thread that waits for this execution, for its handler; None: none waits."""
-        callers = self.running.get(id)
-        return callers[0].call if callers else None
+    def end(self) -> None:
+        """Release all callers: the engine has ended."""
+        self.closed = True
+        self._release_new()
+        for slot in self.slots:
+            slot.caller.release()
+        self.slots.clear()
+        self.lane.slots = 0
+
+    def _release_new(self) -> None:
+        for _, caller in self._new:
+            caller.release()
+        self._new.clear()
+
+    def thread_for(self, claim: Claim) -> Callable[[Callable[[], object]], None] | None:
+        """The thread of a caller that waits, for the handler of this attempt; None: none waits."""
+        slot = next((slot for slot in self.slots if not slot.is_busy), None)
+        if slot is None:
+            return None
+        slot.is_busy = True
+        self._running[claim.id, claim.attempt] = slot
+        return slot.caller.call
+
+    def leave(self, claim: Claim) -> None:
+        """The attempt has ended: the thread that ran its handler waits again."""
+        slot = self._running.pop((claim.id, claim.attempt), None)
+        if slot is not None:
+            slot.is_busy = False
 
 
 class HintWorker(Worker):
-    """Claims in batches: hints that arrive during a claim go into the next one."""
+    """Claims what hints name, then what else is due, and never more than its callers can start.
 
-    def __init__(self, *arguments: Any, inbox: HintInbox, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.inbox = inbox
-        self.runner.on_end = self._on_end
+    A caller is released when nothing is left for it, or when it has worked for long enough.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        settings: Settings,
+        runner: Runner,
+        *,
+        lanes: Mapping[Lane, frozenset[str]],
+        new_id: Callable[[], str],
+        inbox: HintInbox,
+    ) -> None:
+        settings = replace(settings, lead=min(settings.lead, Seconds(LEAD)))
+        lane = Lane(Sort.THREAD, inbox.capacity, settings.batch, settings.lead)
+        lane.slots = 0  # a slot is a caller
+        all_lanes = {lane: frozenset[str]().union(*lanes.values())}
+        super().__init__(store, clock, settings, runner, lanes=all_lanes, new_id=new_id)
+        self.inbox, self.lane = inbox, lane
+        inbox.lane = lane
+        runner.on_leave = self._on_leave
         # Few attempts are in hand at once, so without this each would be a write of its own.
-        self.runner.reporter.gathers = True
+        runner.reporter.gathers = True
+        #: Whether the last claim was for what hints named: then others may be due as well.
+        self._was_hinted = False
+
+    def learn(self, abilities: Mapping[Sort, frozenset[str]]) -> None:
+        self.lanes = {self.lane: frozenset[str]().union(*abilities.values())}
 
     @property
     def capacity(self) -> int:
@@ -87,62 +178,54 @@ class HintWorker(Worker):
     def is_draining(self) -> bool:
         return self.draining or self.inbox.closed
 
-    async def _step(self) -> float:
-        await self.shares.look(self.lanes)
-        await self._find_lost_claims()
-        self.runner.give_back_stuck(self.lanes)
-        await self.queues.look()
-        if not self.runner.is_backed_up():
-            await self._claim_hinted()
-        self._notice_idle()
-        if self.inbox.waiting:
+    def full(self) -> list[str]:
+        return super().full() if self.lane.busy >= self.capacity else []
+
+    async def step(self) -> float:
+        if self.inbox.closed:
+            self.release_waiting()
+        return await super().step()
+
+    def _room(self, lane: Lane) -> tuple[int, bool]:
+        now, inbox = self.clock.monotonic(), self.inbox
+        inbox.admit(now)
+        if lane.ready:
+            self.runner.take([], lane)  # a caller that has come starts it
+        if not inbox.slots or inbox.slots[-1].until <= now:
+            return 0, False
+        return super()._room(lane)
+
+    async def _claim(
+        self,
+        lane: Lane,
+        abilities: frozenset[str],
+        limit: int,
+        ids: tuple[str, ...] | None = None,
+    ) -> list[Claim]:
+        inbox = self.inbox
+        if lane not in self._unanswered:
+            ids = tuple(islice((id for id in inbox.ids if id not in self.runner.in_hand), limit))
+            inbox.ids.clear()
+            self._was_hinted = bool(ids)
+        return await super()._claim(lane, abilities, limit, ids or None)
+
+    async def _rest(self, asked_at: int | None) -> float:
+        lane, inbox = self.lane, self.inbox
+        if asked_at is None:
+            inbox.ids.clear()  # what is in hand already comes first
+        elif self._was_hinted:
             return 0.0
-        is_waiting = any(lane.ready or lane.held() for lane in self.lanes)
-        return self.settings.lead if is_waiting else self.settings.poll
+        if not self.runner.is_backed_up():
+            inbox.release(max(lane.busy, lane.in_hand + lane.abandoned))
+        return self.settings.lead if lane.ready or lane.held() else self.settings.poll
 
-    async def _claim_hinted(self) -> None:
-        if not self.inbox.asked:
-            self._take_hints()
-        if not self.inbox.asked:
+    def _on_leave(self, claim: Claim) -> None:
+        inbox, lane = self.inbox, self.lane
+        inbox.leave(claim)
+        if inbox.closed:
+            inbox.release(lane.busy)
             return
-        lane, *_ = self.lanes
-        abilities = frozenset[str]().union(*self.lanes.values())
-        ids = tuple(self.inbox.asked)
-        claims = await self._claim(lane, abilities, len(ids), ids)
-        asked, self.inbox.asked = self.inbox.asked, {}
-        if self.is_draining():
-            self.runner.refuse(claims)
-            claims = []
-        for claim in claims:
-            self.inbox.running[claim.id] = asked.pop(claim.id, [])
-            self._run(claim)
-        for id, callers in asked.items():
-            if id in self.runner.in_hand:  # of an earlier claim, whose reply was lost
-                self.inbox.running.setdefault(id, []).extend(callers)
-            else:
-                release(callers)  # claimed elsewhere, ended, or not due
-
-    def _take_hints(self) -> None:
-        """Take the next batch, without executions that run here already."""
-        waiting = self.inbox.waiting
-        for id in list(islice(waiting, self.settings.batch)):
-            callers = waiting.pop(id)
-            if id in self.runner.in_hand:
-                release(callers)
-            else:
-                self.inbox.asked[id] = callers
-
-    def _run(self, claim: Claim) -> None:
-        lane, *_ = self.lanes
-        self.runner.take([claim], self._lane_of(claim, lane))
-        if claim.id not in self.runner.in_hand:  # put off, or ended already
-            self._on_end(claim)
-
-    def _on_end(self, claim: Claim) -> None:
-        release(self.inbox.running.pop(claim.id, []))
-
-
-def release(callers: list[Caller]) -> None:
-    """Let all of them go on."""
-    for caller in callers:
-        caller.release()
+        # The last one stays for what is in hand; `_rest` releases it.
+        inbox.release(max(lane.busy, 1), self.clock.monotonic())
+        if not lane.ready or lane.room():
+            inbox.wake()

@@ -35,6 +35,8 @@ class Lane:
     def __init__(self, name: str, slots: int, batch: int, lead: float) -> None:
         self.name = name
         self.slots = slots
+        #: Slots that there may be, where their number changes.
+        self.most = slots
         self.batch = batch
         self.lead = lead * 1000
         #: Attempts whose task exists: prepared, running, or abandoned and still taking the slot.

@@ -42,8 +42,8 @@ class Runner:
         self._trusted_until = float("-inf")
         #: Called with a job that this process may not run, and why; before its claim goes back.
         self.on_refusal: Callable[[Job, str], None] = lambda _job, _why: None
-        #: Called with each claim that is in hand no longer.
-        self.on_end: Callable[[Claim], None] = lambda _claim: None
+        #: Called with each claim whose slot is free again, before another takes it.
+        self.on_leave: Callable[[Claim], None] = lambda _claim: None
         #: In which attempts begin: not in that of the attempt whose end makes room for them.
         self._context = copy_context()
 
@@ -200,6 +200,7 @@ class Runner:
             seconds = now - attempt.started
             lane.observe(seconds)
             share.observe(seconds)
+        self.on_leave(attempt.claim)
         if share.held and (first := share.next_held()) is not None:
             lane.ready.join([first])
         if lane.ready:
@@ -228,7 +229,6 @@ class Runner:
             self.on_refusal(attempt.claim.job, outcome.error or "")
         if outcome.kind is not OutcomeKind.LOST:
             self.reporter.report(attempt.told_of(), outcome, at)
-        self.on_end(attempt.claim)
 
     def finish_early(self, attempt: Attempt, outcome: Outcome) -> None:
         """Tell an outcome without waiting for the task, which is cancelled if it is there."""

@@ -81,7 +81,7 @@ class Shares:
 
     def _seats_of(self, lane: Lane, project: str) -> int:
         return seats(
-            lane.slots,
+            lane.most,
             part=self.settings.project_share if self._several else 1.0,
             running=self._running[project],
             workers=lane.company,

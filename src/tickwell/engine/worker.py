@@ -19,6 +19,7 @@ from tickwell.engine.refusals import Refusals
 from tickwell.engine.returns import give_back_worst
 from tickwell.engine.runner import Runner
 from tickwell.engine.shares import Shares
+from tickwell.ports.executor import Sort
 from tickwell.ports.records import CLAIM_BYTES, ClaimRequest
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -64,6 +65,10 @@ class Worker:
         self._unanswered: dict[Lane, ClaimRequest] = {}
         self._unknown: set[tuple[str, int]] = set()
         self._lost_claims: set[str] = set()
+
+    def learn(self, abilities: Mapping[Sort, frozenset[str]]) -> None:
+        """Claim what the executor can do by now."""
+        self.lanes = {lane: abilities[Sort(lane.name)] for lane in self.lanes}
 
     async def step(self) -> float:
         """Claim for each lane with room; say how long to rest."""

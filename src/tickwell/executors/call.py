@@ -39,7 +39,7 @@ class CallExecutor:
         self.notes = notes or NoNotes()
         self.children = Children(self.notes)
         #: A thread that waits for an execution and can run its sync handler; None: start one.
-        self.thread_for: Callable[[str], StartCall | None] = lambda _id: None
+        self.thread_for: Callable[[Claim], StartCall | None] = lambda _claim: None
         self._begun = False
         self._pid = 0
         self._closed = False
@@ -141,7 +141,7 @@ class CallExecutor:
             run = Run(claim, self.notes, block=_block_on(asyncio.get_running_loop()))
             arguments[handler.run_parameter] = run
         call = functools.partial(_outcome, handler, arguments)
-        done = start_thread(handler.name, call, self.thread_for(claim.id))
+        done = start_thread(handler.name, call, self.thread_for(claim))
         self._threads[claim.id] = done
         done.add_done_callback(lambda _: self._threads.pop(claim.id, None))
         while True:

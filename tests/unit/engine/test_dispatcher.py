@@ -16,7 +16,7 @@ from tickwell.engine.dispatcher import (
     LEASE,
     LONGEST,
     LOOK,
-    WINDOW,
+    PER_SLOT,
     Dispatcher,
 )
 from tickwell.errors import BrokerUnavailable
@@ -61,10 +61,10 @@ async def rig():
     return rig
 
 
-async def introduce(rig, *abilities, id="w", queues=("default", "mail")):
+async def introduce(rig, *abilities, id="w", queues=("default", "mail"), slots=100):
     now = rig.clock.now()
     can = abilities or ("call:quick",)
-    known = Known(id=id, host="", pid=1, queues=queues, abilities=can, slots=1, started_at=0)
+    known = Known(id=id, host="", pid=1, queues=queues, abilities=can, slots=slots, started_at=0)
     await rig.memory.beat(known, now)
 
 
@@ -151,20 +151,20 @@ async def test_what_is_claimed_is_forgotten(rig):
     assert len(rig.dispatcher._lines["default"].sent) == 1
 
 
-async def test_no_more_than_a_window_waits_and_the_best_come_first(rig, monkeypatch):
-    monkeypatch.setattr(module, "WINDOW", 5)
-    assert WINDOW > 5
+async def test_no_more_waits_than_the_slots_of_the_workers_need_and_the_best_come_first(rig):
+    assert PER_SLOT == 2
+    await introduce(rig, slots=3)
     ids = sorted([await rig.request(rig.job) for _ in range(12)])  # of one instant
     for _ in range(3):
         await step(rig)
     assert rig.broker.take(2) == ids[:2]
     await claim(rig, *ids[:2])
     await step(rig)
-    assert len(rig.broker.waiting) == 3  # more than half of it waits: not worth a look
+    assert len(rig.broker.waiting) == 4  # more than half of it waits: not worth a look
     assert rig.broker.take(1) == ids[2:3]
     await claim(rig, ids[2])
     await step(rig)
-    assert rig.broker.take() == ids[3:8]
+    assert rig.broker.take() == ids[3:9]
 
 
 async def test_what_nobody_can_run_gets_no_hint(rig):
@@ -214,8 +214,8 @@ async def test_a_paused_queue_does_not_wake_the_dispatcher(rig):
     assert len(rig.store.named("next_wakeup")) == asked
 
 
-async def test_a_crowd_in_one_queue_keeps_no_other_waiting(rig, monkeypatch):
-    monkeypatch.setattr(module, "WINDOW", 5)
+async def test_a_crowd_in_one_queue_keeps_no_other_waiting(rig):
+    await introduce(rig, slots=2)
     for _ in range(20):
         await rig.request(rig.job)
     mail = await rig.request(await rig.add("letter", queue="mail"))
