@@ -208,9 +208,7 @@ VARIANTS = [
         name="more attempts than Celery threads",
         flaw="a worker runs more at once than its --concurrency",
         patch=engines.more_than_callers,
-        prey=Tested(
-            test="unit/engine/test_hint_worker.py::test_never_more_run_than_callers_wait"
-        ),
+        prey=Tested(test="unit/engine/test_hint_worker.py::test_never_more_run_than_callers_wait"),
     ),
     Variant(
         name="Celery tasks without an end",

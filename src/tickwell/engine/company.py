@@ -41,5 +41,5 @@ class Company:
         """
         if self.clock.monotonic() - self._looked_at < LOOK:
             return
-        if any(lane.in_hand >= lane.slots for lane in self.lanes):
+        if any(lane.in_hand >= lane.slots > 0 for lane in self.lanes):
             self.learn(await self.store.list_workers())

@@ -23,6 +23,10 @@ LONGEST = 1.0
 #: Seconds ahead of their instant that executions are claimed. More than the dispatcher's, so that
 #: a hint is never too early for the claim; and short, since a caller waits meanwhile.
 LEAD = 0.2
+#: Seconds of work that short attempts are claimed beyond the slots, so that each needs no claim of
+#: its own. Few: they are lost with a process that is killed, and wait behind an attempt that turns
+#: out long. Without any, 3,000 no-ops took twice the time.
+BEYOND = 0.05
 
 
 class Caller(Protocol):
@@ -152,8 +156,8 @@ class HintWorker(Worker):
         new_id: Callable[[], str],
         inbox: HintInbox,
     ) -> None:
-        settings = replace(settings, lead=min(settings.lead, Seconds(LEAD)))
-        lane = Lane(Sort.THREAD, inbox.capacity, settings.batch, settings.lead)
+        settings = replace(settings, lead=Seconds(min(settings.lead, LEAD)))
+        lane = Lane(Sort.THREAD, inbox.capacity, settings.batch, min(settings.lead, BEYOND))
         lane.slots = 0  # a slot is a caller
         all_lanes = {lane: frozenset[str]().union(*lanes.values())}
         super().__init__(store, clock, settings, runner, lanes=all_lanes, new_id=new_id)
@@ -191,9 +195,11 @@ class HintWorker(Worker):
         inbox.admit(now)
         if lane.ready:
             self.runner.take([], lane)  # a caller that has come starts it
-        if not inbox.slots or inbox.slots[-1].until <= now:
-            return 0, False
-        return super()._room(lane)
+        # What a hint names is claimed even if its caller has waited long for the store.
+        is_asked = bool(inbox.ids) or lane in self._unanswered
+        if is_asked or (inbox.slots and inbox.slots[-1].until > now):
+            return super()._room(lane)
+        return 0, False
 
     async def _claim(
         self,

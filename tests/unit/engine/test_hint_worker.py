@@ -298,6 +298,17 @@ async def test_a_caller_waits_while_the_store_is_away(hinted):
     assert len(hinted.executor.calls) == 1
 
 
+async def test_a_caller_that_has_waited_long_for_the_store_gets_its_claim(hinted):
+    ids = [await hinted.request(hinted.job) for _ in range(3)]
+    hinted.store.before["claim"] = 1
+    with pytest.raises(StoreUnavailable):
+        await step(hinted, ids[1])
+    await hinted.clock.advance(LONGEST)
+    await work(hinted)
+    assert ran(hinted) == [ids[1]]
+    assert hinted.done == [ids[1]]
+
+
 async def test_a_claim_whose_reply_was_lost_is_found_again(hinted):
     id = await hinted.request(hinted.job)
     hinted.store.after["claim"] = 1
