@@ -66,6 +66,21 @@ def test_each_fire_of_a_burst_is_run_once(site, crew, pool):
     assert site.workers() == []
 
 
+@pytest.mark.parametrize("pool", ["prefork", "threads"])
+def test_a_warm_shutdown_under_load_loses_nothing(site, crew, pool):
+    """What a slot has claimed and not started goes back; the next worker runs it."""
+    crew.planner()
+    worker = crew.worker(pool)
+    worker.wait_until_ready()
+    add_load(site, 2, handler="nap", payload={"seconds": 0.05})
+    site.wait_for_calls(20)
+    assert worker.stop() == 0
+    crew.worker(pool)
+    site.wait_until_quiet()
+    outcomes = {each.outcome for row in site.judge().rows for each in row.tries}
+    assert outcomes <= {"succeeded", "released"}
+
+
 def test_a_message_is_only_a_hint(site, crew):
     """Replayed, for an execution that has ended, or for none: nothing comes of it."""
     crew.planner()
