@@ -90,7 +90,7 @@ class HintInbox:
         self.lane.slots = len(self.slots)
 
     def release(self, keep: int, now: float = float("inf")) -> None:
-        """Release callers that run nothing and whose time is over now, until so many are left."""
+        """Release idle callers whose time is over, until `keep` of them are left."""
         for slot in list(self.slots):
             if len(self.slots) <= keep or slot.until > now:
                 break
