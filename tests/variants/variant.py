@@ -4,7 +4,9 @@ import asyncio
 import multiprocessing
 import os
 import re
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.context import ForkServerContext
@@ -86,6 +88,9 @@ class Tested:
         process = _forks().Process(target=run_broken, args=(variant.name, self.test))
         process.start()
         process.join()
+        assert process.pid is not None
+        with suppress(ProcessLookupError):  # what a test that hung has started
+            os.killpg(process.pid, signal.SIGKILL)
         # Any other code means that it passed, or that nothing was tried.
         return self.test if process.exitcode == CAUGHT else None
 
@@ -100,6 +105,7 @@ def _forks() -> ForkServerContext:
 
 def run_broken(variant: str, test: str) -> None:
     """Run a test on broken code, in silence, and end the process with the verdict of pytest."""
+    os.setpgid(0, 0)
     silence = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(silence, stream)
