@@ -50,6 +50,13 @@ class Clock(Protocol):
         """Seconds since the last sample; infinite before the first."""
         ...
 
+    def host_offset(self) -> int:
+        """Milliseconds that the host's clock was ahead of the store's at the last sample.
+
+        What the round trip can explain is not counted; negative: behind.
+        """
+        ...
+
     async def wait(self, wake: asyncio.Event, seconds: float) -> None:
         """Rest until woken, or until the seconds have passed."""
         ...
@@ -74,6 +81,7 @@ class StoreClock:
     def __init__(self) -> None:
         self._offset = 0.0
         self._sampled_at = float("-inf")
+        self._host_offset = 0
 
     def now(self) -> int:
         return int((time.monotonic() + self._offset) * 1000)
@@ -87,9 +95,14 @@ class StoreClock:
             # Within the bounds the old value stands: a slow answer does not blur a sharp one.
             self._offset = earliest
         self._sampled_at = received
+        host = wall_millis() - int((time.monotonic() - received) * 1000)
+        self._host_offset = offset_of(host, store_time, int((received - sent) * 1000))
 
     def sample_age(self) -> float:
         return time.monotonic() - self._sampled_at
+
+    def host_offset(self) -> int:
+        return self._host_offset
 
     async def wait(self, wake: asyncio.Event, seconds: float) -> None:
         if wake.is_set() or seconds <= 0:
@@ -109,6 +122,15 @@ class StoreClock:
         end = time.monotonic() + (instant - self.now()) / 1000
         while (left := end - time.monotonic()) > 0 and self.now() < instant:
             time.sleep(max(left * 1000 - 1, FINELY) / 1000)
+
+
+def offset_of(host: int, store_time: int, round_trip: int) -> int:
+    """How far a host's clock is ahead of the store's, read when the store's answer arrived.
+
+    The store read its clock at most one round trip before: only what is beyond that is an offset.
+    """
+    ahead = host - store_time
+    return ahead if ahead < 0 else max(ahead - round_trip, 0)
 
 
 def wall_millis() -> int:

@@ -80,11 +80,26 @@ def new_ids(now: int, random: Random, count: int) -> list[str]:
 
 
 def trace_id(execution_id: str) -> str:
-    """The trace that all attempts of an execution belong to: 32 hex digits."""
+    """The trace that all attempts of an execution belong to: 32 hex digits.
+
+    Those of the id. The one that has two fixed bits goes before the random ones: samplers compare
+    the last 64 bits, and a tenth of all traces would be none.
+    """
     plain = execution_id.replace("-", "")
     if len(plain) == 32 and not plain.strip(_HEX):
-        return plain
+        return f"{plain[:13]}{plain[16]}{plain[13:16]}{plain[17:]}"
     return blake2b(execution_id.encode(), digest_size=16).hexdigest()
+
+
+def span_id(execution_id: str, attempt: int) -> str:
+    """The span of one attempt in that trace: 16 hex digits."""
+    return f"{attempt & 0xFFFF:04x}{trace_id(execution_id)[20:]}"
+
+
+def traceparent(execution_id: str, attempt: int) -> str:
+    """Trace and span of an attempt, as W3C writes them; the same whether anybody records them."""
+    trace = trace_id(execution_id)
+    return f"00-{trace}-{attempt & 0xFFFF:04x}{trace[20:]}-01"
 
 
 def spread(seed: str, width: int) -> int:

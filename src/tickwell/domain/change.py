@@ -11,6 +11,7 @@ from tickwell.domain.execution import Execution, NewExecution, RangeSkip, Reason
 from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause
 from tickwell.domain.planning import Plan, first_cursor, plan, resumed
 from tickwell.domain.policy import HOUR
+from tickwell.domain.skips import planned_ahead, within
 from tickwell.errors import NotFound, VersionConflict, WrongState
 
 
@@ -44,7 +45,7 @@ class Change:
     pending: Pending = Pending.KEEP
     executions: list[NewExecution] = field(default_factory=list)
     skips: list[RangeSkip] = field(default_factory=list)
-    #: With `Pending.RECALL`: the fire times. Stores leave out what was recalled before.
+    #: With `Pending.RECALL`: the fire times. Stores ask `leave_out` for what was recalled before.
     recalled: frozenset[int] = frozenset()
 
 
@@ -205,9 +206,22 @@ def recall(fire_times: Collection[int]) -> Changer:
             count=0,
             reason=Reason.MISFIRE,
         )
-        return Change(cursor=rewound, pending=Pending.RECALL, recalled=fires, skips=[on_record])
+        skips = [on_record]
+        if cursor.after > on_record.last:
+            skips.append(planned_ahead(entry.job, on_record.last + 1, cursor.after))
+        return Change(cursor=rewound, pending=Pending.RECALL, recalled=fires, skips=skips)
 
     return change
+
+
+def leave_out(made: Change, noted: Sequence[RangeSkip]) -> bool:
+    """Leave out of a recall what was recalled before; False: nothing is left, and to be written.
+
+    Several processes come back at once, and each recalls what it finds: by the second recall the
+    fires may have been planned again. Noted: what of the change's ranges was not on record.
+    """
+    made.recalled = within(made.recalled, noted)
+    return made.pending is not Pending.RECALL or bool(made.recalled)
 
 
 def _expect(entry: Entry, version: int | None) -> None:

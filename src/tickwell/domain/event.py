@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from tickwell.domain.execution import NewExecution
 from tickwell.domain.outcome import Report
 
 
@@ -50,10 +51,28 @@ class StepRecovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A planner answered fire times."""
+    """A planner answered fire times, or promoted what waited for its instant."""
 
     executions: int
     skipped: int
+    #: Jobs whose fire times it answered.
+    jobs: int = 0
+    #: Executions that became claimable.
+    promoted: int = 0
+    #: Fire times and executions skipped, by reason.
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    #: How long the step took.
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triggered:
+    """Executions were recorded: fire times that a planner answered, or runs that were requested.
+
+    Where planners race on a store without row locks, two may tell of the same execution.
+    """
+
+    executions: Sequence[NewExecution]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +110,8 @@ class Recovered:
     """Attempts of lost workers, or past their deadline, were taken back."""
 
     executions: Sequence[str]
+    #: What became of them, as of attempts that their own worker reports.
+    reports: Sequence[Report] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +165,7 @@ Event = (
     | StepFailed
     | StepRecovered
     | Planned
+    | Triggered
     | JobUnreadable
     | AttemptsFinished
     | AttemptsFenced
@@ -165,6 +187,8 @@ def projects_of(event: Event) -> frozenset[str] | None:
     """
     if isinstance(event, AttemptsFinished | AttemptsFenced):
         return frozenset(report.claim.job.project for report in event.reports)
+    if isinstance(event, Triggered):
+        return frozenset(new.job.project for new in event.executions)
     if isinstance(event, Planned | Idle | JobPaused | JobUnreadable | Parked):
         return frozenset()
     return None

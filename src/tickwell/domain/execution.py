@@ -33,6 +33,8 @@ class State(StrEnum):
 
 
 PENDING = frozenset({State.WAITING, State.BLOCKED, State.QUEUED, State.PARKED})
+#: Due and not running, by the state alone: some are due within the next seconds.
+DUE = frozenset({State.QUEUED, State.BLOCKED, State.PARKED})
 LIVE = PENDING | {State.RUNNING}
 ENDED = frozenset({State.SUCCEEDED, State.DEAD, State.CANCELLED, State.SKIPPED})
 
@@ -129,6 +131,8 @@ class Attempt:
     started_at: int | None
     ended_at: int
     error: str | None = None
+    #: What it returned; of a webhook the status, the headers and the body of the answer.
+    result: Any = None
 
     @property
     def is_untried(self) -> bool:
@@ -166,6 +170,7 @@ class Execution:
     worker: str | None = None
     deadline: int | None = None
     cancel_requested: bool = False
+    #: Of the attempt under way, on record a moment after its start; otherwise of the last one.
     started_at: int | None = None
     ended_at: int | None = None
     error: str | None = None
@@ -200,6 +205,17 @@ class Claim:
     claim_id: str
     #: Bytes, as JSON, of the payload that it brings itself; 0: it has its job's.
     size: int = 0
+    #: Of an orphan: when its attempt started, if that is on record.
+    started_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """An attempt that has started and is under way."""
+
+    id: str
+    attempt: int
+    started_at: int
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
+
+
+@dataclass(slots=True)
+class Failures:
+    """How often the wake-up channels of this process failed, for metrics."""
+
+    count: int = 0
+
+
+#: One for the process: channels are made deep inside of stores.
+FAILURES = Failures()
 
 
 class Notifier(Protocol):

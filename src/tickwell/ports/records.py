@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from tickwell.domain.ability import is_shared
-from tickwell.domain.execution import Kind, State
+from tickwell.domain.execution import Kind, RangeSkip, Reason, State
 from tickwell.domain.job import JobState
 from tickwell.domain.outcome import Report
 
@@ -25,8 +27,16 @@ class Fired:
     executions: int = 0
     #: Fire times passed over, ranges counted in full.
     skipped: int = 0
+    #: The same by reason.
+    reasons: Counter[Reason] = field(default_factory=Counter)
     #: The limit was reached: call again at once.
     more: bool = False
+
+    def skip(self, skips: Iterable[RangeSkip]) -> None:
+        """Count fire times that were passed over."""
+        for skip in skips:
+            self.skipped += skip.count
+            self.reasons[skip.reason] += skip.count
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,6 +46,8 @@ class Promoted:
     queued: int = 0
     blocked: int = 0
     skipped: int = 0
+    #: Of those skipped, how many passed their time to live; the others met their overlap rule.
+    expired: int = 0
     more: bool = False
 
 
@@ -95,6 +107,23 @@ class Unreadable:
     #: Its id.
     job: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLength:
+    """How many executions a project has in one live state of a queue."""
+
+    project: str
+    queue: str
+    state: State
+    count: int
+    #: Of these, how many are due by now.
+    due: int
+
+    @property
+    def backlog(self) -> int:
+        """How many are due and not running."""
+        return 0 if self.state is State.RUNNING else self.due
 
 
 @dataclass(slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from tickwell.domain.change import Changed, Changer
-from tickwell.domain.execution import Claim, Execution, NewExecution, RangeSkip, State
-from tickwell.domain.job import Cursor, Entry, Job
+from tickwell.domain.execution import Claim, Execution, NewExecution, RangeSkip, Start, State
+from tickwell.domain.job import Cursor, Entry, Job, JobState
 from tickwell.domain.outcome import Report
 from tickwell.domain.planning import Plan
 from tickwell.domain.promises import Promises
@@ -33,6 +33,7 @@ from tickwell.ports.records import (
     JobFilter,
     Page,
     Promoted,
+    QueueLength,
     Record,
     Wakeup,
 )
@@ -125,6 +126,15 @@ class QueueStore(Protocol):
         """
         ...
 
+    async def record_starts(self, starts: Sequence[Start]) -> list[str]:
+        """Write when attempts started, of each that is `running` with that number.
+
+        Answers the ids that were written; one that another write holds may be left out. It is the
+        execution's `started_at` while the attempt is under way, and its orphan has it. A claim
+        begins without one, and what `finish` reports in the end counts.
+        """
+        ...
+
     async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
         """Mark the worker lost if its beat number is still this one; say whether it is lost now.
 
@@ -187,6 +197,10 @@ class CatalogStore(Protocol):
         """Jobs by project and name; `search` ignores the case of ASCII letters."""
         ...
 
+    async def count_jobs(self, project: str | None = None) -> dict[JobState, int]:
+        """How many jobs are active, paused and finished. Reads every cursor: call it rarely."""
+        ...
+
 
 class HistoryStore(Protocol):
     """Executions."""
@@ -236,6 +250,14 @@ class HistoryStore(Protocol):
         """How many executions are in each state."""
         ...
 
+    async def queue_lengths(self, now: int) -> list[QueueLength]:
+        """How many live executions each project has, by queue and state; zeros are left out.
+
+        Reads every live execution, and none that has ended. What changes meanwhile may be counted
+        before or after the change.
+        """
+        ...
+
     async def list_workers(self) -> list[Liveness]:
         """All workers that the store remembers, by id."""
         ...
@@ -253,6 +275,10 @@ class RecordStore(Protocol):
         has expired does not exist. Repeated after a lost reply, a write that expects a version
         answers False: read the record to learn whose it is.
         """
+        ...
+
+    async def put_records(self, records: Sequence[Record], now: int) -> None:
+        """Write each as its next version, whatever is there. No key twice; not all or none."""
         ...
 
     async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from typing import ClassVar
 
+from tickwell.ports.notifier import FAILURES
 from tickwell.stores.pause import comes
 
 #: Seconds: what is written together is told once, and then not again for a while.
@@ -58,5 +58,7 @@ class Bell(ABC):
 
     async def _send(self) -> None:
         self._rung = False
-        with suppress(*self.trouble):
+        try:
             await self.send()
+        except self.trouble:
+            FAILURES.count += 1

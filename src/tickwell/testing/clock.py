@@ -42,6 +42,9 @@ class ManualClock:
     def sample_age(self) -> float:
         return self._elapsed - self._sampled_at
 
+    def host_offset(self) -> int:
+        return 0
+
     @property
     def parked(self) -> int:
         """How many wait for time to pass."""

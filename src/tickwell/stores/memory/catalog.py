@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from tickwell.domain.change import Changed, Changer
+from tickwell.domain.change import Changed, Changer, leave_out
 from tickwell.domain.document import job_to_document
 from tickwell.domain.job import Entry, Job, JobState
-from tickwell.domain.skips import within
 from tickwell.errors import Conflict, JobExists, JobIdTaken, NotFound
 from tickwell.ports.records import JobFilter, Page, Record
 from tickwell.stores.memory.flow import Flow
@@ -64,6 +64,9 @@ class MemoryCatalog:
         made = change(own_entry(entry), now)
         if made is None:
             return Changed(entry=own_entry(entry))
+        noted = self.flow.new_skips(entry.job, made.skips)
+        if not leave_out(made, noted):
+            return Changed(entry=own_entry(entry))
         changed = own_entry(Entry(made.job or entry.job, made.cursor))
         if made.job is not None:
             self._rename(entry, changed)
@@ -71,7 +74,7 @@ class MemoryCatalog:
         if changed.cursor.state is JobState.DELETED and self.tables.names.get(key) == id:
             del self.tables.names[key]
         self.tables.put_entry(changed)
-        made.recalled = within(made.recalled, self.flow.record_skips(entry.job, made.skips))
+        self.tables.skips.setdefault(id, []).extend(noted)
         self.flow.record_plan(id, made, now, 0)
         withdrawn, cancelling = PendingExecutions(self.flow, changed.job).change(made, now)
         return Changed(
@@ -98,6 +101,13 @@ class MemoryCatalog:
             if entry is not None:
                 found.append(own_entry(entry))
         return found
+
+    async def count_jobs(self, project: str | None = None) -> dict[JobState, int]:
+        entries = self.tables.jobs.values()
+        counted = Counter(
+            each.cursor.state for each in entries if project in {None, each.job.project}
+        )
+        return {state: counted[state] for state in JobState if state is not JobState.DELETED}
 
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100

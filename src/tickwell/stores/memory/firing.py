@@ -50,7 +50,7 @@ class MemoryFiring(MemoryReports, MemoryLiveness):
             PendingExecutions(self.flow, job).release(max(now, planned.release_at))
         fired.jobs += 1
         fired.executions += recorded
-        fired.skipped += sum(skip.count for skip in self.flow.record_skips(job, planned.skips))
+        fired.skip(self.flow.record_skips(job, planned.skips))
 
     def _due_jobs(self, end: int, limit: int, left_out: Collection[str] = ()) -> list[Entry]:
         drawn = dict[At, list[At]]()

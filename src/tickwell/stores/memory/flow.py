@@ -33,10 +33,14 @@ class Flow:
 
     def record_skips(self, job: Job, skips: Sequence[RangeSkip]) -> list[RangeSkip]:
         """Record what the job passed over by this definition; what of it was new."""
-        known = self.tables.skips.setdefault(job.id, [])
-        new = [found for skip in skips if (found := uncovered(job, skip, known)) is not None]
-        known += new
+        new = self.new_skips(job, skips)
+        self.tables.skips.setdefault(job.id, []).extend(new)
         return new
+
+    def new_skips(self, job: Job, skips: Sequence[RangeSkip]) -> list[RangeSkip]:
+        """What the job passed over by this definition, without what other ranges have answered."""
+        known = self.tables.skips.get(job.id, [])
+        return [found for skip in skips if (found := uncovered(job, skip, known)) is not None]
 
     def record_plan(self, job_id: str, plan: Plan | Change, now: int, horizon: int) -> int:
         """Record the runs of a plan, which its cursor counts already; how many were new."""

@@ -17,7 +17,7 @@ from tickwell.domain.execution import (
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import JobState, rank
 from tickwell.errors import NotFound
-from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.tables import Row, Tables, own
 from tickwell.stores.page_cursor import require_execution_cursor
@@ -119,6 +119,16 @@ class MemoryHistory:
             if project in {None, row.execution.project}
         )
         return {state: counted[state] for state in State}
+
+    async def queue_lengths(self, now: int) -> list[QueueLength]:
+        counted: Counter[tuple[str, str, State]] = Counter()
+        due: Counter[tuple[str, str, State]] = Counter()
+        for row in self.tables.rows.values():
+            one = row.execution
+            if one.state in LIVE:
+                counted[one.project, one.queue, one.state] += 1
+                due[one.project, one.queue, one.state] += one.run_at <= now
+        return [QueueLength(*key, count, due[key]) for key, count in counted.items()]
 
 
 def _matches(execution: Execution, where: ExecutionFilter) -> bool:

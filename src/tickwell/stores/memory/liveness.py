@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 
-from tickwell.domain.execution import Claim
+from tickwell.domain.execution import Claim, Start, State
 from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
 from tickwell.stores.memory.tables import Row, Tables, own
 from tickwell.stores.sql.codec import to_json
@@ -56,6 +57,17 @@ class MemoryLiveness:
         rows = [row for row in rows if row.execution.job_id not in left_out]
         return self.claims_of(rows[:limit], now)
 
+    async def record_starts(self, starts: Sequence[Start]) -> list[str]:
+        written = []
+        for one in starts:
+            row = self.tables.rows.get(one.id)
+            if row is None or row.execution.state is not State.RUNNING:
+                continue
+            if row.execution.attempt == one.attempt:
+                row.execution.started_at = one.started_at
+                written.append(one.id)
+        return written
+
     async def list_workers(self) -> list[Liveness]:
         return [copy(self.tables.workers[id]) for id in sorted(self.tables.workers)]
 
@@ -95,4 +107,5 @@ class MemoryLiveness:
             worker=execution.worker or "",
             claim_id=row.claim_id,
             size=len(to_json(execution.payload) or ""),
+            started_at=execution.started_at,
         )

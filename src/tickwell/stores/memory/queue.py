@@ -32,6 +32,7 @@ class MemoryQueue(MemoryFiring):
             queued=states[State.QUEUED],
             blocked=states[State.BLOCKED],
             skipped=states[State.SKIPPED] + len(expired),
+            expired=len(expired),
             more=limit in {len(expired), len(waiting)},
         )
 
@@ -120,7 +121,7 @@ class MemoryQueue(MemoryFiring):
         job = self.tables.jobs[execution.job_id].job
         execution.attempt += 1
         execution.charged += 1
-        execution.worker = request.worker
+        execution.worker, execution.started_at = request.worker, None
         execution.deadline = max(request.now, execution.run_at) + job.timeout.hard + MINUTE
         row.claim_id = request.claim_id
         self.tables.move(row, State.RUNNING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tickwell.ports.records import Record
@@ -25,6 +26,10 @@ class MemoryRecords:
             record, document=own(record.document), version=version + 1
         )
         return True
+
+    async def put_records(self, records: Sequence[Record], now: int) -> None:
+        for record in records:
+            await self.put_record(record, now)
 
     async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
         record = self.tables.records.get((kind, project, key))

@@ -45,6 +45,7 @@ class MemoryReports:
                 started_at=report.started_at,
                 ended_at=report.ended_at,
                 error=report.error,
+                result=own(report.result),
             )
         )
         execution.charged, execution.lost = report.charged, report.lost

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tickwell.domain.change import Change, Changed, Changer
-from tickwell.domain.job import Entry
+from tickwell.domain.job import Entry, JobState
 from tickwell.errors import NotFound, StoreCorrupt
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.mongo.codec import ADDING, DELETED, JOB_STATE_CODE
@@ -20,6 +20,7 @@ from tickwell.stores.mongo.listing import within_reach
 from tickwell.stores.mongo.rows import Document
 from tickwell.stores.mongo.workspace import Workspace
 from tickwell.stores.page_cursor import read_values
+from tickwell.stores.sql.codec import job_counts
 from tickwell.stores.sql.edges import jobs_reach
 
 #: Deleted jobs share names.
@@ -69,6 +70,13 @@ class MongoCatalog(MongoJoining):
         by_name = {doc["name"]: doc async for doc in jobs.find(named)}
         known = by_name | {doc["_id"]: doc for doc in by_id}
         return [own(entry_of(self.cache, known[key])) for key in keys if key in known]
+
+    @edge
+    async def count_jobs(self, project: str | None = None) -> dict[JobState, int]:
+        where: Document = {} if project is None else {"project": project}
+        steps = [{"$match": where}, {"$group": {"_id": "$state", "count": {"$sum": 1}}}]
+        found = await self._database.jobs.aggregate(steps)
+        return job_counts([(doc["_id"], doc["count"]) async for doc in found])
 
     @edge
     async def list_jobs(

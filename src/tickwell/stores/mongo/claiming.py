@@ -124,6 +124,8 @@ def _taking(request: ClaimRequest) -> list[dict[str, Any]]:
                 "deadline": {"$add": [due, "$hard", MINUTE]},
                 "worker": {"$literal": request.worker},
                 "claim": {"$literal": request.claim_id},
+                # Of the attempt before.
+                "started_at": "$$REMOVE",
             }
         }
     ]

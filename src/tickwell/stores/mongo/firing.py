@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tickwell.clock import NEVER
+from tickwell.domain.execution import RangeSkip
 from tickwell.domain.job import Entry
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
@@ -19,12 +20,12 @@ from tickwell.stores.mongo.workspace import Workspace
 
 @dataclass(slots=True)
 class Planned:
-    """One job with its plan, and how many of its executions and skipped fire times were new."""
+    """One job with its plan, how many of its executions were new, and which of its skips."""
 
     entry: Entry
     plan: Plan
     recorded: int = 0
-    skipped: int = 0
+    skips: list[RangeSkip] = field(default_factory=list)
 
 
 class MongoFiring(MongoSweeping):
@@ -107,7 +108,7 @@ class MongoFiring(MongoSweeping):
 def _fire(space: Workspace, each: Planned, now: int, horizon: int) -> None:
     job, plan = each.entry.job, each.plan
     space.tables.put_entry(Entry(job, plan.cursor))
-    each.skipped = sum(skip.count for skip in space.flow.record_skips(job, plan.skips))
+    each.skips = space.flow.record_skips(job, plan.skips)
     each.recorded = space.flow.record_plan(job.id, plan, now, horizon)
     if plan.release_at is not None:
         PendingExecutions(space.flow, job).release(max(now, plan.release_at))
@@ -116,5 +117,5 @@ def _fire(space: Workspace, each: Planned, now: int, horizon: int) -> None:
 def _count(fired: Fired, each: Planned) -> None:
     fired.jobs += 1
     fired.executions += each.recorded
-    fired.skipped += each.skipped
+    fired.skip(each.skips)
     fired.more = fired.more or each.plan.more

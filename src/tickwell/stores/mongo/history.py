@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.execution import LIVE, Execution, RangeSkip, State
-from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.mongo.adding import MongoAdding
 from tickwell.stores.mongo.codec import (
     FIRST_ENDED,
@@ -96,6 +96,24 @@ class MongoHistory(MongoAdding, MongoSettling):
         counts = [executions.count_documents(_in_state(code, project)) for code in range(9)]
         counted = dict(zip(STATES, await asyncio.gather(*counts), strict=True))
         return {state: counted[state] for state in State}
+
+    @edge
+    async def queue_lengths(self, now: int) -> list[QueueLength]:
+        counted = await asyncio.gather(*(self._lengths(code, now) for code in range(FIRST_ENDED)))
+        return [each for lengths in counted for each in lengths]
+
+    async def _lengths(self, code: int, now: int) -> list[QueueLength]:
+        due = {"$cond": [{"$lte": ["$run_at", now]}, 1, 0]}
+        key = {"project": "$project", "queue": "$queue"}
+        group = {"_id": key, "count": {"$sum": 1}, "due": {"$sum": due}}
+        steps = [{"$match": _in_state(code, None)}, {"$group": group}]
+        found = await self._database.executions.aggregate(steps)
+        return [
+            QueueLength(
+                doc["_id"]["project"], doc["_id"]["queue"], STATES[code], doc["count"], doc["due"]
+            )
+            async for doc in found
+        ]
 
 
 #: What leads to the index that has all executions of a state.

@@ -27,6 +27,7 @@ CLAIMED = dict.fromkeys(
         "deadline",
         "worker",
         "claim",
+        "started_at",
         "rank",
         "holds_job",
         "tied",
@@ -91,4 +92,5 @@ def claim_of(doc: Document, job: Job) -> Claim:
         worker=doc["worker"],
         claim_id=doc["claim"],
         size=len(payload or ""),
+        started_at=doc.get("started_at"),
     )

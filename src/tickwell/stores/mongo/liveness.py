@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from pymongo import ReturnDocument
+from pymongo import ReturnDocument, UpdateOne
 
-from tickwell.domain.execution import Claim
-from tickwell.domain.worker import Liveness, Owned, Pulse, Refusal, Worker
+from tickwell.domain.execution import Claim, Start
+from tickwell.domain.worker import DEFAULT_BEAT, Liveness, Owned, Pulse, Refusal, Worker
 from tickwell.stores.mongo.codec import RUNNING, clean
 from tickwell.stores.mongo.errors import edge
 from tickwell.stores.mongo.jobs import MongoJobs
@@ -68,6 +69,30 @@ class MongoLiveness(MongoSweeping, MongoJobs):
         return await self.claims_of([found[id] for id in sorted(found)[:limit]], now)
 
     @edge
+    async def record_starts(self, starts: Sequence[Start]) -> list[str]:
+        if not starts:
+            return []
+        executions = self._database.executions
+        changes = [
+            UpdateOne(
+                {"_id": one.id, "state": RUNNING, "attempt": one.attempt, "frozen": None},
+                {"$set": {"started_at": one.started_at}, "$inc": {"rev": 1}},
+            )
+            for one in starts
+        ]
+        await executions.bulk_write(changes, ordered=False)
+        asked = {(one.id, one.attempt, one.started_at) for one in starts}
+        found = executions.find(
+            {"_id": {"$in": [one.id for one in starts]}, "state": RUNNING},
+            {"attempt": 1, "started_at": 1},
+        )
+        return [
+            doc["_id"]
+            async for doc in found
+            if (doc["_id"], doc["attempt"], doc.get("started_at")) in asked
+        ]
+
+    @edge
     async def list_workers(self) -> list[Liveness]:
         found = self._database.workers.find({}, sort=[("_id", 1)])
         return [_liveness_of(doc) async for doc in found]
@@ -82,6 +107,11 @@ def _fields(worker: Worker) -> dict[str, Any]:
         "slots": worker.slots,
         "started_at": worker.started_at,
         "process": worker.process,
+        "roles": list(worker.roles),
+        "version": worker.version,
+        "busy": worker.busy,
+        "beat_every": worker.beat_every,
+        "clock_offset": worker.clock_offset,
         "refusals": [[each.job, each.version, clean(each.why)] for each in worker.refusals],
     }
 
@@ -97,6 +127,11 @@ def _liveness_of(doc: Document) -> Liveness:
         started_at=doc["started_at"],
         process=doc.get("process", ""),
         refusals=tuple(Refusal(*each) for each in doc.get("refusals", ())),
+        roles=tuple(doc.get("roles", ("worker",))),
+        version=doc.get("version", ""),
+        busy=doc.get("busy", 0),
+        beat_every=doc.get("beat_every", DEFAULT_BEAT),
+        clock_offset=doc.get("clock_offset", 0),
     )
     return Liveness(
         worker=worker, beat=doc["beat"], seen_at=doc["seen_at"], lost=doc.get("lost", False)

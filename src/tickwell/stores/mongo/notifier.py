@@ -7,7 +7,6 @@ On a standalone server there are no change streams: everybody looks at the docum
 from __future__ import annotations
 
 import asyncio
-import logging
 
 from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.hearing import Hearing
@@ -19,8 +18,6 @@ from tickwell.stores.pause import comes
 #: again.
 POLL = 1.0
 AGAIN = 10.0
-
-log = logging.getLogger("tickwell.stores.mongo")
 
 
 class Bell(AnyBell):
@@ -54,7 +51,7 @@ class Ear:
         #: Whether notifications arrive.
         self.hears = False
         self._deaf_until = 0.0
-        self._hearing = Hearing(log, POLL)
+        self._hearing = Hearing(POLL)
         #: How often others had rung at the last look.
         self._others: int | None = None
 

@@ -39,12 +39,14 @@ class MongoPromoting(MongoSweeping):
                 space.flow.admit(row, now, horizon)
 
         expired = await self._all(limit, partial(self._past, now), expire, now, counts)
+        ended = counts[State.SKIPPED]
         due = partial(self._due_rows, now, now + horizon)
         waiting = await self._all(limit, due, admit, now, counts)
         return Promoted(
             queued=counts[State.QUEUED],
             blocked=counts[State.BLOCKED],
             skipped=counts[State.SKIPPED],
+            expired=ended,
             more=limit in {expired, waiting},
         )
 

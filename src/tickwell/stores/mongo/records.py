@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from pymongo import UpdateOne
 from pymongo.errors import DuplicateKeyError
 
 from tickwell.ports.records import Record
@@ -23,21 +25,38 @@ class MongoRecords(MongoBase):
         self, record: Record, now: int, expected_version: int | None = None
     ) -> bool:
         id = _id(record.kind, record.project, record.key)
-        written = self._written(record, now)
         if expected_version == 0:
-            return await self._put_new(id, written, now)
+            return await self._put_new(id, self._written(record, now), now)
         where: Document = {"_id": id}
         if expected_version is not None:
             where |= {"version": expected_version, **_unexpired(now)}
+        upsert = expected_version is None
+        changed = await self._database.records.update_one(
+            where, self._replacing(record, now), upsert=upsert
+        )
+        return changed.matched_count > 0 or changed.upserted_id is not None
+
+    @edge
+    async def put_records(self, records: Sequence[Record], now: int) -> None:
+        if records:
+            changes = [
+                UpdateOne(
+                    {"_id": _id(one.kind, one.project, one.key)},
+                    self._replacing(one, now),
+                    upsert=True,
+                )
+                for one in records
+            ]
+            await self._database.records.bulk_write(changes, ordered=False)
+
+    def _replacing(self, record: Record, now: int) -> list[Document]:
+        """The stages of an update that writes it as the next version."""
+        written = self._written(record, now)
         stages: list[Document] = [
             {"$set": {"version": _next_version(now), **written}},
             {"$unset": [name for name in ("expires_at", "forget") if name not in written]},
         ]
-        upsert = expected_version is None
-        changed = await self._database.records.update_one(
-            where, [stage for stage in stages if stage != {"$unset": []}], upsert=upsert
-        )
-        return changed.matched_count > 0 or changed.upserted_id is not None
+        return [stage for stage in stages if stage != {"$unset": []}]
 
     def _written(self, record: Record, now: int) -> Document:
         """The fields but for the version, as stages of an update have them."""

@@ -40,7 +40,7 @@ class MongoRow(Row):
 def execution_of(doc: Document, *, attempts: bool = True) -> Execution:
     """The execution of a document."""
     get = doc.get
-    return Execution(
+    execution = Execution(
         id=doc["_id"],
         project=doc["project"],
         job_id=doc["job"],
@@ -69,6 +69,9 @@ def execution_of(doc: Document, *, attempts: bool = True) -> Execution:
         revived_from=get("revived_from"),
         attempts=[_attempt_of(one) for one in get("attempts", ())] if attempts else [],
     )
+    if execution.attempts and execution.attempts[-1].result is None:
+        execution.attempts[-1].result = from_json(get("result"))
+    return execution
 
 
 def row_of(doc: Document) -> MongoRow:
@@ -149,7 +152,7 @@ def _counts(row: Row) -> tuple[tuple[str, Any], ...]:
         ("lost", one.lost),
         ("returned", one.returned),
         ("cancel", one.cancel_requested),
-        ("attempts", [attempt_document(attempt) for attempt in one.attempts]),
+        ("attempts", _attempt_documents(one)),
         ("limit", row.limit),
         ("holds_job", row.holds_job),
         ("claim", row.claim_id if STATE_CODE[one.state] == RUNNING else ""),
@@ -163,7 +166,15 @@ def is_tied(gate: str | None, kind: Kind, job: Job) -> bool:
     return gate is not None or follows or job.pause_after is not None
 
 
-def attempt_document(attempt: Attempt) -> Document:
+def _attempt_documents(execution: Execution) -> list[Document]:
+    """Of an execution that has ended, the last attempt has its result in the execution."""
+    documents = [_attempt_document(attempt) for attempt in execution.attempts]
+    if documents and execution.state in ENDED:
+        documents[-1].pop("result", None)
+    return documents
+
+
+def _attempt_document(attempt: Attempt) -> Document:
     """An attempt inside its execution."""
     doc: Document = {
         "number": attempt.number,
@@ -174,6 +185,7 @@ def attempt_document(attempt: Attempt) -> Document:
         ("worker", clean(attempt.worker)),
         ("started_at", attempt.started_at),
         ("error", clean(attempt.error)),
+        ("result", to_json(attempt.result)),
     ):
         if value is not None:
             doc[name] = value
@@ -188,6 +200,7 @@ def _attempt_of(doc: Document) -> Attempt:
         started_at=doc.get("started_at"),
         ended_at=doc["ended_at"],
         error=doc.get("error"),
+        result=from_json(doc.get("result")),
     )
 
 

@@ -7,7 +7,6 @@ since a commit that notifies takes a lock that all such commits share.
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import suppress
 from typing import Any
 
@@ -23,8 +22,6 @@ from tickwell.stores.postgres.errors import DRIVER, said
 #: How often loops are woken when nothing can be heard, and how long until listening is tried again.
 POLL = 1.0
 AGAIN = 10.0
-
-log = logging.getLogger("tickwell.stores.postgres")
 
 
 class Bell(AnyBell):
@@ -55,7 +52,7 @@ class Ear:
         self._heard = asyncio.Event()
         self._connection: asyncpg.Connection | None = None
         self._deaf_until = 0.0
-        self._hearing = Hearing(log, POLL)
+        self._hearing = Hearing(POLL)
         self._closed = asyncio.Event()
 
     @property

@@ -16,6 +16,8 @@ from typing import Any
 from tickwell.domain.execution import State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.outcome import Report
+from tickwell.errors import StoreUnavailable
+from tickwell.ports.notifier import FAILURES
 from tickwell.stores.redis.client import Command, connect
 from tickwell.stores.redis.errors import DRIVER
 from tickwell.stores.redis.notifier import AGAIN, Bell, Ear
@@ -65,6 +67,14 @@ class RedisNotifier:
                 await self._eval("give_up", self._me)
         await self._redis.aclose(close_connection_pool=True)
 
+    async def ping(self) -> None:
+        """Raise unless this Redis answers."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._run("PING")
+        except DRIVER as error:
+            raise StoreUnavailable(f"{self.location.name}: {str(error) or 'no answer'}") from error
+
     def ring(self) -> None:
         """Tell the other processes that something was written."""
         self._bell.ring()
@@ -79,6 +89,7 @@ class RedisNotifier:
         try:
             left = await self._eval("lease", self._me, self._lease)
         except DRIVER:
+            FAILURES.count += 1
             self._away_until = loop.time() + AGAIN
             return 0.0
         return int(left) / 1000

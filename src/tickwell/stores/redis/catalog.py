@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 
 from tickwell.domain.change import Changed, Changer
-from tickwell.domain.job import Entry
+from tickwell.domain.job import Entry, JobState
 from tickwell.errors import JobExists, JobIdTaken, StoreCorrupt
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.page_cursor import require_job_cursor
@@ -16,6 +17,7 @@ from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.changing import change_job
 from tickwell.stores.redis.listing import job_walk, job_wanted, matches, place
 from tickwell.stores.redis.rows import cursor_given, document, dumps, entry_of, facts, present
+from tickwell.stores.sql.codec import job_counts
 from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import own
 from tickwell.stores.sql.text import clean
@@ -69,6 +71,14 @@ class RedisCatalog(RedisBase):
         wanted = dumps([clean(key) for key in keys])
         rows = await self.answer("get_jobs", clean(project) or "", wanted)
         return [own(entry_of(self.cache, row)) for row in rows]
+
+    async def count_jobs(self, project: str | None = None) -> dict[JobState, int]:
+        counted, cursor = Counter[int](), 0
+        while True:  # in stretches: a script that reads a million jobs would hold everything up
+            cursor, *counts = await self.answer("count_jobs", cursor, STRETCH, clean(project) or "")
+            counted.update(dict(enumerate(counts)))
+            if not cursor:
+                return job_counts(counted.items())
 
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100

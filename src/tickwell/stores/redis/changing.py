@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tickwell.domain.change import Change, Changed, Changer, Pending
+from tickwell.domain.change import Change, Changed, Changer, Pending, leave_out
 from tickwell.domain.job import Entry, Job
-from tickwell.domain.skips import within
 from tickwell.errors import JobExists, NotFound
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.rows import (
@@ -39,7 +38,8 @@ async def change_job(store: RedisBase, project: str, id: str, change: Changer, n
             return Changed(entry=own(entry))
         job = made.job or entry.job
         [made.skips] = await unrecorded(store, [(entry.job, made.skips)])
-        made.recalled = within(made.recalled, made.skips)
+        if not leave_out(made, made.skips):
+            return Changed(entry=own(entry))
         limits = _limits(job, made, gated) if made.pending is Pending.RESTAMP else {}
         written = await store.client.call(
             "change_job", now, id, row[1][0], _given(made), dumps(limits)

@@ -97,5 +97,5 @@ def _count(fired: Fired, made: Plan, recorded: int) -> None:
         return
     fired.jobs += 1
     fired.executions += recorded
-    fired.skipped += sum(skip.count for skip in made.skips)
+    fired.skip(made.skips)
     fired.more = fired.more or made.more

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
 from tickwell.errors import NotFound
-from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.listing import execution_source, execution_wanted
@@ -85,3 +87,26 @@ class RedisHistory(RedisBase):
     async def stats(self, project: str | None = None) -> dict[State, int]:
         counts = await self.client.call("stats", clean(project) or "")
         return dict(zip(STATES, counts, strict=True))
+
+    async def queue_lengths(self, now: int) -> list[QueueLength]:
+        queued = await self.answer("queued_lengths", now)
+        found, offset = list(queued or ()), 0
+        while True:  # in stretches: a script that reads a million rows would hold everything up
+            offset, *rows = await self.answer(
+                "queue_lengths", now, offset, STRETCH, "" if queued is not None else "queued"
+            )
+            found += rows
+            if not offset:
+                return _summed(found)
+
+
+def _summed(rows: Sequence[Sequence[Any]]) -> list[QueueLength]:
+    counted: Counter[tuple[str, str, int]] = Counter()
+    due: Counter[tuple[str, str, int]] = Counter()
+    for project, queue, code, count, count_due in rows:
+        counted[project, queue, code] += count
+        due[project, queue, code] += count_due
+    return [
+        QueueLength(project, queue, STATES[code], count, due[project, queue, code])
+        for (project, queue, code), count in counted.items()
+    ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from tickwell.domain.execution import Claim
+from tickwell.domain.execution import Claim, Start
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import Wakeup
 from tickwell.stores.redis.base import RedisBase
@@ -29,6 +29,13 @@ class RedisLiveness(RedisBase):
     async def orphans(self, now: int, limit: int) -> list[Claim]:
         rows = await self.answer("orphans", now, limit, self.left_out(now))
         return await self.claims_of(rows, now)
+
+    async def record_starts(self, starts: Sequence[Start]) -> list[str]:
+        if not starts:
+            return []
+        columns = zip(*((one.id, one.attempt, one.started_at) for one in starts), strict=True)
+        written: list[str] = await self.answer("record_starts", *map(dumps, columns))
+        return written
 
     async def claims_of(self, rows: list[Any], now: int) -> list[Claim]:
         """The claims of rows, as far as their jobs can be read."""

@@ -6,7 +6,6 @@ A notification is a hint that shortens a rest; what is lost costs a poll, and no
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import suppress
 from typing import Any
 
@@ -24,8 +23,6 @@ POLL = 1.0
 AGAIN = 5.0
 #: How long the server may take to answer before it counts as gone.
 PATIENCE = 2.0
-
-log = logging.getLogger("tickwell.stores.redis")
 
 
 class Bell(AnyBell):
@@ -56,7 +53,7 @@ class Ear:
         self._pubsub: Any = None
         self._reading: asyncio.Task[None] | None = None
         self._deaf_until = 0.0
-        self._hearing = Hearing(log, POLL)
+        self._hearing = Hearing(POLL)
         self._closed = asyncio.Event()
 
     @property

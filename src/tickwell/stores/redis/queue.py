@@ -44,6 +44,7 @@ class RedisQueue(RedisLiveness):
             queued=queued,
             blocked=blocked,
             skipped=skipped + expired,
+            expired=expired,
             more=limit in {expired, looked_at},
         )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from tickwell.ports.records import Record
 from tickwell.stores.redis.base import RedisBase
-from tickwell.stores.redis.rows import dumps
+from tickwell.stores.redis.rows import dumps, present
 from tickwell.stores.sql.text import clean
 
 
@@ -25,6 +26,15 @@ class RedisRecords(RedisBase):
             "" if record.expires_at is None else record.expires_at,
         )
         return bool(written)
+
+    async def put_records(self, records: Sequence[Record], now: int) -> None:
+        await self.client.call(
+            "put_records",
+            now,
+            dumps([_field(one.kind, one.project, one.key) for one in records]),
+            dumps([dumps(one.document) for one in records]),
+            dumps(present(one.expires_at for one in records)),
+        )
 
     async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
         found = await self.client.call("get_record", _field(kind, project, key))

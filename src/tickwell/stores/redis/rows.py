@@ -136,6 +136,7 @@ def claim_of(row: Sequence[Any], job: Job) -> Claim:
         worker=rest[1],
         claim_id=rest[2],
         size=rest[4],
+        started_at=rest[5],
     )
 
 

@@ -69,6 +69,7 @@ def held_claim(row: Any, job: Job) -> Claim:
         worker=row[11],
         claim_id=row[12],
         size=len(row[9] or ""),
+        started_at=row[13],
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from json.scanner import make_scanner
 from typing import Any, TypeVar
 
@@ -147,3 +148,10 @@ def skip_of(job_id: str, row: Any) -> RangeSkip:
     """The range skip of a row of `list_skips`."""
     first, last, count, reason = row
     return RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])
+
+
+def job_counts(rows: Iterable[tuple[int, int]]) -> dict[JobState, int]:
+    """How many jobs are in each state but deleted, by the codes that rows have."""
+    counts = dict(rows)
+    live = ((code, state) for code, state in enumerate(JOB_STATES) if state is not JobState.DELETED)
+    return {state: counts.get(code, 0) for code, state in live}

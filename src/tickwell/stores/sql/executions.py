@@ -42,7 +42,7 @@ def execution_of(row: Any) -> Execution:
 
 def attempt_of(values: Any) -> Attempt:
     """The attempt of a row of `attempts`."""
-    number, outcome, worker, started_at, ended_at, error = values
+    number, outcome, worker, started_at, ended_at, error, result = values
     return Attempt(
         number=number,
         outcome=OUTCOMES[outcome],
@@ -50,6 +50,7 @@ def attempt_of(values: Any) -> Attempt:
         started_at=started_at,
         ended_at=ended_at,
         error=error,
+        result=from_json(result),
     )
 
 
@@ -57,6 +58,6 @@ def whole_execution(row: Any, attempts: list[Any], outcome: int | None) -> Execu
     """The same with its attempts; the outcome is that of the last one, which is part of its row."""
     execution = execution_of(row)
     if outcome is not None:
-        attempts = [*attempts, (row[13], outcome, row[18], row[21], row[22], row[23])]
+        attempts = [*attempts, (row[13], outcome, row[18], row[21], row[22], row[23], row[24])]
     execution.attempts = [attempt_of(values) for values in attempts]
     return execution

@@ -79,6 +79,7 @@ def attempt_row(key: int | str, report: Report, attempt: int, worker: str) -> tu
         report.started_at,
         report.ended_at,
         clean(report.error),
+        to_json(report.result),
     )
 
 

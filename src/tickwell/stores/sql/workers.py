@@ -19,6 +19,7 @@ def liveness_of(row: Any) -> Liveness:
     document, beat, seen_at, lost = row
     fields = json.loads(document)
     fields["queues"], fields["abilities"] = tuple(fields["queues"]), tuple(fields["abilities"])
+    fields["roles"] = tuple(fields.get("roles", ("worker",)))
     fields["refusals"] = tuple(Refusal(**each) for each in fields.get("refusals", ()))
     return Liveness(worker=Worker(**fields), beat=beat, seen_at=seen_at, lost=bool(lost))
 

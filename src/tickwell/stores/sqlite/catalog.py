@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.change import Changed, Changer
-from tickwell.domain.job import Entry, Job
+from tickwell.domain.job import Entry, Job, JobState
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.page_cursor import require_job_cursor
 from tickwell.stores.sql.cache import FEW
-from tickwell.stores.sql.codec import cursor_to_row
+from tickwell.stores.sql.codec import cursor_to_row, job_counts
 from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import documents_of, entry_of, job_columns, own, page_of
 from tickwell.stores.sql.namespace import Namespace
@@ -59,6 +59,10 @@ class SqliteCatalog(SqliteBase):
             lambda session: session.rows("entries_by_key", asked, project, project)
         )
         return [own(entry_of(self.cache, row[1:])) for row in rows]
+
+    async def count_jobs(self, project: str | None = None) -> dict[JobState, int]:
+        rows = await self.reader.call(lambda session: session.rows("job_counts", project, project))
+        return job_counts(rows)
 
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100

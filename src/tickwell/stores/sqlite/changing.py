@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tickwell.domain.change import Change, Changed, Changer, Pending
+from tickwell.domain.change import Change, Changed, Changer, Pending, leave_out
 from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import Reason
 from tickwell.domain.job import Job, JobState
-from tickwell.domain.skips import within
 from tickwell.errors import JobExists, NotFound
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import CANCELLED, SKIPPED, cursor_to_row, skip_row
@@ -88,6 +87,9 @@ class Changes:
         entry = entry_of(self.cache, row[1:])
         if made is None:
             return Changed(entry=own(entry))
+        skips = new_skips(self.session, entry.job, made.skips)
+        if not leave_out(made, skips):
+            return Changed(entry=own(entry))
         key, job = row[0], entry.job
         if made.job is not None:
             self._define(key, entry.job, made.job)
@@ -95,10 +97,8 @@ class Changes:
         if made.cursor.state is JobState.DELETED:
             self.session.run("mark_deleted", key)
         self.session.run("update_cursor", *cursor_to_row(made.cursor), key)
-        skips = new_skips(self.session, entry.job, made.skips)
         rows = [skip_row(key, skip, job.retention.age) for skip in skips]
         self.session.many("insert_skips", rows)
-        made.recalled = within(made.recalled, skips)
         self._record(key, job, made)
         withdrawn, cancelling = PendingExecutions(self.flow, key, job).change(made, self.now)
         after = self.session.row("entry", key)

@@ -77,7 +77,7 @@ def claims_of(
     session: Session, cache: JobCache, rows: list[tuple[Any, ...]], now: int
 ) -> list[Claim]:
     """Running executions, given as `held_claims` has them, as their workers know them."""
-    jobs = definitions(session, cache, [(row[1], row[13], row[14]) for row in rows], now)
+    jobs = definitions(session, cache, [(row[1], row[14], row[15]) for row in rows], now)
     return [held_claim(row, jobs[row[1]]) for row in rows if row[1] in jobs]
 
 

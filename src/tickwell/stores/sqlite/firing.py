@@ -125,7 +125,7 @@ def write(session: Session, cache: JobCache, made: Draft, now: int, horizon: int
             release(flow, batch.job, planned.job, max(now, plan.release_at))
         fired.executions += recorded
         for skip in new_skips(session, planned.job, plan.skips):
-            fired.skipped += skip.count
+            fired.skip([skip])
             skips.append(skip_row(batch.job, skip, planned.job.retention.age))
     session.many("insert_skips", skips)
     flow.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 from tickwell.domain.execution import LIVE, Execution, NewExecution, RangeSkip, State
 from tickwell.domain.job import rank
-from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.sql.codec import DEAD, RUNNING, STATES, skip_of
 from tickwell.stores.sql.edges import executions_reach
@@ -118,9 +118,16 @@ class SqliteHistory(SqliteBase):
         def work(session: Session) -> dict[int, int]:
             counts = dict(session.rows("ended_counts", project, project))
             if project is not None:
-                return counts | dict(session.rows("live_counts", project))
+                return counts | dict(session.rows("live_counts", project, project))
             running = session.value("running_count")
             return counts | dict(session.rows("pending_counts")) | {RUNNING: running}
 
         counts = await self.reader.call(work)
         return {state: counts.get(code, 0) for code, state in enumerate(STATES)}
+
+    async def queue_lengths(self, now: int) -> list[QueueLength]:
+        rows = await self.reader.call(lambda session: session.rows("queue_lengths", now, now))
+        return [
+            QueueLength(project, queue, STATES[code], *counts)
+            for project, queue, code, *counts in rows
+        ]

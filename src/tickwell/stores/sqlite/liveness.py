@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from tickwell.clock import NEVER
-from tickwell.domain.execution import Claim
+from tickwell.domain.execution import Claim, Start
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import Wakeup
 from tickwell.stores.sql.workers import liveness_of, owned_of, worker_to_json
@@ -45,6 +45,16 @@ class SqliteLiveness(SqliteBase):
             return claims_of(session, self.cache, rows, now)
 
         return await self.reader.call(work)
+
+    async def record_starts(self, starts: Sequence[Start]) -> list[str]:
+        def work(session: Session) -> list[str]:
+            return [
+                one.id
+                for one in starts
+                if session.run("record_start", one.started_at, one.id, one.attempt).rowcount
+            ]
+
+        return await self.writer.call(work)
 
     async def list_workers(self) -> list[Liveness]:
         rows = await self.reader.call(lambda session: session.rows("list_workers"))

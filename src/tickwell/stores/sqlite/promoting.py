@@ -39,6 +39,7 @@ def promote(session: Session, cache: JobCache, now: int, horizon: int, limit: in
         queued=states[QUEUED],
         blocked=states[BLOCKED],
         skipped=states[SKIPPED] + ended,
+        expired=ended,
         more=limit in {len(expired), len(rows)},
     )
 

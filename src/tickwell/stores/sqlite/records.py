@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tickwell.ports.records import Record
 from tickwell.stores.sql.documents import LAST, record_of
 from tickwell.stores.sql.text import document_to_text
@@ -27,6 +29,13 @@ class SqliteRecords(SqliteBase):
             return True
 
         return await self.writer.call(work)
+
+    async def put_records(self, records: Sequence[Record], now: int) -> None:
+        rows = [
+            (one.kind, one.project, one.key, document_to_text(one.document), one.expires_at, now)
+            for one in records
+        ]
+        await self.writer.call(lambda session: session.many("put_records", rows))
 
     async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
         row = await self.reader.call(lambda session: session.row("record", kind, project, key, now))

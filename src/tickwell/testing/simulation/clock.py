@@ -41,6 +41,9 @@ class NodeClock:
     def sample_age(self) -> float:
         return self.monotonic() - self._sampled_at
 
+    def host_offset(self) -> int:
+        return 0
+
     def earliest(self) -> int:
         """What the store's clock says, as it was set at the last sample, and the sample's error."""
         error = max(self._round_trips) / 2 + self.sample_age() * abs(1 - self._rate) + 0.001

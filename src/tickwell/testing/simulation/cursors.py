@@ -50,9 +50,10 @@ class Cursors:
 
     def _is_recalled(self, job: Job, after: int, until: int) -> bool:
         """Whether the cursor went back over fires that are noted as on record, and no others."""
-        noted = [skip for skip in self.skips[job.id] if skip.count == 0]
+        skips = self.skips[job.id]
         fires = frozenset(job.trigger.between(after, until))
-        return bool(fires) and within(fires, noted) == fires
+        noted = within(fires, [skip for skip in skips if skip.count == 0])
+        return bool(noted) and within(fires, skips) == fires
 
     def _policy(self, job: Job, cursor: Cursor) -> None:
         """A plan takes the newest of what was recalled up again if it is recent, or wanted so."""

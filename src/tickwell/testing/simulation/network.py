@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from random import Random
 from typing import Any
 
 from tickwell.errors import StoreUnavailable
@@ -24,6 +25,8 @@ class Line:
         self.watch = watch
         self.process = process
         self.random = world.random(f"line {process.name}")
+        #: For calls on which no promise depends: they shift nothing of what others draw.
+        self.asides = world.random(f"asides {process.name}")
         #: This process alone cannot reach the store until then.
         self.cut_until = 0.0
 
@@ -44,8 +47,10 @@ class Line:
         reply: asyncio.Future[Any],
     ) -> None:
         chance, random = self.world.scenario, self.random
+        if method == "record_starts":
+            random = self.asides
         # All drawn now, so that what happens under way does not shift what is drawn later.
-        there, back, dies = self._delay(), self._delay(), random.random() < 0.5
+        there, back, dies = self._delay(random), self._delay(random), random.random() < 0.5
         lost_before = random.random() < chance.errors_before and not self.world.calm
         lost_after = random.random() < chance.errors_after and not self.world.calm
         if method in {"ping", "beat"} and (lost_before or lost_after or there + back > 0.5):
@@ -81,10 +86,10 @@ class Line:
         now = self.world.loop.time()
         return now < self.world.outage_until or now < self.cut_until
 
-    def _delay(self) -> float:
-        delay = (self.random.expovariate(1000.0) + 0.0002) * self.world.slowness
-        if self.random.random() < self.world.scenario.slow_calls and not self.world.calm:
-            delay += self.random.random() * 2
+    def _delay(self, random: Random) -> float:
+        delay = (random.expovariate(1000.0) + 0.0002) * self.world.slowness
+        if random.random() < self.world.scenario.slow_calls and not self.world.calm:
+            delay += random.random() * 2
         return delay
 
 

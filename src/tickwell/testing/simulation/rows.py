@@ -98,6 +98,7 @@ class Rows:
                 one.state is not seen.state
                 or one.attempt != seen.attempt
                 or _last(one) != seen.ended
+                or one.reason != seen.reason
             ):
                 self._changed(row, seen, method, now)
             if one.state not in ENDED:
@@ -141,6 +142,7 @@ class Rows:
             self._recalled(row, seen, method, now)
         self._numbers(one, seen, method)
         if seen.state is State.SKIPPED:
+            self._is_taken_up(one, seen)
             self.recalled[one.job_id].discard(one.fire_time)
         if seen.state is State.SKIPPED or (method == "revive" and seen.state is State.DEAD):
             seen.revived = _last(one)
@@ -152,7 +154,7 @@ class Rows:
 
     def _transition(self, one: Execution, seen: Seen, method: str) -> None:
         before, after = seen.state, one.state
-        if before is after:
+        if before is after and (before not in ENDED or one.reason == seen.reason):
             return
         if before in ENDED:
             revived = before is State.DEAD and method == "revive"
@@ -170,6 +172,15 @@ class Rows:
         if seen.reason == Reason.MISFIRE:
             return seen.recalled and method == "fire_due"
         return seen.reason == Reason.WITHDRAWN
+
+    def _is_taken_up(self, one: Execution, seen: Seen) -> None:
+        """What was recalled may be skipped by the plan itself, for a run that was live then."""
+        if seen.reason != Reason.MISFIRE or one.reason != Reason.OVERLAP:
+            return
+        tables = self.world.store.tables
+        holder = tables.rows[tables.job_gate[one.job_id]].execution
+        if holder.is_untried or holder.fire_time > one.run_at:
+            raise self.world.fail(f"{one.id} was recalled, and skipped for {holder}")
 
     def _recalled(self, row: Row, seen: Seen, method: str, now: int) -> None:
         """A recall takes back what came due and was not tried, once, and what would not be in time.

@@ -153,6 +153,8 @@ CREATE TABLE IF NOT EXISTS tickwell_running (
     -- In force again if the attempt is given back before it started.
     expires_at BIGINT,
     deadline BIGINT NOT NULL,
+    -- Written a moment after the attempt has started, if it is still under way.
+    started_at BIGINT,
     attempt INTEGER NOT NULL,
     charged INTEGER NOT NULL,
     lost INTEGER NOT NULL,
@@ -185,6 +187,8 @@ CREATE TABLE IF NOT EXISTS tickwell_attempt (
     ended_at BIGINT NOT NULL,
     worker VARCHAR(255),
     error LONGTEXT,
+    -- JSON.
+    result LONGTEXT,
     PRIMARY KEY (execution, number)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE {collation};
 

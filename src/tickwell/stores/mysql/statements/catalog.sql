@@ -118,3 +118,7 @@ WHERE running.job = $1 AND running.run_at > $2 ORDER BY running.id FOR UPDATE;
 -- name: call_off
 -- Ask a worker for what it holds ahead of its instant.
 UPDATE tickwell_running SET called_off = $1, cancel = cancel OR $2 WHERE id = $3;
+
+-- name: job_counts
+-- How many jobs are in each state.
+SELECT state, COUNT(*) FROM tickwell_cursor WHERE $1 IS NULL OR project = $1 GROUP BY state;

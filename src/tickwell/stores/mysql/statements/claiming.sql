@@ -63,7 +63,8 @@ SELECT id, payload FROM tickwell_execution FORCE INDEX (PRIMARY) WHERE id IN $5[
 -- What a worker holds by a claim whose reply was lost, by id; a worker that is lost holds nothing.
 SELECT execution.id, running.job, execution.kind, running.attempt, running.charged, running.lost,
        running.returned, execution.fire_time, running.run_at, execution.payload, running.deadline,
-       running.worker, running.claim_id, head.version
+       running.worker, running.claim_id, running.started_at,
+       head.version
 FROM tickwell_running AS running FORCE INDEX (running_worker)
 STRAIGHT_JOIN tickwell_execution AS execution ON execution.id = running.id
 STRAIGHT_JOIN tickwell_cursor AS head ON head.job = running.job

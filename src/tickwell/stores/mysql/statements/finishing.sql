@@ -94,10 +94,11 @@ WHERE attempt.outcome = 4 AND attempt.started_at IS NULL;
 
 -- name: insert_attempts
 -- Attempts that another one follows.
-INSERT INTO tickwell_attempt (execution, number, outcome, worker, started_at, ended_at, error)
-SELECT execution, number, outcome, worker, started_at, ended_at, error
+INSERT INTO tickwell_attempt (execution, number, outcome, worker, started_at, ended_at, error,
+                              result)
+SELECT execution, number, outcome, worker, started_at, ended_at, error, result
 FROM ROWS($1, execution ID, number INT, outcome INT, worker NAME, started_at INT, ended_at INT,
-          error TEXT) AS new;
+          error TEXT, result TEXT) AS new;
 
 -- name: go_on
 -- Executions that are tried again.

@@ -9,7 +9,8 @@ SELECT execution.id, execution.project, execution.job, execution.job_version, ex
        COALESCE(running.charged, execution.charged), COALESCE(running.lost, execution.lost),
        COALESCE(running.returned, execution.returned), execution.reason,
        COALESCE(running.worker, execution.worker), running.deadline, running.cancel,
-       execution.started_at, execution.ended_at, execution.error, execution.result,
+       CASE WHEN running.attempt IS NULL THEN execution.started_at ELSE running.started_at END,
+       execution.ended_at, execution.error, execution.result,
        execution.revived_from, execution.outcome
 FROM {source}
 LEFT JOIN tickwell_queue AS queue ON execution.state IS NULL AND queue.id = execution.id
@@ -27,7 +28,7 @@ SELECT id FROM tickwell_queue WHERE {where} ORDER BY id DESC LIMIT 1 OFFSET {rea
 
 -- name: attempts
 -- The attempts of an execution that another one followed.
-SELECT number, outcome, worker, started_at, ended_at, error FROM tickwell_attempt
+SELECT number, outcome, worker, started_at, ended_at, error, result FROM tickwell_attempt
 WHERE execution = $1 ORDER BY number;
 
 -- name: list_skips
@@ -53,6 +54,21 @@ SELECT state, COUNT(*) FROM tickwell_queue GROUP BY state;
 -- name: running_count
 -- How many executions are running.
 SELECT COUNT(*) FROM tickwell_running;
+
+-- name: queue_lengths
+-- How many executions each project has, by queue and live state, and how many of them are due.
+-- By job first: a backlog has far fewer jobs than executions.
+SELECT job.project, live.queue, live.state, CAST(SUM(live.count) AS SIGNED),
+       CAST(SUM(live.due) AS SIGNED)
+FROM (SELECT job, queue, state, COUNT(*) AS count, SUM(run_at <= $1) AS due
+      FROM tickwell_queue GROUP BY job, queue, state) AS live
+STRAIGHT_JOIN tickwell_job AS job ON job.id = live.job
+GROUP BY job.project, live.queue, live.state
+UNION ALL
+SELECT execution.project, execution.queue, 3, COUNT(*), CAST(SUM(running.run_at <= $1) AS SIGNED)
+FROM tickwell_running AS running
+STRAIGHT_JOIN tickwell_execution AS execution ON execution.id = running.id
+GROUP BY execution.project, execution.queue;
 
 -- name: live_counts
 -- How many executions of a project are live, by state.

@@ -29,7 +29,8 @@ SELECT lost FROM tickwell_worker WHERE id = $1;
 -- Running executions of lost or forgotten workers, and those past their deadline, by id.
 SELECT execution.id, running.job, execution.kind, running.attempt, running.charged, running.lost,
        running.returned, execution.fire_time, running.run_at, execution.payload, running.deadline,
-       running.worker, running.claim_id, head.version
+       running.worker, running.claim_id, running.started_at,
+       head.version
 FROM (
     SELECT left_behind.id
     FROM (SELECT DISTINCT worker FROM tickwell_running) AS owner
@@ -69,3 +70,13 @@ SELECT (SELECT next_fire_time FROM tickwell_cursor FORCE INDEX (cursor_due)
 -- The queue after this one that holds something.
 SELECT queue FROM tickwell_queue FORCE INDEX (queue_claim) WHERE state = 2 AND queue > $1
 ORDER BY queue LIMIT 1;
+
+-- name: record_starts
+-- When attempts that are still under way started.
+UPDATE ROWS($1, started_at INT, id ID, attempt INT) AS report
+STRAIGHT_JOIN tickwell_running AS running
+    ON running.id = report.id AND running.attempt = report.attempt
+SET running.started_at = report.started_at;
+SELECT running.id FROM ROWS($1, started_at INT, id ID, attempt INT) AS report
+STRAIGHT_JOIN tickwell_running AS running
+    ON running.id = report.id AND running.attempt = report.attempt;

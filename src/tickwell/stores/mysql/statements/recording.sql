@@ -42,8 +42,8 @@ SELECT state, reason, attempt FROM tickwell_execution WHERE id = $1;
 
 -- name: keep_attempts
 -- The last attempt gets a row of its own, since the execution goes on.
-INSERT INTO tickwell_attempt (execution, number, outcome, worker, started_at, ended_at, error)
-SELECT id, attempt, outcome, worker, started_at, ended_at, error FROM tickwell_execution
+INSERT INTO tickwell_attempt (execution, number, outcome, worker, started_at, ended_at, error, result)
+SELECT id, attempt, outcome, worker, started_at, ended_at, error, result FROM tickwell_execution
 WHERE id IN $1[] AND outcome IS NOT NULL;
 
 -- name: arm_again

@@ -36,3 +36,14 @@ ORDER BY name LIMIT $6;
 -- name: delete_record
 -- Forget a record.
 DELETE FROM tickwell_record WHERE kind = $1 AND project = $2 AND name = $3;
+
+-- name: put_records
+-- Write records as their next versions, whatever is there; what has expired is not.
+INSERT INTO tickwell_record (kind, project, name, document, version, expires_at)
+SELECT kind, project, name, document, 1, expires_at
+FROM ROWS($2, kind NAME, project NAME, name NAME, document TEXT, expires_at INT) AS new
+ON DUPLICATE KEY UPDATE
+    document = new.document,
+    version = CASE WHEN tickwell_record.expires_at <= $1 THEN 1
+                   ELSE tickwell_record.version + 1 END,
+    expires_at = new.expires_at;

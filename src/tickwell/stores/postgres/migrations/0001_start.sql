@@ -157,6 +157,8 @@ CREATE TABLE tickwell.running (
     -- In force again if the attempt is given back before it started.
     expires_at bigint,
     deadline bigint NOT NULL,
+    -- Written a moment after the attempt has started, if it is still under way.
+    started_at bigint,
     attempt integer NOT NULL,
     charged integer NOT NULL,
     lost integer NOT NULL,
@@ -187,6 +189,8 @@ CREATE TABLE tickwell.attempt (
     ended_at bigint NOT NULL,
     worker text COLLATE "C",
     error text,
+    -- JSON.
+    result text,
     PRIMARY KEY (execution, number)
 );
 

@@ -160,3 +160,8 @@ ORDER BY running.id FOR UPDATE OF running;
 -- name: call_off
 -- Ask a worker for what it holds ahead of its instant.
 UPDATE tickwell.running SET called_off = $1, cancel = cancel OR $2 WHERE id = $3;
+
+-- name: job_counts
+-- How many jobs are in each state.
+SELECT state, count(*) FROM tickwell.cursor
+WHERE $1::text IS NULL OR project = $1 GROUP BY state;

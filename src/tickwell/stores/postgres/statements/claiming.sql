@@ -172,7 +172,8 @@ WITH held AS MATERIALIZED (
 )
 SELECT held.id::text, held.job::text, execution.kind, held.attempt, held.charged, held.lost,
        held.returned, execution.fire_time, held.run_at, execution.payload, held.deadline,
-       held.worker, held.claim_id, cursor.version
+       held.worker, held.claim_id, held.started_at,
+       cursor.version
 FROM held
 JOIN tickwell.execution ON execution.id = ANY (ARRAY[held.id])
 JOIN tickwell.cursor ON cursor.job = ANY (ARRAY[held.job])

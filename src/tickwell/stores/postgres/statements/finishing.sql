@@ -135,9 +135,10 @@ WHERE attempt.execution = ANY (ARRAY[gone.execution]) AND attempt.number = gone.
 
 -- name: insert_attempts
 -- Attempts that another one follows.
-INSERT INTO tickwell.attempt (execution, number, outcome, worker, started_at, ended_at, error)
+INSERT INTO tickwell.attempt (execution, number, outcome, worker, started_at, ended_at, error,
+                              result)
 SELECT * FROM unnest($1::uuid[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[],
-                     $6::bigint[], $7::text[]);
+                     $6::bigint[], $7::text[], $8::text[]);
 
 -- name: go_on
 -- Executions that are tried again.

@@ -9,7 +9,8 @@ SELECT execution.id::text, execution.project, execution.job::text, execution.job
        coalesce(running.charged, execution.charged), coalesce(running.lost, execution.lost),
        coalesce(running.returned, execution.returned), execution.reason,
        coalesce(running.worker, execution.worker), running.deadline, running.cancel,
-       execution.started_at, execution.ended_at, execution.error, execution.result,
+       CASE WHEN running.attempt IS NULL THEN execution.started_at ELSE running.started_at END,
+       execution.ended_at, execution.error, execution.result,
        execution.revived_from, execution.outcome
 FROM {source}
 LEFT JOIN tickwell.queue ON execution.state IS NULL AND queue.id = execution.id
@@ -27,7 +28,7 @@ SELECT queue.id::text FROM tickwell.queue WHERE {where} ORDER BY queue.id DESC O
 
 -- name: attempts
 -- The attempts of an execution that another one followed.
-SELECT number, outcome, worker, started_at, ended_at, error FROM tickwell.attempt
+SELECT number, outcome, worker, started_at, ended_at, error, result FROM tickwell.attempt
 WHERE execution = $1 ORDER BY number;
 
 -- name: list_skips
@@ -54,6 +55,19 @@ SELECT state, count(*) FROM tickwell.queue GROUP BY state;
 -- name: running_count
 -- How many executions are running.
 SELECT count(*) FROM tickwell.running;
+
+-- name: queue_lengths
+-- How many executions each project has, by queue and live state, and how many of them are due.
+-- By job first: a backlog has far fewer jobs than executions.
+SELECT job.project, live.queue, live.state, sum(live.count)::bigint, sum(live.due)::bigint
+FROM (SELECT job, queue, state, count(*) AS count,
+             count(*) FILTER (WHERE run_at <= $1::bigint) AS due
+      FROM tickwell.queue GROUP BY job, queue, state) AS live
+JOIN tickwell.job ON job.id = live.job GROUP BY 1, 2, 3
+UNION ALL
+SELECT execution.project, execution.queue, 3, count(*),
+       count(*) FILTER (WHERE running.run_at <= $1::bigint)
+FROM tickwell.running JOIN tickwell.execution ON execution.id = running.id GROUP BY 1, 2;
 
 -- name: live_counts
 -- How many executions of a project are live, by state.

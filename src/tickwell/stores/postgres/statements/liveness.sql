@@ -46,7 +46,8 @@ orphan (id) AS (
 )
 SELECT execution.id::text, running.job::text, execution.kind, running.attempt, running.charged,
        running.lost, running.returned, execution.fire_time, running.run_at, execution.payload,
-       running.deadline, running.worker, running.claim_id, cursor.version
+       running.deadline, running.worker, running.claim_id, running.started_at,
+       cursor.version
 FROM orphan
 JOIN tickwell.running ON running.id = orphan.id
 JOIN tickwell.execution ON execution.id = running.id
@@ -87,3 +88,15 @@ WITH RECURSIVE lane (name) AS (
     FROM lane WHERE lane.name IS NOT NULL
 )
 SELECT name FROM lane WHERE name IS NOT NULL;
+
+-- name: record_starts
+-- When attempts that are still under way started. Rows that another write holds are left out.
+WITH started AS MATERIALIZED (
+    SELECT running.id, report.started_at
+    FROM unnest($1::bigint[], $2::uuid[], $3::integer[]) AS report (started_at, id, attempt)
+    JOIN tickwell.running ON running.id = ANY (ARRAY[report.id])
+                         AND running.attempt = report.attempt
+    FOR UPDATE OF running SKIP LOCKED
+)
+UPDATE tickwell.running SET started_at = started.started_at
+FROM started WHERE running.id = started.id RETURNING running.id::text;

@@ -52,8 +52,8 @@ SELECT state, reason, attempt FROM tickwell.execution WHERE id = $1;
 
 -- name: keep_attempts
 -- The last attempt gets a row of its own, since the execution goes on.
-INSERT INTO tickwell.attempt (execution, number, outcome, worker, started_at, ended_at, error)
-SELECT id, attempt, outcome, worker, started_at, ended_at, error FROM tickwell.execution
+INSERT INTO tickwell.attempt (execution, number, outcome, worker, started_at, ended_at, error, result)
+SELECT id, attempt, outcome, worker, started_at, ended_at, error, result FROM tickwell.execution
 WHERE id = ANY ($1::uuid[]) AND outcome IS NOT NULL;
 
 -- name: arm_again

@@ -36,3 +36,13 @@ ORDER BY key LIMIT $6;
 -- name: delete_record
 -- Forget a record.
 DELETE FROM tickwell.record WHERE kind = $1 AND project = $2 AND key = $3;
+
+-- name: put_records
+-- Write records as their next versions, whatever is there; what has expired is not.
+INSERT INTO tickwell.record AS known (kind, project, key, document, version, expires_at)
+SELECT kind, project, key, document, 1, expires_at
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+     AS new (kind, project, key, document, expires_at)
+ON CONFLICT (kind, project, key) DO UPDATE SET
+    document = excluded.document, expires_at = excluded.expires_at,
+    version = CASE WHEN known.expires_at <= $1 THEN 1 ELSE known.version + 1 END;

@@ -40,7 +40,7 @@ local function hand_over(id, row, lane)
     mark('ttl', id, false)
   end
   row[STATE], row[ATTEMPT], row[CHARGED] = RUNNING, row[ATTEMPT] + 1, row[CHARGED] + 1
-  row[WORKER], row[CLAIM] = worker, claim_id
+  row[WORKER], row[CLAIM], row[STARTED] = worker, claim_id, false
   row[DEADLINE] = math.max(now, row[RUN_AT]) + row[HARD] + MINUTE
   mark(own, id, row[DEADLINE])
   touch(id)

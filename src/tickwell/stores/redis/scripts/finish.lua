@@ -92,6 +92,10 @@ end
 local function apply(id, row, report)
   lift(id, row)
   row[ATTEMPTS] = row[ATTEMPTS] or {}
+  local former = row[ATTEMPTS][#row[ATTEMPTS]]
+  if former and row[RESULT] then
+    former[A_RESULT] = row[RESULT] -- of the last one it stands in the execution alone
+  end
   table.insert(row[ATTEMPTS], {
     row[ATTEMPT], report[R_OUTCOME], row[WORKER], report[R_STARTED] or false, report[R_ENDED],
     report[R_ERROR] or false,

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from tickwell.domain.change import Changed, Changer
-from tickwell.domain.job import Entry
+from tickwell.domain.job import Entry, JobState
 from tickwell.errors import StoreError
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.page_cursor import require_job_cursor
 from tickwell.stores.sql.cache import FEW
+from tickwell.stores.sql.codec import job_counts
 from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import documents_of, entry_of, own, page_of
 from tickwell.stores.sql.server.adding_jobs import add_jobs
@@ -74,6 +75,12 @@ class ServerCatalog(ServerBase):
         found = await self.database.read(work)
         rows = [row for key in keys if (row := found.get(key)) is not None]
         return [own(entry_of(self.cache, row)) for row in rows]
+
+    async def count_jobs(self, project: str | None = None) -> dict[JobState, int]:
+        asked = clean(project)
+        return job_counts(
+            await self.database.read(lambda session: session.rows("job_counts", asked))
+        )
 
     async def list_jobs(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100

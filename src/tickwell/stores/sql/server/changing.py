@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tickwell.domain.change import Change, Changed, Changer
+from tickwell.domain.change import Change, Changed, Changer, leave_out
 from tickwell.domain.document import job_to_document
 from tickwell.domain.job import Job, JobState
-from tickwell.domain.skips import within
 from tickwell.errors import JobExists, NotFound
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import JOB_STATE_CODE, cursor_to_row
@@ -18,7 +17,7 @@ from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.pending import PendingExecutions
 from tickwell.stores.sql.server.recording import Recorder
 from tickwell.stores.sql.server.session import Session
-from tickwell.stores.sql.server.skipping import record_skips
+from tickwell.stores.sql.server.skipping import insert_skips, new_skips
 from tickwell.stores.sql.text import ids_among
 
 
@@ -59,6 +58,9 @@ class Changes:
             raise _ChangerError(error) from error
         if made is None:
             return Changed(entry=own(entry))
+        noted = await new_skips(self.session, entry.job, made.skips)
+        if not leave_out(made, noted):
+            return Changed(entry=own(entry))
         job = entry.job
         if made.job is not None:
             await self._define(job, made.job)
@@ -67,8 +69,7 @@ class Changes:
             await self.session.run("mark_deleted", id)
         await self.session.run("update_cursor", *cursor_to_row(made.cursor), id)
         self.flow.locks.heads[id].state = JOB_STATE_CODE[made.cursor.state]
-        noted = await record_skips(self.session, entry.job, made.skips, job.retention.age)
-        made.recalled = within(made.recalled, noted)
+        await insert_skips(self.session, job, noted)
         await self._record(job, made)
         withdrawn, cancelling = await PendingExecutions(self.flow, job).change(made, self.now)
         after = entry_of(self.cache, await self.session.row("entry", id))

@@ -20,5 +20,5 @@ async def held(session: Session, cache: JobCache, request: ClaimRequest) -> list
 
 async def claims_of(session: Session, cache: JobCache, rows: list[Any], now: int) -> list[Claim]:
     """Running executions, given as `held_claims` has them, as their workers know them."""
-    jobs = await definitions(session, cache, [(row[1], row[13]) for row in rows], now)
+    jobs = await definitions(session, cache, [(row[1], row[14]) for row in rows], now)
     return [held_claim(row, jobs[row[1]]) for row in rows if row[1] in jobs]

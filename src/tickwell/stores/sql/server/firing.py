@@ -18,7 +18,7 @@ from tickwell.stores.sql.server.pieces import in_pieces
 from tickwell.stores.sql.server.recording import Recorder, prune_at
 from tickwell.stores.sql.server.rows import Head
 from tickwell.stores.sql.server.session import Session
-from tickwell.stores.sql.server.skipping import record_skips
+from tickwell.stores.sql.server.skipping import insert_skips, new_skips
 
 #: Executions that are recorded one by one in a transaction, at 1 to 3 ms each: until it ends, every
 #: other call that needs one of their gates waits. 500 took 1.5 s on a busy machine.
@@ -122,9 +122,9 @@ class Firing:
     async def _skip(self, planned: list[_Planned], fired: Fired) -> None:
         for job, made, _ in planned:
             if made.skips:
-                age = job.retention.age
-                noted = await record_skips(self.session, job, made.skips, age)
-                fired.skipped += sum(skip.count for skip in noted)
+                noted = await new_skips(self.session, job, made.skips)
+                await insert_skips(self.session, job, noted)
+                fired.skip(noted)
 
 
 def _first_slow(planned: list[_Planned]) -> tuple[list[_Planned], bool]:

@@ -8,7 +8,7 @@ from typing import Any
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
 from tickwell.errors import StoreError
 from tickwell.ids import is_id
-from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
 from tickwell.stores.sql.edges import executions_reach
@@ -114,3 +114,10 @@ class ServerHistory(ServerBase):
 
         counts = await self.database.read(work)
         return {state: counts.get(code, 0) for code, state in enumerate(STATES)}
+
+    async def queue_lengths(self, now: int) -> list[QueueLength]:
+        rows = await self.database.read(lambda session: session.rows("queue_lengths", now))
+        return [
+            QueueLength(project, queue, STATES[code], *counts)
+            for project, queue, code, *counts in rows
+        ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tickwell.domain.execution import Claim
+from collections.abc import Sequence
+
+from tickwell.domain.execution import Claim, Start
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.stores.sql.server.base import ServerBase
 from tickwell.stores.sql.server.claiming import claims_of
@@ -41,6 +43,13 @@ class ServerLiveness(ServerBase):
             return await claims_of(session, self.cache, rows, now)
 
         return await self.database.read(work)
+
+    async def record_starts(self, starts: Sequence[Start]) -> list[str]:
+        # By id, so that two who write the same rows wait for each other instead of deadlocking.
+        rows = sorted((one.id, one.attempt, one.started_at) for one in starts)
+        given = [(started_at, id, attempt) for id, attempt, started_at in rows]
+        found = await self.database.single(lambda session: session.many("record_starts", given))
+        return [id for (id,) in found]
 
     async def list_workers(self) -> list[Liveness]:
         rows = await self.database.single(lambda session: session.rows("list_workers"))

@@ -71,6 +71,7 @@ class ServerQueue(ServerBase, ABC):
             queued=states[QUEUED],
             blocked=states[BLOCKED],
             skipped=states[SKIPPED] + skipped,
+            expired=skipped,
             more=limit in {len(expired), len(rows)},
         )
 

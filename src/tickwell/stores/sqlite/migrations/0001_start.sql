@@ -158,7 +158,9 @@ CREATE TABLE running (
     -- The concurrency gate in which it has a place.
     gate TEXT,
     cancel INTEGER NOT NULL DEFAULT 0,
-    called_off INTEGER NOT NULL DEFAULT 0
+    called_off INTEGER NOT NULL DEFAULT 0,
+    -- Written a moment after the attempt has started, if it is still under way.
+    started_at INTEGER
 );
 CREATE INDEX running_worker ON running (worker);
 CREATE INDEX running_deadline ON running (deadline);
@@ -175,6 +177,8 @@ CREATE TABLE attempt (
     started_at INTEGER,
     ended_at INTEGER NOT NULL,
     error TEXT,
+    -- JSON.
+    result TEXT,
     PRIMARY KEY (execution, number)
 ) WITHOUT ROWID;
 

@@ -127,3 +127,7 @@ WHERE running.job = ? AND running.run_at > ?;
 -- name: call_off
 -- Ask a worker for what it holds ahead of its instant.
 UPDATE running SET called_off = ?, cancel = max(cancel, ?) WHERE key = ?;
+
+-- name: job_counts
+-- How many jobs are in each state.
+SELECT state, count(*) FROM cursor WHERE ? IS NULL OR project = ? GROUP BY state;

@@ -92,7 +92,8 @@ DELETE FROM queue WHERE key IN (SELECT value FROM json_each(?));
 -- What a worker holds by a claim whose reply was lost, by id.
 SELECT execution.id, running.job, execution.kind, running.attempt, running.charged, running.lost,
        running.returned, execution.fire_time, running.run_at, execution.payload,
-       running.deadline, running.worker, running.claim_id, cursor.id, cursor.version
+       running.deadline, running.worker, running.claim_id, running.started_at,
+       cursor.id, cursor.version
 FROM running INDEXED BY running_worker
 CROSS JOIN execution ON execution.key = running.key
 CROSS JOIN cursor ON cursor.job = running.job

@@ -63,8 +63,8 @@ WHERE execution = ? AND number = ? AND outcome = 4 AND started_at IS NULL;
 
 -- name: insert_attempts
 -- Attempts that another one follows.
-INSERT INTO attempt (execution, number, outcome, worker, started_at, ended_at, error)
-VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT INTO attempt (execution, number, outcome, worker, started_at, ended_at, error, result)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: go_on
 -- An execution that is tried again.

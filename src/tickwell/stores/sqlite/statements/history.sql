@@ -9,7 +9,8 @@ SELECT execution.id, execution.project, job.id, execution.job_version, execution
        coalesce(running.charged, execution.charged), coalesce(running.lost, execution.lost),
        coalesce(running.returned, execution.returned), execution.reason,
        coalesce(running.worker, execution.worker), running.deadline, running.cancel,
-       execution.started_at, execution.ended_at, execution.error, execution.result,
+       CASE WHEN running.attempt IS NULL THEN execution.started_at ELSE running.started_at END,
+       execution.ended_at, execution.error, execution.result,
        execution.revived_from, execution.key, execution.outcome
 FROM execution {index}
 CROSS JOIN job ON job.key = execution.job
@@ -31,7 +32,7 @@ SELECT key FROM running WHERE {where};
 
 -- name: attempts
 -- The attempts of an execution that another one followed.
-SELECT number, outcome, worker, started_at, ended_at, error FROM attempt
+SELECT number, outcome, worker, started_at, ended_at, error, result FROM attempt
 WHERE execution = ? ORDER BY number;
 
 -- name: list_skips
@@ -66,10 +67,21 @@ SELECT state, count(*) FROM queue GROUP BY state;
 -- How many executions are running.
 SELECT count(*) FROM running;
 
+-- name: queue_lengths
+-- How many executions each project has, by queue and live state, and how many of them are due.
+-- By job first: a backlog has far fewer jobs than executions.
+SELECT job.project, live.queue, live.state, sum(live.count), sum(live.due)
+FROM (SELECT job, queue, state, count(*) AS count, sum(run_at <= ?) AS due
+      FROM queue GROUP BY job, queue, state) AS live
+CROSS JOIN job ON job.key = live.job GROUP BY 1, 2, 3
+UNION ALL
+SELECT execution.project, execution.queue, 3, count(*), sum(running.run_at <= ?)
+FROM running CROSS JOIN execution ON execution.key = running.key GROUP BY 1, 2;
+
 -- name: live_counts
 -- How many executions of a project are live, by state.
 -- By the small tables only: of history there may be a million rows.
 SELECT queue.state, count(*) FROM queue CROSS JOIN job ON job.key = queue.job
-WHERE job.project = ?1 GROUP BY 1
+WHERE job.project = ? GROUP BY 1
 UNION ALL
-SELECT 3, count(*) FROM running CROSS JOIN job ON job.key = running.job WHERE job.project = ?1;
+SELECT 3, count(*) FROM running CROSS JOIN job ON job.key = running.job WHERE job.project = ?;

@@ -43,7 +43,8 @@ orphan (key) AS (
 )
 SELECT execution.id, running.job, execution.kind, running.attempt, running.charged, running.lost,
        running.returned, execution.fire_time, running.run_at, execution.payload,
-       running.deadline, running.worker, running.claim_id, cursor.id, cursor.version
+       running.deadline, running.worker, running.claim_id, running.started_at,
+       cursor.id, cursor.version
 FROM orphan
 CROSS JOIN running ON running.key = orphan.key
 CROSS JOIN execution ON execution.key = running.key
@@ -88,3 +89,8 @@ WITH RECURSIVE lane (name) AS (
 SELECT min((SELECT min(run_at) FROM queue INDEXED BY queue_run
             WHERE state = 2 AND queue = lane.name AND run_at > ?))
 FROM lane;
+
+-- name: record_start
+-- When an attempt that is still under way started.
+UPDATE running SET started_at = ?
+WHERE key = (SELECT key FROM execution WHERE id = ?) AND attempt = ?;

@@ -36,8 +36,8 @@ SELECT key, state, reason, attempt FROM execution WHERE id = ?;
 
 -- name: keep_attempt
 -- The last attempt gets a row of its own, since the execution goes on.
-INSERT INTO attempt (execution, number, outcome, worker, started_at, ended_at, error)
-SELECT key, attempt, outcome, worker, started_at, ended_at, error FROM execution
+INSERT INTO attempt (execution, number, outcome, worker, started_at, ended_at, error, result)
+SELECT key, attempt, outcome, worker, started_at, ended_at, error, result FROM execution
 WHERE key = ? AND outcome IS NOT NULL;
 
 -- name: arm_again

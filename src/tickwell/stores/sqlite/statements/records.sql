@@ -20,3 +20,10 @@ ORDER BY key LIMIT ?;
 -- name: delete_record
 -- Forget a record.
 DELETE FROM record WHERE kind = ? AND project = ? AND key = ?;
+
+-- name: put_records
+-- Write a record as the next version, whatever is there; one that has expired is not.
+INSERT INTO record (kind, project, key, document, version, expires_at) VALUES (?, ?, ?, ?, 1, ?)
+ON CONFLICT (kind, project, key) DO UPDATE
+SET document = excluded.document, expires_at = excluded.expires_at,
+    version = CASE WHEN expires_at <= ? THEN 1 ELSE version + 1 END;

@@ -26,6 +26,7 @@ from tickwell.testing.contract.topics.records import Records
 from tickwell.testing.contract.topics.repetition import Repetition
 from tickwell.testing.contract.topics.requesting import Backfilling, Requesting
 from tickwell.testing.contract.topics.settling import Settling
+from tickwell.testing.contract.topics.starts import Starts
 from tickwell.testing.contract.topics.turns import Turns
 from tickwell.testing.contract.topics.unreadable import UnreadableDefinitions
 from tickwell.testing.contract.topics.wakeups import Wakeups
@@ -46,6 +47,7 @@ TOPICS = (
     Retries,
     Settling,
     Beating,
+    Starts,
     Adding,
     Listing,
     Changing,

@@ -52,6 +52,7 @@ class Finishing(Topic):
                 worker="w1",
                 started_at=T0,
                 ended_at=T0 + 9,
+                result={"sent": [1]},
             )
         ]
 

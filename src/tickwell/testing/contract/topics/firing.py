@@ -86,6 +86,7 @@ class Firing(Topic):
         job = await scene.job()
         fired = await scene.fire(minute(5) + 30 * SECOND)
         assert (fired.executions, fired.skipped) == (1, 4)
+        assert fired.reasons == {Reason.MISFIRE: 4}
         assert await scene.fire_times(job) == [minute(5)]
         [skip] = await scene.skips(job)
         assert (skip.first, skip.last, skip.count) == (minute(1), minute(4), 4)

@@ -26,6 +26,35 @@ class Beating(Topic):
     async def test_a_beat_names_its_worker(self, scene: Scene) -> None:
         assert [(await scene.beat(id)).worker for id in ("w2", "w1")] == ["w2", "w1"]
 
+    async def test_a_row_has_all_that_its_process_says(self, scene: Scene) -> None:
+        for worker in (
+            a_worker("w1", roles=("api", "planner", "worker"), version="1.2", busy=3),
+            a_worker("w2", beat_every=700, clock_offset=-1500, process="boot 17"),
+            a_worker("w3", roles=("planner",), queues=(), abilities=(), slots=0),
+        ):
+            await scene.store.beat(worker, T0)
+            found = {one.worker.id: one.worker for one in await scene.store.list_workers()}
+            assert found[worker.id] == worker
+
+    async def test_a_beat_changes_what_the_row_says(self, scene: Scene) -> None:
+        for busy in (0, 7, 2):
+            await scene.store.beat(a_worker("w1", busy=busy), T0)
+            [liveness] = await scene.store.list_workers()
+            assert liveness.worker.busy == busy
+
+    async def test_a_planner_that_is_lost_or_leaves_takes_nothing_along(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        held = await scene.claim_one(T0, "w1")
+        planner = a_worker("p1", roles=("planner",), queues=(), abilities=(), slots=0)
+        seen = (await scene.store.beat(planner, T0)).beat
+        assert await scene.store.declare_lost("p1", seen, T0)
+        assert (await scene.store.beat(planner, T0)).lost
+        assert await scene.store.orphans(T0, 10) == []
+        await scene.store.beat(planner, T0, leaving=True)
+        assert [one.worker.id for one in await scene.store.list_workers()] == ["w1"]
+        assert (await scene.succeed(held, T0 + 1)).refused == []
+
     async def test_workers_are_listed_by_id(self, scene: Scene) -> None:
         for id in ("b", "a", "c"):
             await scene.beat(id)

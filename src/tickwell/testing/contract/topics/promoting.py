@@ -44,7 +44,7 @@ class Promoting(Topic):
         job = await scene.job(trigger=OnDemand(), ttl="10s")
         ids = await scene.run(a_request(job, T0), a_request(job, minute(1)))
         assert await scene.promote(T0 + 10 * SECOND - 1) == Promoted()
-        assert await scene.promote(T0 + 10 * SECOND) == Promoted(skipped=1)
+        assert await scene.promote(T0 + 10 * SECOND) == Promoted(skipped=1, expired=1)
         skipped = await scene.execution(ids[0])
         assert (skipped.state, skipped.reason) == (State.SKIPPED, Reason.TTL)
         assert skipped.ended_at == T0 + 10 * SECOND
@@ -55,7 +55,7 @@ class Promoting(Topic):
         await scene.run(*(a_request(job, T0) for _ in range(3)))
         promoted = await scene.promote(minute(1), limit=2)
         assert (promoted.skipped, promoted.more) == (2, True)
-        assert await scene.promote(minute(1), limit=2) == Promoted(skipped=1)
+        assert await scene.promote(minute(1), limit=2) == Promoted(skipped=1, expired=1)
 
     async def test_given_back_unstarted_it_still_expires(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand(), ttl="10s")
@@ -65,7 +65,7 @@ class Promoting(Topic):
             await scene.finish(claim, OutcomeKind.RELEASED, now, started=False)
         assert (await scene.store.next_wakeup(T0 + 2)).expire == T0 + 10 * SECOND
         assert await scene.claim(T0 + 10 * SECOND) == []
-        assert await scene.promote(T0 + 10 * SECOND) == Promoted(skipped=1)
+        assert await scene.promote(T0 + 10 * SECOND) == Promoted(skipped=1, expired=1)
         skipped = await scene.execution(id)
         assert (skipped.state, skipped.reason, skipped.attempt) == (State.SKIPPED, Reason.TTL, 2)
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from tickwell.domain.change import delete, pause
 from tickwell.domain.execution import Execution, Kind, OutcomeKind, State
+from tickwell.domain.job import JobState
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import InvalidInput
@@ -19,7 +21,7 @@ from tickwell.testing.contract.topic import Topic
 
 
 class Reading(Topic):
-    """`get_execution`, `list_executions`, `list_skips`, `stats`."""
+    """`get_execution`, `list_executions`, `list_skips`, `stats`, `queue_lengths`, `count_jobs`."""
 
     async def _ids(self, scene: Scene, **where: Any) -> list[str]:
         page = await scene.store.list_executions(ExecutionFilter(**where))
@@ -161,6 +163,52 @@ class Reading(Topic):
         assert await touching(minute(2) + 1, minute(4)) == []
         assert await scene.store.list_skips("nobody", 0, minute(99)) == []
 
+    async def test_queue_lengths_count_what_is_live_by_project_queue_and_state(
+        self, scene: Scene
+    ) -> None:
+        assert await scene.store.queue_lengths(T0) == []
+        job = await scene.job(trigger=OnDemand(), project="a")
+        other = await scene.job(trigger=OnDemand(), project="b", queue="slow")
+        await scene.run(*(a_request(job, T0 + n) for n in range(3)), a_request(job, minute(9)))
+        await scene.run(a_request(other, T0 + 1), a_request(other, T0 + 500))
+        await scene.store.promote(T0 + 1, 1_000, 100)
+        able = frozenset({job.ability, other.ability})
+        await scene.succeed(await scene.claim_one(T0 + 1, limit=1, abilities=able), T0 + 1)
+        await scene.claim_one(T0 + 1, limit=1, abilities=able)
+        expected = {
+            ("a", "default", State.WAITING): (1, 0),
+            ("a", "default", State.QUEUED): (1, 0),
+            ("a", "default", State.RUNNING): (1, 1),
+            ("b", "slow", State.QUEUED): (2, 1),
+        }
+        assert await _lengths(scene, T0 + 1) == expected
+        # Without what the other project has queued, one project has all that is queued.
+        ids = [each.id for each in await scene.executions(other)]
+        await scene.store.request_cancel("b", ids, T0 + 1)
+        del expected["b", "slow", State.QUEUED]
+        assert await _lengths(scene, T0 + 1) == expected
+
+    async def test_projects_that_share_a_queue_are_counted_one_by_one(self, scene: Scene) -> None:
+        for project, count in (("a", 2), ("b", 3)):
+            job = await scene.job(trigger=OnDemand(), project=project)
+            await scene.run(*(a_request(job, T0 + n) for n in range(count)))
+        await scene.store.promote(T0, 1_000, 100)
+        assert await _lengths(scene, T0) == {
+            ("a", "default", State.QUEUED): (2, 1),
+            ("b", "default", State.QUEUED): (3, 1),
+        }
+
+    async def test_jobs_are_counted_by_state(self, scene: Scene) -> None:
+        await scene.job(name="one", project="a")
+        two = await scene.job(name="two", project="b")
+        gone = await scene.job(name="gone", project="b")
+        await scene.store.change_jobs("b", [two.id], pause("me", "for now"), T0)
+        await scene.store.change_jobs("b", [gone.id], delete(), T0)
+        none = {JobState.ACTIVE: 0, JobState.PAUSED: 0, JobState.FINISHED: 0}
+        assert await scene.store.count_jobs() == none | {JobState.ACTIVE: 1, JobState.PAUSED: 1}
+        assert await scene.store.count_jobs("b") == none | {JobState.PAUSED: 1}
+        assert await scene.store.count_jobs("nobody") == none
+
     async def test_stats_count_every_state(self, scene: Scene) -> None:
         empty = await scene.store.stats()
         assert empty == dict.fromkeys(State, 0)
@@ -172,3 +220,9 @@ class Reading(Topic):
         assert await scene.store.stats() == expected
         assert await scene.store.stats("a") == expected
         assert await scene.store.stats("b") == empty
+
+
+async def _lengths(scene: Scene, now: int) -> dict[tuple[str, str, State], tuple[int, int]]:
+    found = await scene.store.queue_lengths(now)
+    assert len({(each.project, each.queue, each.state) for each in found}) == len(found)
+    return {(each.project, each.queue, each.state): (each.count, each.due) for each in found}

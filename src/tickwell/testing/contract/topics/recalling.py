@@ -173,3 +173,22 @@ class Recalling(Topic):
         once = await snapshot(scene.store, minute(9))
         assert (await call_back(scene, job, [1, 2], minute(9))).withdrawn == 0
         assert await snapshot(scene.store, minute(9)) == once
+
+    async def test_what_was_planned_again_is_not_recalled_again(self, scene: Scene) -> None:
+        """Two processes come back from one absence; the second is slow to say what it found."""
+        job = await planned_ahead(scene, misfire=Misfire(policy=OnMisfire.SKIP))
+        await call_back(scene, job, [1, 2], minute(9))
+        await scene.fire(minute(9) + 30_000)
+        planned = await snapshot(scene.store, minute(9))
+        assert (await call_back(scene, job, [1, 2], minute(10))).withdrawn == 0
+        assert await snapshot(scene.store, minute(9)) == planned
+
+    async def test_what_was_planned_ahead_is_not_counted_as_missed(self, scene: Scene) -> None:
+        skip = Misfire(policy=OnMisfire.SKIP, grace="0s")
+        job = await planned_ahead(scene, misfire=skip, overlap=Overlap.ALLOW)
+        await call_back(scene, job, [1], minute(1) + 1)
+        await scene.fire(minute(4) + 1)  # too late for minute 2, which has its row
+        counted = {(skip.first, skip.last): skip.count for skip in await scene.skips(job)}
+        assert [at for at, count in counted.items() if count] == [(minute(3), minute(4))]
+        # It can still be recalled.
+        assert (await call_back(scene, job, [2], minute(5))).withdrawn == 1

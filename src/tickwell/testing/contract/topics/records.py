@@ -18,7 +18,7 @@ def _note(key: str = "k", document: Any = None, **fields: Any) -> Record:
 
 
 class Records(Topic):
-    """`put_record`, `get_record`, `list_records`, `delete_record`."""
+    """`put_record`, `put_records`, `get_record`, `list_records`, `delete_record`."""
 
     async def _get(self, scene: Scene, key: str = "k", now: int = T0) -> Record | None:
         return await scene.store.get_record("note", "default", key, now)
@@ -86,6 +86,24 @@ class Records(Topic):
         [listed] = await scene.store.list_records("note", "default", "", T0)
         listed.document["list"].append(4)
         assert await self._get(scene) == _note(document={"list": [1]})
+
+    async def test_many_are_put_in_one_call(self, scene: Scene) -> None:
+        await scene.store.put_record(_note("a"), T0)
+        await scene.store.put_record(_note("b", expires_at=T0 + 5), T0)
+        some = [_note(key, [key, "è"], expires_at=T0 + 99) for key in ("c", "a", "b")]
+        await scene.store.put_records([*some, _note("a", project="other")], T0 + 5)
+        await scene.store.put_records([], T0 + 5)
+        listed = await scene.store.list_records("note", "default", "", T0 + 5)
+        assert [(one.key, one.document, one.version) for one in listed] == [
+            ("a", ["a", "è"], 2),
+            ("b", ["b", "è"], 1),  # it had expired
+            ("c", ["c", "è"], 1),
+        ]
+        assert {one.expires_at for one in listed} == {T0 + 99}
+        assert len(await scene.store.list_records("note", "other", "", T0)) == 1
+        await scene.store.put_records([_note("a", expires_at=None)], T0 + 6)
+        found = await self._get(scene, "a", T0 + 1000)
+        assert found == _note("a", version=3)
 
     async def test_any_json_is_a_document(self, scene: Scene) -> None:
         documents: list[Any] = [0, "", [], {}, False, 1.5, 10**15, {"": {"": [[]]}}]

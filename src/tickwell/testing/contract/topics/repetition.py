@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from tickwell.domain.change import delete, pause
-from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.execution import OutcomeKind, Start, State
 from tickwell.domain.job import Entry
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import Retention
@@ -115,6 +115,13 @@ async def _purge(scene: Scene) -> Call:
     return lambda: scene.store.purge("default", ids, minute(1))
 
 
+async def _record_starts(scene: Scene) -> Call:
+    job = await scene.job(trigger=OnDemand())
+    await scene.run(a_request(job, T0))
+    claim = await scene.claim_one(T0)
+    return lambda: scene.store.record_starts([Start(claim.id, claim.attempt, T0 + 1)])
+
+
 async def _put_record(scene: Scene) -> Call:
     record = Record(kind="note", project="default", key="k", document={"n": 1})
     return lambda: scene.store.put_record(record, T0, 0)
@@ -148,6 +155,7 @@ CALLS = [
     _request_cancel,
     _revive,
     _purge,
+    _record_starts,
     _put_record,
     _delete_record,
     _prune,

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from tickwell.domain.change import delete
+from tickwell.domain.execution import Reason
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan
 from tickwell.domain.policy import MINUTE
@@ -24,7 +26,8 @@ class Turns(Topic):
         crowd = [await scene.job(project="crowd") for _ in range(5)]
         few = [await scene.job(project=name, trigger=Every("2m")) for name in ("a", "few")]
         fired = await scene.fire(minute(2), limit=6, in_turn=True)
-        assert fired == Fired(jobs=4, executions=4, skipped=2, more=True)
+        reasons = Counter({Reason.MISFIRE: 2})
+        assert fired == Fired(jobs=4, executions=4, skipped=2, reasons=reasons, more=True)
         assert [await scene.fire_times(job) for job in few] == [[minute(2)], [minute(2)]]
         assert sum([len(await scene.fire_times(job)) for job in crowd]) == 2
 

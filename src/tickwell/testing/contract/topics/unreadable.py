@@ -127,14 +127,14 @@ class UnreadableDefinitions(Topic):
         good = await scene.job(trigger=OnDemand(), ttl="1s")
         await scene.run(a_request(bad, T0), a_request(good, T0))
         mend = await corrupt(bad)
-        assert await other.promote(minute(1)) == Promoted(skipped=1)
+        assert await other.promote(minute(1)) == Promoted(skipped=1, expired=1)
         assert (await scene.states(bad), await scene.states(good)) == (
             [State.QUEUED],
             [State.SKIPPED],
         )
         assert (await other.store.next_wakeup(minute(1))).expire is None
         await mend()
-        assert await other.promote(minute(2)) == Promoted(skipped=1)
+        assert await other.promote(minute(2)) == Promoted(skipped=1, expired=1)
         [ended] = await scene.executions(bad)
         assert ended.reason == Reason.TTL
 

@@ -1,11 +1,11 @@
 -- Claims as Python reads them. Needs json, rows. Ids, and payloads, which are JSON, go as they are.
-local CLAIMED = '["%s","%s",%d,%d,%d,%d,%d,%d,%d,%s,%d,%s,%s,%d,%d]'
+local CLAIMED = '["%s","%s",%d,%d,%d,%d,%d,%d,%d,%s,%d,%s,%s,%d,%d,%s]'
 
 local function claim_of(id, row, version, worker, claim_id)
   return string.format(CLAIMED, id, row[JOB], row[KIND], row[ATTEMPT], row[CHARGED], row[LOST],
     row[RETURNED], row[FIRE_TIME], row[RUN_AT], row[PAYLOAD] or 'null', row[DEADLINE],
     worker or text(row[WORKER]), claim_id or text(row[CLAIM] or ''), version,
-    #(row[PAYLOAD] or ''))
+    #(row[PAYLOAD] or ''), text(row[STARTED]))
 end
 
 -- Running executions as their workers know them, by the definitions in force.

@@ -16,6 +16,8 @@ local PROJECT, JOB, VERSION, KIND, STATE, FIRE_TIME, RUN_AT, QUEUE, ABILITY, CRE
 -- What the queue knows of it. DEFINITION is the version that its next attempt runs by.
 local RANK, OVERLAP, GATE, LIMIT, LOOK_AT, EXPIRES, WAITS, HOLDS_JOB, HOLDS_KEY, CLAIM, CALLED_OFF,
   DEFINITION, HARD, ATTEMPTS = 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39
+-- An attempt in ATTEMPTS: number, outcome, worker, start, end, error, and its result.
+local A_RESULT = 7
 -- A job, under its id in the hash "cursor". J_MOVES counts writes: whoever read it compares that.
 local J_MOVES, J_STATE, J_NEXT, J_AFTER, J_RUNS, J_FAILURES, J_NUDGED, J_THROUGH, J_PAUSE =
   1, 2, 3, 4, 5, 6, 7, 8, 9

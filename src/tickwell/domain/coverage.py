@@ -1,0 +1,66 @@
+"""Coverage: whether a live worker can run an execution, and if none can, why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tickwell.domain.ability import CELERY, HTTP, handler_of, is_able
+from tickwell.domain.execution import Execution
+from tickwell.domain.worker import Liveness, Worker
+
+#: What a gap begins with where workers could run the job and may not.
+REFUSED = "no live worker may run it"
+#: What a worker does with each kind of target that needs no handler.
+_WHAT = {
+    HTTP: "sends webhooks",
+    CELERY: "sends Celery tasks: set broker and celery_tasks for one",
+}
+
+
+class Coverage:
+    """What live workers can run, by the queues that they serve."""
+
+    def __init__(self, workers: Iterable[Liveness]) -> None:
+        self._workers = [each.worker for each in workers if not each.lost]
+        #: By queue and ability: asked once for all executions of a lane.
+        self._able: dict[tuple[str, str], list[Worker]] = {}
+        self._refusals = {
+            (worker.id, refusal.job, refusal.version): refusal.why
+            for worker in self._workers
+            for refusal in worker.refusals
+        }
+
+    def gap(self, execution: Execution) -> str:
+        """Why no live worker can run it; empty: one can."""
+        able = self._able_in(execution.queue, execution.ability)
+        if not able:
+            return self._missing(execution.queue, execution.ability)
+        if not self._refusals:
+            return ""
+        refused = execution.job_id, execution.job_version
+        reasons = [self._refusals.get((worker.id, *refused)) for worker in able]
+        return "" if None in reasons else f"{REFUSED}: {reasons[0]}"
+
+    def serves(self, queue: str) -> bool:
+        """Whether a live worker takes from the queue."""
+        return any(queue in each.queues for each in self._workers)
+
+    def lane_gap(self, queue: str, ability: str) -> str:
+        """Why no live worker of the queue has the ability; empty: one has."""
+        return "" if self._able_in(queue, ability) else self._missing(queue, ability)
+
+    def _able_in(self, queue: str, ability: str) -> list[Worker]:
+        able = self._able.get((queue, ability))
+        if able is None:
+            serving = [each for each in self._workers if queue in each.queues]
+            able = [each for each in serving if is_able(ability, each.abilities)]
+            self._able[queue, ability] = able
+        return able
+
+    def _missing(self, queue: str, ability: str) -> str:
+        if not self.serves(queue):
+            return f"no live worker serves queue {queue!r}"
+        what = _WHAT.get(ability, f"knows handler {handler_of(ability)!r}")
+        if any(is_able(ability, each.abilities) for each in self._workers):
+            return f"no live worker of queue {queue!r} {what}"
+        return f"no live worker {what}"

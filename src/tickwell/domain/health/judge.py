@@ -1,0 +1,235 @@
+"""The judge: from facts to health. Pure; thresholds and levels live here and nowhere else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+from tickwell.domain.coverage import REFUSED, Coverage
+from tickwell.domain.health.facts import LATE, Facts, LinkState, Platform, Work
+from tickwell.domain.health.verdict import Finding, Health, Level, ProcessHealth
+from tickwell.domain.trigger.duration import format_duration
+from tickwell.domain.worker import Liveness
+
+#: Milliseconds by which a host's clock may differ from the store's.
+SKEWED = 1_000
+#: Jobs that a finding names.
+_NAMED = 5
+_START_WORKER = (
+    "Start one: tickwell serve --role worker, or celery -A tickwell.celery worker with that engine"
+)
+_START_PLANNER = "Start one: tickwell serve --role planner"
+
+
+def judge(facts: Facts) -> Health:
+    """What is wrong, the worst first, with the level that it adds up to."""
+    platform, process = facts.platform, facts.process
+    if platform.error is not None:
+        found = [_store_away(platform), *_links(platform.links)]
+        scheduler = "failing"
+    else:
+        found = list(_findings(facts))
+        scheduler = _scheduler(found)
+    found.sort(key=lambda each: -each.level.rank)  # stable: of one level in order of the checks
+    return Health(
+        findings=found,
+        database=platform.error is None,
+        redis=_redis(platform),
+        scheduler_service=scheduler,
+        process=process,
+        looked_at=platform.now if platform.error is None else None,
+    )
+
+
+def _findings(facts: Facts) -> Iterator[Finding]:
+    platform, work = facts.platform, facts.work
+    if platform.flaws:  # everything else would be read by these
+        for text, remedy in platform.flaws:
+            yield Finding("indexes", Level.RED, text, remedy)
+        return
+    alive = [each for each in platform.processes if each.is_alive(platform.now)]
+    workers = [each for each in alive if each.worker.is_worker]
+    yield Finding("store", Level.GREEN, f"{platform.store} answers, its schema is up to date")
+    yield from _process(facts.process)
+    yield _planner(platform, [each for each in alive if each.worker.is_planner])
+    yield _workers(platform, workers, work)
+    if workers:
+        yield from _gaps(work, Coverage(workers))
+    yield from _paused(work)
+    yield from _recovery(platform)
+    yield from _clocks(platform, alive)
+    yield from _links(platform.links)
+    yield from _project(facts)
+
+
+def _store_away(platform: Platform) -> Finding:
+    # Errors of a store begin with its address, as this text does.
+    address, error = platform.store, platform.error or ""
+    text = f"{address} does not answer" + (f": {error}" if error else "")
+    return Finding(
+        "store",
+        Level.RED,
+        f"the store {error if error.startswith(address) else text}",
+        "Start it, or restore the network to it; work goes on by itself once it answers",
+    )
+
+
+def _process(process: ProcessHealth | None) -> Iterator[Finding]:
+    if process is None:
+        return
+    remedy = "Read the log of this process; restart it if the problem stays"
+    for problem in process.problems:
+        yield Finding("process", Level.RED, problem, remedy)
+    for lane in process.full:
+        remedy = "Look for hanging runs: tickwell executions list --state running"
+        yield Finding("slots", Level.GREEN, lane, remedy)  # long runs are no fault by themselves
+
+
+def _planner(platform: Platform, planners: Sequence[Liveness]) -> Finding:
+    now = platform.now
+    if planners:
+        late = _late(platform.fire, now)
+        if late <= LATE:
+            text = f"{len(planners)} alive, no fire time is overdue"
+            return Finding("planner", Level.GREEN, text)
+        text = f"a fire time has been overdue for {_seconds(late)}, although a planner is alive"
+        remedy = "Read the planner's log: it hangs or cannot keep up. A second planner may help"
+        return Finding("planner", Level.AMBER, text, remedy)
+    due = platform.due
+    if due is None:
+        return Finding("planner", Level.GREEN, "no planner is alive, and no job has a fire time")
+    if _late(due, now) > LATE:
+        what = "a fire time" if due == platform.fire else "a requested run or a retry"
+        text = f"no planner is alive, and {what} has been overdue for {_seconds(now - due)}"
+        return Finding("planner", Level.RED, text, _START_PLANNER)
+    when = f"in {_seconds(due - now)}" if due > now else "now"
+    text = f"no planner is alive; the next fire time is {when}"
+    return Finding("planner", Level.AMBER, text, _START_PLANNER)
+
+
+def _workers(platform: Platform, workers: Sequence[Liveness], work: Work) -> Finding:
+    if workers:
+        busy = sum(each.worker.busy for each in workers)
+        slots = sum(each.worker.slots for each in workers)
+        text = f"{len(workers)} alive, {busy} of {slots} slots busy"
+        return Finding("workers", Level.GREEN, text)
+    waits = len(work.late) + len(work.parked)
+    if waits:
+        text = f"no worker is alive, and {_count(waits, more=work.more)} due"
+        return Finding("workers", Level.RED, text, _START_WORKER)
+    if _late(platform.due, platform.now) > LATE:
+        text = "no worker is alive, and a job is due"
+        return Finding("workers", Level.RED, text, _START_WORKER)
+    return Finding("workers", Level.AMBER, "no worker is alive", _START_WORKER)
+
+
+def _gaps(work: Work, coverage: Coverage) -> Iterator[Finding]:
+    """Due work that no live worker can run, by the reason: workers come and go."""
+    paused = {each.name for each in work.paused}
+    stuck = {each.id: each for each in (*work.late, *work.parked)}.values()
+    gaps = [(coverage.gap(each), each) for each in stuck]
+    counted = Counter(gap for gap, _ in gaps if gap)
+    queues = {gap: each.queue for gap, each in gaps}
+    for gap, count in counted.items():
+        text = f"{_count(count, more=work.more)} waiting: {gap}"
+        queue = queues[gap]
+        if not coverage.serves(queue):
+            remedy = f"Start a worker for it: TICKWELL_QUEUES={quote(queue)} tickwell serve"
+            yield Finding("queues", Level.RED, text, remedy)
+        elif gap.startswith(REFUSED):
+            remedy = "Change the settings of a worker, or the job"
+            yield Finding("parked", Level.AMBER, text, remedy)
+        else:
+            remedy = "Start the application that declares it: tickwell serve --app module:scheduler"
+            yield Finding("handlers", Level.RED, text, remedy)
+    slow = [each for each in work.waits_long if each.queue not in paused]
+    if any(not coverage.gap(each) for each in slow):
+        text = "executions have been waiting for a free slot for a minute or more"
+        yield Finding("queues", Level.AMBER, text, "Start more workers: tickwell serve")
+
+
+def _paused(work: Work) -> Iterator[Finding]:
+    for queue in work.paused:
+        why = f" ({queue.why})" if queue.why else ""
+        remedy = f"Resume it: tickwell queues resume {quote(queue.name)}"
+        if queue.backlog:
+            waits = _count(queue.backlog, more=queue.more)
+            text = f"queue {queue.name} is paused{why}, and {waits} due in it"
+            yield Finding("paused_queues", Level.AMBER, text, remedy)
+        else:
+            text = f"queue {queue.name} is paused{why}; nothing is due in it"
+            yield Finding("paused_queues", Level.GREEN, text, remedy)
+
+
+def _recovery(platform: Platform) -> Iterator[Finding]:
+    if platform.orphans:
+        text = f"{_count(platform.orphans)} recorded as running, and no process is alive"
+        yield Finding("recovery", Level.AMBER, text, "Any process recovers them: tickwell serve")
+
+
+def _clocks(platform: Platform, alive: Sequence[Liveness]) -> Iterator[Finding]:
+    offsets = [(each.worker.host, each.worker.clock_offset) for each in alive]
+    offsets.append((platform.host, platform.clock_offset))
+    offsets.sort(key=lambda each: abs(each[1]))
+    # Of several processes on a host, the one that is furthest off.
+    off = {host: offset for host, offset in offsets if abs(offset) > SKEWED}
+    for host, offset in sorted(off.items()):
+        where = f"host {host}" if host else "a host"
+        side = "ahead of" if offset > 0 else "behind"
+        text = f"the clock of {where} is {_seconds(abs(offset))} {side} the store's"
+        yield Finding("clock", Level.AMBER, text, "Let both follow a time server (NTP)")
+    if not off:
+        yield Finding("clock", Level.GREEN, "all clocks are within a second of the store's")
+
+
+def _links(links: Sequence[LinkState]) -> Iterator[Finding]:
+    for link in links:
+        if link.error is None:
+            yield Finding(link.check, Level.GREEN, f"{link.name} answers")
+        else:
+            said = f": {link.error}" if link.error else ""
+            text = f"{link.name} does not answer{said}; {link.effect}"
+            yield Finding(link.check, link.level, text, link.remedy)
+
+
+def _project(facts: Facts) -> Iterator[Finding]:
+    gone, dead = facts.project.gone, facts.project.dead
+    if gone:
+        text = f"{len(gone)} paused as gone from the code: {', '.join(gone[:_NAMED])}"
+        remedy = "If another program declares them, give each its own name: Scheduler(app='…')"
+        yield Finding("declared_jobs", Level.AMBER, text, remedy)
+    if dead:
+        text = f"{dead:,} dead {'letter needs' if dead == 1 else 'letters need'} attention"
+        yield Finding("dead_letters", Level.AMBER, text, "See: tickwell dead list --by-error")
+
+
+def _scheduler(found: Sequence[Finding]) -> str:
+    red = {each.check for each in found if each.level is Level.RED}
+    if "process" in red:
+        return "failing"
+    return "stopped" if "planner" in red else "running"
+
+
+def _redis(platform: Platform) -> bool | None:
+    if platform.store.startswith("redis"):
+        return platform.error is None
+    return next((each.error is None for each in platform.links if each.check == "redis"), None)
+
+
+def _late(due: int | None, now: int) -> int:
+    return 0 if due is None else now - due
+
+
+def _count(number: int, *, more: bool = False) -> str:
+    """How many executions, with their verb."""
+    if number == 1 and not more:
+        return "1 execution is"
+    return f"{number:,}{' or more' * more} executions are"
+
+
+def _seconds(millis: int) -> str:
+    """A duration for people, with tenths where they matter: 1.5s, 45s, 3h20m."""
+    if millis < 10_000:
+        return f"{millis / 1000:.1f}".removesuffix(".0") + "s"
+    return format_duration(millis // 1000 * 1000)
