@@ -21,11 +21,13 @@ from tickwell.declared.owner_loop import Marshalled, OwnerLoop, in_owner
 from tickwell.declared.policies import Policies
 from tickwell.declared.running import BOTH, Running
 from tickwell.declared.syncing import Synced, Syncing, gone_from
-from tickwell.domain.event import Event, Events, JobOver, JobPaused, Listener, StepFailed
+from tickwell.domain.event import Event, Events, JobOver, JobPaused, Listener, StepFailed, Triggered
+from tickwell.domain.execution import NewExecution
 from tickwell.domain.job import Job
 from tickwell.domain.promises import Promises
 from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import Trigger
+from tickwell.domain.worker import API
 from tickwell.errors import InvalidSetting, NotRunning, TickwellError
 from tickwell.executors.handlers import Handler, Handlers
 from tickwell.ids import ENTROPY
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from tickwell.engine.engine import Engine
     from tickwell.engine.hint_worker import HintInbox
     from tickwell.engine.supervisor import Supervisor
+    from tickwell.observe.metrics.metrics import Metrics
     from tickwell.services.operations import Tools
     from tickwell.wiring import NotifyingStore
 
@@ -70,7 +73,8 @@ class Scheduler(Named, Running):
         self.app = app
         self.project = project
         self.events = Events()
-        self.events.subscribe(EventLog().hear)
+        self._event_log = EventLog()
+        self.events.subscribe(self._event_log.hear)
         self.handlers = Handlers(project)
         #: Set before the start in the worker of another task queue; see `HintInbox`.
         self.inbox: HintInbox | None = None
@@ -101,10 +105,12 @@ class Scheduler(Named, Running):
         """
         self._owner.always_claims = claims_loop
         self.settings, self.clock, self._store = settings, clock, store
+        self._event_log.logs_runs = settings.log_runs
         random = ENTROPY
         self.jobs = self._marshalled(Jobs(store, clock, random, self._wake))
         self.executions = self._marshalled(Executions(store, clock, random, self._wake))
         self.jobs.check = self.executions.check = self._check_payload
+        self.executions.on_added = self._on_added
         self.jobs.admit = admission(clock, settings)
         self.slots = self._marshalled(Slots(store, clock))
         self.transactions = Transactions(store, self.project, random, self.executions.fairness)
@@ -229,12 +235,12 @@ class Scheduler(Named, Running):
 
     async def start(self, roles: Collection[str] = BOTH) -> None:
         """Open the store, bring declared jobs up to date, and set the engine going."""
-        unknown = frozenset(roles) - BOTH
+        unknown = frozenset(roles) - BOTH - {API}
         if unknown:
             raise InvalidSetting(
                 f"{', '.join(sorted(unknown))} is no role",
                 field="roles",
-                hint="Use planner, worker or both",
+                hint="Use planner, worker or both; api announces that this process serves the API",
             )
         if self._life.engine is None:
             await self._owner.claim_from_background()
@@ -273,13 +279,35 @@ class Scheduler(Named, Running):
         """What operations on this scheduler's store are made of, for the faces of a service."""
         from tickwell.services.operations import Tools
 
-        return Tools(
+        tools = Tools(
             store=self._store,
             clock=self.clock,
             random=ENTROPY,
             wake=self._wake,
             check=self._check_payload,
         )
+        tools.executions.on_added = self._on_added
+        return tools
+
+    def metrics(self) -> Metrics:
+        """What this process counts, from the first call on, and figures of its store.
+
+        `await metrics.text(accept)` is what Prometheus scrapes; `metrics.collector()` is for a
+        registry of your own. Both need `pip install 'tickwell[metrics]'`.
+        """
+        return self._marshalled(self._metrics)
+
+    @cached_property
+    def _metrics(self) -> Metrics:
+        from tickwell.wiring import make_metrics
+
+        made = make_metrics(self._store, self.clock, self.settings, self.events)
+        made.process, made.planner_step = self.health, self._planner_step
+        return made
+
+    def _planner_step(self) -> int | None:
+        engine = self._life.engine
+        return None if engine is None else engine.stepped_at("planner")
 
     def asgi(self) -> FastAPI:
         """API and dashboard to mount beside your own: `app.mount("/scheduler", scheduler.asgi())`.
@@ -293,7 +321,13 @@ class Scheduler(Named, Running):
         from tickwell.wiring import make_api
 
         tools = self.tools()
-        app = make_api(tools, health=self.health, settings=self.settings, events=self.events)
+        app = make_api(
+            tools,
+            health=self.health,
+            settings=self.settings,
+            events=self.events,
+            metrics=self._metrics if self.settings.metrics else None,
+        )
         app.add_middleware(InOwner, owner=self._owner)
         from tickwell.api.access import first_mounted
 
@@ -302,9 +336,15 @@ class Scheduler(Named, Running):
                 await first_mounted(app.state.context, tools, self.settings.store)
 
         self._life.prepare = welcome
+        if self._life.engine is not None:
+            self._life.engine.announce(API)
         if self._life.engine is not None and self._life.loop is not None:
             self._life.loop.call_soon_threadsafe(self._life.spawn, welcome)
         return app
+
+    def _on_added(self, executions: Sequence[NewExecution]) -> None:
+        if executions and self.events.wanted:
+            self.events.emit(Triggered(executions=executions))
 
     def _wake(self) -> None:
         if self._life.engine is not None:
@@ -328,7 +368,7 @@ class Scheduler(Named, Running):
             self.clock,
             self.settings,
             events=self.events,
-            roles=roles,
+            roles=roles | {API} if "_app" in self.__dict__ else roles,
             executor=self.executor,
             extra=[Leaving(self._take_away)] if synced.kept else [],
             inbox=self.inbox,

@@ -48,8 +48,8 @@ class Settings:
     poll: SecondsField = default("5s")
     #: How long a worker may be silent before another process declares it lost.
     ttl: SecondsField = default("30s")
-    #: How often a worker beats.
-    beat: SecondsField = default("10s")
+    #: How often a process beats.
+    beat: SecondsField = default("5s")
     #: How often the reaper looks for what was lost.
     sweep: SecondsField = default("5s")
     #: How long running attempts get to end when the process is asked to stop.
@@ -102,6 +102,16 @@ class Settings:
     max_payload: int = 0
     #: Networks of proxies whose X-Forwarded-For, -Proto and -Prefix are believed.
     trusted_proxies: tuple[str, ...] = ()
+    #: Whether attempts, fires and store calls are counted, and `/metrics` answers.
+    metrics: bool = True
+    #: What a scraper of `/metrics` sends as a bearer token; empty: loopback needs none.
+    metrics_token: str = field(default="", repr=False)
+    #: How long figures read from the store are shown before they are read again.
+    metrics_ttl: SecondsField = default("5s")
+    #: Jobs with gauges of their own, by name: last success and next fire; 0: none.
+    metrics_jobs: int = 0
+    #: A folder in which processes of one host count together, so that each shows all; empty: none.
+    metrics_dir: str = ""
     #: Whether webhooks may go to http://, where anybody on the way can read them.
     allow_http: bool = False
     #: Networks that webhooks may go to although they are not public, as "10.1.0.0/16".
@@ -118,6 +128,14 @@ class Settings:
     breaker_failures: int = 20
     #: How long it stays open; doubled with each try that fails, up to 16 times.
     breaker_rest: SecondsField = default("30s")
+    #: Format of the service's log: console, json, logfmt; empty: console on a terminal, else json.
+    log_format: str = ""
+    #: The lowest level that the service logs: debug, info, warning, error.
+    log_level: str = "info"
+    #: Whether triggered and succeeded executions are logged at info; otherwise at debug.
+    log_runs: bool = False
+    #: Whether store operations are spans, inside the spans of plan steps, attempts and requests.
+    trace_store: bool = False
 
     def __post_init__(self) -> None:
         _read_durations(self)
@@ -139,6 +157,7 @@ class Settings:
                 beside="beat",
             )
         _check_engine(self)
+        _check_log(self)
         if not self.queues:
             raise InvalidSetting("one name at least is needed", field="queues", hint=_QUEUES)
         if bool(self.tls_cert) != bool(self.tls_key):
@@ -163,6 +182,8 @@ _PUBLIC_URL = re.compile(
     r"https?://(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?"
 )
 _QUEUES = 'Use ("default",)'
+LOG_FORMATS = ("console", "json", "logfmt")
+LOG_LEVELS = ("debug", "info", "warning", "error")
 _ENGINES = ("tickwell", "celery")
 _BROKERS = ("redis", "rediss", "amqp", "amqps", "pyamqp")
 _BROKER = "Use redis://host:6379/0 or amqp://user:password@host//"
@@ -176,10 +197,12 @@ _KINDS = {
     "str | None": "a text or None",
     "tuple[str, ...]": "a tuple of texts",
 }
+#: Each has series of its own, and its last success is looked up.
+MOST_METRICS_JOBS = 1000
 _COUNTS = (
     *("requests_without_key", "requests_with_key", "breaker_failures", "max_jobs"),
     *("max_fires_per_day", "max_fires_per_minute", "max_runs_per_minute", "max_payload"),
-    *("max_requests_per_minute", "max_running"),
+    *("max_requests_per_minute", "max_running", "metrics_jobs"),
 )
 
 
@@ -228,6 +251,8 @@ def _check_numbers(settings: Settings) -> None:
 def _check_ranges(settings: Settings) -> None:
     if not 0 <= settings.port <= 65535:
         raise InvalidSetting("0 to 65535 is needed", field="port", hint="0 is any free one")
+    if settings.metrics_jobs > MOST_METRICS_JOBS:
+        raise InvalidSetting(f"{MOST_METRICS_JOBS} at most", field="metrics_jobs")
     if not 0 < settings.project_share <= 1:
         raise InvalidSetting(
             f"{settings.project_share} is not a part of the slots, up to 1", field="project_share"
@@ -263,6 +288,16 @@ def _check_engine(settings: Settings) -> None:
             beside="engine",
             hint=f"Set --broker or TICKWELL_BROKER. {_BROKER}",
         )
+
+
+def _check_log(settings: Settings) -> None:
+    for name, choices in (("log_format", ("", *LOG_FORMATS)), ("log_level", LOG_LEVELS)):
+        if getattr(settings, name) not in choices:
+            raise InvalidSetting(
+                f"unknown value {getattr(settings, name)[:100]!r}",
+                field=name,
+                hint=f"Use one of {', '.join(filter(None, choices))}",
+            )
 
 
 def _check_celery(settings: Settings) -> None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from tickwell.clock import Clock
 from tickwell.domain.celery import Celery
 from tickwell.domain.event import Events
-from tickwell.domain.health import Health
+from tickwell.domain.health import Level, LinkState, ProcessHealth
 from tickwell.domain.http import Http
 from tickwell.domain.target import Call
 from tickwell.engine import garbage
@@ -32,14 +32,22 @@ from tickwell.executors.http.executor import HttpExecutor
 from tickwell.executors.http.guard import Guard
 from tickwell.executors.notes import StoreNotes
 from tickwell.executors.registry import Registry
-from tickwell.ids import ENTROPY
+from tickwell.ids import ENTROPY, trace_id
+from tickwell.log import events as lines
+from tickwell.observe.log_output.child import child_log
+from tickwell.observe.metrics.metrics import Metrics
+from tickwell.observe.store_calls import ObservedStore
+from tickwell.observe.traces import find_spans
 from tickwell.ports.executor import Executor
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
+from tickwell.ports.tracer import Tracer
 from tickwell.services.callbacks.relay import Relay
 from tickwell.services.executions import Executions
+from tickwell.services.health import Link
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.secrets.source import StoredSecrets
+from tickwell.services.trigger_span import read_trigger
 from tickwell.settings import Settings
 from tickwell.stores.link import weakness
 from tickwell.stores.schemes import SERVERS, scheme_of, unknown
@@ -49,7 +57,9 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
+    from tickwell.brokers.celery import CeleryBroker
     from tickwell.services.operations import Tools
+    from tickwell.stores.redis.beside import RedisNotifier
 
 
 class NotifyingStore(Store, Notifier, Protocol):
@@ -94,12 +104,14 @@ def weak_links(store: str, notify: str | None) -> list[tuple[str, str]]:
 @cache
 def _warn(setting: str, words: str, *_links: str | None) -> None:
     """Once for the same links in a process: it is the same for every scheduler."""
-    logging.getLogger("tickwell").warning("the link to %s %s", setting, words)
+    lines.INSECURE_LINK.log(setting=setting, reason=words)
 
 
 def leave_missing(store: Store, *, leave: bool = True) -> None:
     """Refuse to open a database without anything of ours in it, instead of setting it up."""
-    bare = getattr(store, "store", store)  # without the Redis that is put beside it
+    bare = store
+    while "store" in vars(bare):  # without what stands before it
+        bare = vars(bare)["store"]
     if hasattr(bare, "makes"):
         bare.makes = not leave
 
@@ -110,17 +122,38 @@ def make_notifying_store(url: str, settings: Settings) -> NotifyingStore:
     for setting, words in weak_links(url, settings.notify):
         _warn(setting, words, url, settings.notify)
     if settings.notify is None or store.name.startswith("memory:"):
-        return store
+        return _observed(store)
+    notifier = _make_notifier(store, settings)
+    from tickwell.stores.redis.beside import BesideStore
+
+    return _observed(BesideStore(store, notifier))
+
+
+def _observed(store: Any) -> NotifyingStore:
+    return cast("NotifyingStore", ObservedStore(store))
+
+
+def make_metrics(store: Store, clock: Clock, settings: Settings, events: Events) -> Metrics:
+    """What this process counts, from now on."""
+    metrics = Metrics(store, clock, settings, version=version("tickwell"))
+    events.subscribe(metrics.counting.hear)
+    if isinstance(store, ObservedStore):
+        store.record = metrics.counting.record
+    if find_spans() is not None:  # an exemplar names a trace that can be looked up
+        metrics.counting.trace_of = lambda report: trace_id(report.claim.id)
+    return metrics
+
+
+def _make_notifier(store: Store, settings: Settings) -> RedisNotifier:
     try:
-        from tickwell.stores.redis.beside import BesideStore, RedisNotifier
+        from tickwell.stores.redis.beside import RedisNotifier
     except ModuleNotFoundError as error:
         raise InvalidSetting(
             f"{error.name} is not installed",
             field="notify",
             hint="Install it: pip install 'tickwell[redis]'",
         ) from error
-    notifier = RedisNotifier(settings.notify, store.name, settings.poll)
-    return cast("NotifyingStore", BesideStore(store, notifier))
+    return RedisNotifier(settings.notify or "", store.name, settings.poll)
 
 
 def store_file(url: str) -> Path | None:
@@ -152,10 +185,13 @@ def make_executor(
     clock: Clock,
     settings: Settings,
     inbox: HintInbox | None = None,
+    *,
+    tracer: Tracer | None = None,
 ) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
-    http = make_sender(store, clock, settings)
+    http = make_sender(store, clock, settings, tracer=tracer)
     calls = CallExecutor(handlers, StoreNotes(store, clock))
+    calls.children.begin = child_log()
     if inbox is not None:
         calls.thread_for = inbox.thread_for
     return Registry(
@@ -185,7 +221,11 @@ def make_task_sender(store: Store, clock: Clock, settings: Settings) -> CeleryEx
 
 
 def make_sender(
-    store: Store, clock: Clock, settings: Settings, *, keep_headers: bool = False
+    store: Store,
+    clock: Clock,
+    settings: Settings,
+    *,
+    tracer: Tracer | None = None,
 ) -> HttpExecutor:
     """What sends webhooks, guarded as the settings say."""
     return HttpExecutor(
@@ -195,7 +235,7 @@ def make_sender(
         breaker_failures=settings.breaker_failures,
         breaker_rest=settings.breaker_rest,
         secrets=StoredSecrets(store, clock, lambda: load_keys(settings, make=False)),
-        keep_headers=keep_headers,
+        tracer=tracer,
     )
 
 
@@ -218,9 +258,20 @@ def make_engine(
     random = ENTROPY
     runs = Executions(store, clock, random, lambda: None)
     relay = Relay(store, clock, runs, sweep=settings.sweep)
+    spans = find_spans(trace_store=settings.trace_store)
+    runs_targets = executor or make_executor(store, handlers, clock, settings, inbox, tracer=spans)
+    if spans is not None:
+        from tickwell.observe.spans import TracedExecutor
+
+        if settings.trace_store and isinstance(store, ObservedStore):
+            store.span = spans.store_operation
+
+        runs_targets = TracedExecutor(
+            runs_targets, spans, lambda claim: read_trigger(store, claim, clock.now())
+        )
     engine = Engine(
         store,
-        executor or make_executor(store, handlers, clock, settings, inbox),
+        runs_targets,
         clock,
         settings,
         random=random,
@@ -229,9 +280,10 @@ def make_engine(
         notifier=None if shared else store,
         turn=getattr(store, "notifier", None),
         # By the URL that was given: the store's name has no credentials.
-        open_pulse_store=None if shared else lambda: _pulse_store(settings.store),
+        open_pulse_store=None if shared else lambda: _pulse_store(settings.store, store),
         extra=[*extra, relay] if "worker" in roles else extra,
         inbox=inbox,
+        tracer=spans,
     )
     runs.wake = engine.wake
     if "worker" in roles:
@@ -239,10 +291,15 @@ def make_engine(
     return engine
 
 
-def _pulse_store(url: str) -> Store:
-    """A second handle on a store that is open: emptied since then, it is not set up again."""
+def _pulse_store(url: str, observed: Store) -> Store:
+    """A second handle on a store that is open: emptied since then, it is not set up again.
+
+    It is observed as the first one is.
+    """
     store = make_store(url)
     leave_missing(store)
+    if isinstance(observed, ObservedStore):
+        return cast("Store", ObservedStore(store, record=observed.record, span=observed.span))
     return store
 
 
@@ -254,11 +311,49 @@ def make_dispatcher(store: NotifyingStore, clock: Clock, settings: Settings) -> 
             field="engine",
             hint="Choose another store, as sqlite:///jobs.db",
         )
+    return Dispatcher(store, clock, settings, _make_broker(settings))
+
+
+def health_links(store: Store, settings: Settings) -> list[Link]:
+    """The servers besides the store that health asks whether they answer."""
+    found = []
+    if settings.notify is not None and not store.name.startswith("memory:"):
+        notifier = _make_notifier(store, settings)
+        state = LinkState(
+            check="redis",
+            name="the Redis of `notify`",
+            error=None,
+            level=Level.AMBER,
+            effect="processes poll instead of being woken, and jobs may start later",
+            remedy="Start it, or correct `notify`; jobs run meanwhile",
+        )
+        found.append(Link(state=state, ping=notifier.ping, close=notifier.close))
+    if settings.engine == "celery":
+        state = LinkState(
+            check="broker",
+            name="the Celery broker",
+            error=None,
+            level=Level.RED,
+            effect="Celery's workers hear of nothing that is due",
+            remedy="Start it, or correct `broker`; work goes on by itself once it answers",
+        )
+        broker = _make_broker(settings)
+
+        async def hang_up() -> None:
+            broker.close()
+
+        found.append(
+            Link(state=state, ping=lambda: broker.depths(settings.queues[:1]), close=hang_up)
+        )
+    return found
+
+
+def _make_broker(settings: Settings) -> CeleryBroker:
     try:
         from tickwell.brokers.celery import CeleryBroker
     except ModuleNotFoundError as error:
         raise no_celery(error, "engine") from error
-    return Dispatcher(store, clock, settings, CeleryBroker(settings.broker))
+    return CeleryBroker(settings.broker)
 
 
 def no_celery(error: ModuleNotFoundError, field: str) -> InvalidSetting:
@@ -271,7 +366,12 @@ def no_celery(error: ModuleNotFoundError, field: str) -> InvalidSetting:
 
 
 def make_api(
-    tools: Tools, *, health: Callable[[], Health], settings: Settings, events: Events
+    tools: Tools,
+    *,
+    health: Callable[[], ProcessHealth],
+    settings: Settings,
+    events: Events,
+    metrics: Metrics | None = None,
 ) -> FastAPI:
     """API and dashboard over a store; `app.state.context` is to be closed.
 
@@ -289,9 +389,13 @@ def make_api(
 
     check_issuers(settings)
     tools.jobs.admit = admission(tools.clock, settings)
-    tools.sender = make_sender(tools.store, tools.clock, settings, keep_headers=True)
+    tools.sender = make_sender(tools.store, tools.clock, settings)
     tools.weak_links = weak_links(settings.store, settings.notify)
+    tools.health.links = health_links(tools.store, settings)
     context = Context.over(tools, health=health, settings=settings, events=events)
+    if settings.metrics:
+        context.metrics = metrics or make_metrics(tools.store, tools.clock, settings, events)
+        context.metrics.judge = tools.health.platform
     if (keyring := load_keys(settings, make=False)) is not None:
         let_in(context, tools, keyring)
     app = create_app(context)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import threading
 from collections.abc import Callable
@@ -17,13 +16,13 @@ from celery import signals
 from tickwell.brokers.celery import PREFIX
 from tickwell.engine.hint_worker import HintInbox
 from tickwell.engine.loop import backoff
+from tickwell.log import events as lines
 from tickwell.scheduler import Scheduler
 from tickwell.wiring import have_for_ourselves, loop_factory
 
 if TYPE_CHECKING:
     from celery import Celery
 
-logger = logging.getLogger("tickwell")
 #: Pools that replace threads: the engine's event loop needs a real one.
 REFUSED = ("eventlet", "gevent")
 #: Seconds beyond the drain timeout that the engine gets to end with its process.
@@ -171,13 +170,14 @@ class WorkerBridge:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
         if self._shutdown_pipe is not None:
             self._loop.add_reader(self._shutdown_pipe[0], self._close_inbox)
-        await self._start_engine(self._stopping)
-        self._ready.set()
-        await self._stopping.wait()
         try:
+            await self._start_engine(self._stopping)
+            self._ready.set()
+            await self._stopping.wait()
             await self.scheduler.stop()
-        finally:
+        finally:  # whatever ends the engine, no thread of Celery waits for it
             self.inbox.end()
+            self._ready.set()
 
     def _close_shutdown_pipe(self) -> None:
         """Close the writing end in this process."""
@@ -201,13 +201,13 @@ class WorkerBridge:
                 failures += 1
                 if str(error) != said:
                     said = str(error)
-                    logger.warning("engine start failed; retrying: %s", error)
+                    lines.ENGINE_START_FAILED.log(error=said or type(error).__name__)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(backoff(failures, "engine")):
                         await stopping.wait()
             else:
                 if failures:
-                    logger.warning("the engine has started after %d failures", failures)
+                    lines.ENGINE_START_RECOVERED.log(failures=failures)
                 return
 
 

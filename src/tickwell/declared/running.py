@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from tickwell.declared.blocking import Blocking
 from tickwell.declared.lifecycle import Lifecycle, until_signal
 from tickwell.declared.loops import refuse_a_loop
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
 
 if TYPE_CHECKING:
     from tickwell.engine.engine import Engine
@@ -95,8 +95,8 @@ class Running(ABC):
         """Whether the engine runs and has nothing in hand."""
         return self.is_running and self.health().in_hand == 0
 
-    def health(self) -> Health:
+    def health(self) -> ProcessHealth:
         """How the engine in this process is."""
         if self._life.engine is None:
-            return Health(ok=False, problems=["the engine is not running"])
+            return ProcessHealth(ok=False, problems=["the engine is not running"])
         return self._life.engine.health()

@@ -29,6 +29,7 @@ class Attempt:
         "earliest",
         "entered",
         "expired",
+        "is_recorded",
         "lane",
         "latest",
         "rank",
@@ -67,6 +68,8 @@ class Attempt:
         #: Monotonic and store time of the start; None while it is held or ready.
         self.started: float | None = None
         self.started_at: int | None = None
+        #: The store has its start.
+        self.is_recorded = False
         #: Its soft timeout has passed, whatever it was asked to stop for.
         self.expired = False
         #: Its outcome is with the reporter; whatever the task still does counts for nothing.

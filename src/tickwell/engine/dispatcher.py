@@ -53,6 +53,8 @@ class _Line:
 
     count: int = 0
     sent: dict[tuple[str, int], _Sent] = field(default_factory=dict)
+    #: Whether it holds hints enough for now: it is looked at again when some have left it.
+    is_supplied: bool = False
 
     def pick(self, found: Sequence[Claimable], depth: int, room: int, now: float) -> list[Hint]:
         """What to send now, of all that is claimable; what is not is forgotten.
@@ -137,7 +139,11 @@ class Dispatcher:
         abilities, window = self._abilities.get(queue), self._windows.get(queue, 0)
         line, room = self._lines[queue], min(window - depth, self.settings.batch)
         if depth > window // 2 or not abilities:
-            return []  # a look reads all that is under way: not for a few more
+            # A look reads all that is under way: not for a few more. Hints of the dispatcher
+            # before this one are known by the depth alone.
+            line.is_supplied = depth > window // 2
+            return []
+        line.is_supplied = False
         request = ClaimRequest(
             worker="",
             claim_id="",
@@ -204,7 +210,7 @@ class Dispatcher:
 
     async def _rest(self, asked_at: int, queues: tuple[str, ...]) -> float:
         rests = [self.settings.poll, self.queues.rest]
-        if any(line.sent for line in self._lines.values()):
+        if any(line.sent or line.is_supplied for line in self._lines.values()):
             rests.append(AGAIN / 4)
         if not all(self._abilities.values()):
             rests.append(LOOK)

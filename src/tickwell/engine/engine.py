@@ -7,12 +7,14 @@ import contextlib
 import os
 import socket
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from tickwell import ids
 from tickwell.clock import Clock
 from tickwell.domain import worker as domain
 from tickwell.domain.event import Events, Idle, JobUnreadable, Started, Stopped
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
+from tickwell.engine.depth_sampler import DepthSampler
 from tickwell.engine.hint_worker import HintInbox, HintWorker
 from tickwell.engine.lane import make_lanes
 from tickwell.engine.loop import ClosingService, Loop, Service, WakingService, follow
@@ -30,6 +32,8 @@ from tickwell.errors import TickwellError
 from tickwell.ports.executor import Executor
 from tickwell.ports.notifier import Notifier, Turn
 from tickwell.ports.store import Store
+from tickwell.ports.tracer import Tracer
+from tickwell.release import VERSION
 from tickwell.settings import Settings
 
 ROLES = frozenset({"planner", "worker"})
@@ -58,6 +62,7 @@ class Engine:
         open_pulse_store: Callable[[], Store] | None = None,
         extra: Sequence[WakingService] = (),
         inbox: HintInbox | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         self.store = store
         self.executor = executor
@@ -70,6 +75,7 @@ class Engine:
         self._loops: dict[str, Loop] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._turn = turn
+        self._tracer = tracer
         self._extra = extra
         self.inbox = inbox
         self._build(notifier, open_pulse_store)
@@ -113,13 +119,15 @@ class Engine:
                     recall=self.worker.recall,
                     prepare=self.executor.prepare if "worker" in self.roles else None,
                     turn=self._turn,
+                    tracer=self._tracer,
                 )
             )
         self.tallies = Tallies(store, clock, owner=self.worker.id)
+        events.subscribe(self.tallies.on_event)
+        services += [self.tallies, DepthSampler(store, clock, owner=self.worker.id)]
         if "worker" in self.roles:
-            services += [self.worker, self.reporter, self.runner.deadlines, self.tallies]
-            services.append(self.worker.refusals)
-            events.subscribe(self.tallies.on_event)
+            services += [self.worker, self.reporter, self.runner.deadlines]
+            services += [self.worker.refusals, self.runner.starts]
         if notifier is not None:
             services.append(Watcher(notifier, settings, self._on_change))
         if self.pulse_thread is None:
@@ -133,6 +141,7 @@ class Engine:
             self.inbox.wake = self._waker("worker")
         self.reporter.wake = self._waker("reporter")
         self.runner.deadlines.wake = self._waker("deadlines")
+        self.runner.starts.wake = self._waker("starts")
         self.tallies.wake = self._waker("tallies")
         self.worker.refusals.wake = self._waker("refusals")
         self.worker.on_idle = self._on_idle
@@ -149,6 +158,11 @@ class Engine:
         self.wake()
         self.wake_pulse()
 
+    def announce(self, role: str) -> None:
+        """Beat with one more role from now on; the engine itself does nothing for it."""
+        self.roles = frozenset(self.roles) | {role}
+        self.wake_pulse()
+
     def _on_idle(self) -> None:
         if self.events.wanted:
             self.events.emit(Idle(worker=self.worker.id))
@@ -159,19 +173,30 @@ class Engine:
     def _new_id(self) -> str:
         return ids.new_id(self.clock.now(), self.random)
 
-    def _identity(self) -> domain.Worker | None:
-        if "worker" not in self.roles:
-            return None
-        abilities = self.worker.lanes.values()
-        return domain.Worker(
+    def _identity(self) -> domain.Worker:
+        found = domain.Worker(
             id=self.worker.id,
             host=socket.gethostname(),
             pid=os.getpid(),
-            queues=self.settings.queues,
-            abilities=tuple(sorted(name for names in abilities for name in names)),
-            slots=self.worker.capacity,
+            queues=(),
+            abilities=(),
+            slots=0,
             started_at=self._started_at,
             process=own_process(),
+            roles=tuple(sorted(self.roles)),
+            version=VERSION,
+            beat_every=int(self.settings.beat * 1000),
+            clock_offset=self.clock.host_offset(),
+        )
+        if "worker" not in self.roles:
+            return found
+        lanes = self.worker.lanes
+        return replace(
+            found,
+            queues=self.settings.queues,
+            abilities=tuple(sorted(name for names in lanes.values() for name in names)),
+            slots=self.worker.capacity,
+            busy=sum(lane.busy for lane in lanes),
             refusals=self.worker.refusals.announced(),
         )
 
@@ -305,7 +330,12 @@ class Engine:
         if pulse.lost:
             self.wake_pulse()  # the new incarnation introduces itself before it claims
 
-    def health(self) -> Health:
+    def stepped_at(self, service: str) -> int | None:
+        """When a service last finished a step; None without the service, or before its first."""
+        loop = self._loops.get(service)
+        return None if loop is None else loop.stepped_at
+
+    def health(self) -> ProcessHealth:
         """What is wrong now, if anything."""
         # The watcher's step lasts as long as a poll with nothing wrong.
         patience = max(3 * self.settings.beat, 2 * self.settings.poll)
@@ -315,11 +345,10 @@ class Engine:
         problems = [f"{name}: {trouble}" for name, trouble in troubles.items() if trouble]
         if not self.running:
             problems.append("the engine is not running")
-        return Health(
+        return ProcessHealth(
             ok=not problems,
             problems=problems,
             full=self.worker.full(),
-            parked=self.reaper.housekeeping.gaps(),
             in_hand=len(self.runner.in_hand),
             backlog=self.reporter.backlog,
         )

@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 
 from tickwell.clock import Clock
 from tickwell.domain.change import Change, Changer, delete
+from tickwell.domain.coverage import Coverage
 from tickwell.domain.event import Events, Parked
 from tickwell.domain.execution import LIVE, Execution, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.removed import REMOVED_KIND, removed_document
 from tickwell.domain.share import DELETED_KIND, PROJECT_KIND, PROJECT_PLACE
 from tickwell.domain.worker import Liveness
-from tickwell.engine.coverage import Coverage
 from tickwell.ports.records import ExecutionFilter, JobFilter, Record
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -37,9 +37,6 @@ class Housekeeping:
         self._looked_to: str | None = None
         #: The same for jobs that are to be removed.
         self._removed_to: str | None = None
-        #: How many are parked, by the reason, as of the last time all were looked through.
-        self.parked: dict[str, int] = {}
-        self._gaps = Counter[str]()
 
     async def run(self, workers: list[Liveness]) -> None:
         """Once per sweep; pruning more rarely."""
@@ -50,10 +47,6 @@ class Housekeeping:
         if self.clock.monotonic() - self._pruned_at >= self.settings.prune_every:
             await self._prune()
             await self._clear_deleted_projects()
-
-    def gaps(self) -> list[str]:
-        """Why executions are parked, in words."""
-        return [f"{reason}: {count} parked" for reason, count in self.parked.items()]
 
     async def _prune(self) -> None:
         """So much a round; what is left over is the next round's."""
@@ -99,10 +92,8 @@ class Housekeeping:
             ids = [one.id for one in page.items if not coverage.gap(one)]
             if ids:
                 await self.store.settle(ids, {State.PARKED}, State.WAITING, "", self.clock.now())
-            self._gaps.update(filter(None, map(coverage.gap, page.items)))
             self._looked_to = page.cursor
             if page.cursor is None:
-                self.parked, self._gaps = dict(self._gaps), Counter()
                 return
 
     async def _remove_finished(self) -> None:

@@ -52,6 +52,9 @@ class Instants:
         self.come = come
         #: Whether others than a project keep the worker busy.
         self.is_crowded = is_crowded
+        #: Asked when an instant has passed. A simulation has another answer: how much garbage there
+        #: is depends on what this process did before.
+        self.is_littered: Callable[[], bool] = garbage.is_worth_a_look
         self.hush = Hush()
         self._held: dict[tuple[int, Lane], Held] = {}
 
@@ -81,7 +84,7 @@ class Instants:
         if left <= 0:
             for attempts in _few_first(self._held.pop(instant)):
                 self.come(lane, attempts)
-            if garbage.is_worth_a_look():
+            if self.is_littered():
                 # Behind the first steps of what has come.
                 asyncio.get_running_loop().call_soon(self._look_for_garbage)
         elif left <= NEAR and looks and len(held.attempts) >= MANY:

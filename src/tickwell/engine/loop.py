@@ -56,6 +56,8 @@ class Loop:
         self.wake = asyncio.Event()
         self.failures = 0
         self.error: Exception | None = None
+        #: When the last step ended that did not fail, in milliseconds of the store's time.
+        self.stepped_at: int | None = None
         #: When the step under way began.
         self._began: float | None = None
         self._again = asyncio.Event()
@@ -108,6 +110,7 @@ class Loop:
             return rest
         finally:
             self._began = None
+        self.stepped_at = self.clock.now()
         if self.failures:
             self.events.emit(StepRecovered(service=self.service.name, failures=self.failures))
             self.failures, self.error = 0, None

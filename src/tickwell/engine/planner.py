@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from tickwell.clock import Clock
 from tickwell.domain.absence import Absence, live_since
-from tickwell.domain.event import Events, JobUnreadable, Planned
-from tickwell.domain.execution import Execution
+from tickwell.domain.event import Events, JobUnreadable, Planned, Triggered
+from tickwell.domain.execution import Execution, NewExecution, Reason
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan, plan
@@ -15,8 +16,9 @@ from tickwell.engine.presence import SLACK
 from tickwell.engine.recall import Recall
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import Turn
-from tickwell.ports.records import Fired, Wakeup
+from tickwell.ports.records import Fired, Promoted, Wakeup
 from tickwell.ports.store import QueueStore
+from tickwell.ports.tracer import PlanSpan, Tracer
 from tickwell.settings import Settings
 
 #: A gate is looked at no more than this long after the instant that decides: waking for each
@@ -41,6 +43,7 @@ class Planner:
         recall: Recall,
         prepare: Callable[[Job], None] | None = None,
         turn: Turn | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -55,20 +58,26 @@ class Planner:
         #: Called with a job of each kind of target that was planned, ahead of its instant.
         self.prepare = prepare
         self.turn = turn
+        self.tracer = tracer
         self.horizon = int(settings.horizon * 1000)
         self.fairness = Fairness()
         #: Whether the next step takes of every project: the last one left something over.
         self.in_turn = False
+        #: Of the step under way.
+        self._span: PlanSpan | None = None
 
     async def step(self) -> float:
         """Fire, promote, and say how long to rest."""
-        return await self.recall.attend(self.name, self._step)
+        if self.tracer is None:
+            return await self.recall.attend(self.name, self._step)
+        with self.tracer.plan_step() as self._span:
+            return await self.recall.attend(self.name, self._step)
 
     async def _step(self) -> float:
         require_fresh_clock(self.clock, self.settings)
         if self.turn is not None and (rest := await self.turn.rest()):
             return rest
-        now, batch = self.clock.now(), self.settings.batch
+        now, batch, began = self.clock.now(), self.settings.batch, self.clock.monotonic()
         in_turn = self.in_turn
         absences = await self._look_after_absence(now)
         fired = await self._fire(now, batch, in_turn=in_turn)
@@ -78,8 +87,8 @@ class Planner:
             self.wake_worker()
         if promoted.blocked:
             self.hear()  # whoever holds the gate may have been asked to stop
-        if self.events.wanted and (fired.executions or fired.skipped):
-            self.events.emit(Planned(executions=fired.executions, skipped=fired.skipped))
+        if self.events.wanted and (fired.jobs or promoted.queued or promoted.skipped):
+            self.events.emit(_planned(fired, promoted, self.clock.monotonic() - began))
         if fired.more or promoted.more or in_turn:
             return 0.0
         wakeup = await self.store.next_wakeup(now)
@@ -109,11 +118,15 @@ class Planner:
 
     async def _fire(self, now: int, batch: int, *, in_turn: bool) -> Fired:
         near: dict[type, Job] = {}
+        triggered: dict[str, NewExecution] = {}  # a store may plan a job twice
+        wanted = self.events.wanted
 
         def planner(job: Job, cursor: Cursor) -> Plan:
             made = plan(job, cursor, now, self.horizon, self._absence(job))
             if made.executions:
                 near[type(job.target)] = job
+                if wanted:
+                    triggered.update((new.id, new) for new in made.executions)
             for new in made.executions:
                 new.rank += self.fairness.delay(job.project, now)
             return made
@@ -122,6 +135,10 @@ class Planner:
         if self.prepare is not None:
             for job in near.values():
                 self.prepare(job)
+        if self._span is not None and (fired.executions or fired.skipped):
+            self._span.fired(fired.executions, fired.skipped, [*triggered])
+        if triggered and fired.executions:
+            self.events.emit(Triggered(executions=[*triggered.values()]))
         return fired
 
     def _rest(self, wakeup: Wakeup) -> float:
@@ -139,6 +156,20 @@ class Planner:
         if wakeup.expire is not None:
             rests.append(max((wakeup.expire - now) / 1000, GATHER))
         return max(min(rests), 0.0)
+
+
+def _planned(fired: Fired, promoted: Promoted, seconds: float) -> Planned:
+    reasons = Counter(fired.reasons)
+    reasons[Reason.TTL] += promoted.expired
+    reasons[Reason.OVERLAP] += promoted.skipped - promoted.expired
+    return Planned(
+        executions=fired.executions,
+        skipped=fired.skipped,
+        jobs=fired.jobs,
+        promoted=promoted.queued,
+        reasons={reason.value: count for reason, count in reasons.items() if count},
+        seconds=seconds,
+    )
 
 
 def require_fresh_clock(clock: Clock, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The pulse: one beat per worker, and the sample of the store's time that all loops go by."""
+"""The pulse: one beat per process, and the sample of the store's time that all loops go by."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pulse:
         store: Store,
         clock: Clock,
         settings: Settings,
-        identity: Callable[[], domain.Worker | None],
+        identity: Callable[[], domain.Worker],
         deliver: Callable[[domain.Pulse, float], None],
     ) -> None:
         self.store = store
@@ -59,13 +59,9 @@ class Pulse:
         sent = self.clock.monotonic()
         store_time = await self.store.ping()
         self.clock.sample(store_time, sent, self.clock.monotonic())
-        identity = self.identity()
-        if identity is not None:
-            pulse = await self.store.beat(identity, self.clock.now())
-            self.deliver(pulse, sent)
+        pulse = await self.store.beat(self.identity(), self.clock.now())
+        self.deliver(pulse, sent)
 
     async def leave(self) -> None:
-        """The last write of a worker that owns nothing any more."""
-        identity = self.identity()
-        if identity is not None:
-            await self.store.beat(identity, self.clock.now(), leaving=True)
+        """The last write of a process that owns nothing any more."""
+        await self.store.beat(self.identity(), self.clock.now(), leaving=True)

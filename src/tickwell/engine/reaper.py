@@ -125,9 +125,10 @@ class Reaper:
         ]
         finished = await self.store.finish(reports, now)
         refused = {report.claim.id for report in finished.refused}
-        recovered = [claim.id for claim in orphans if claim.id not in refused]
+        recovered = [report for report in reports if report.claim.id not in refused]
         if recovered:
-            self.events.emit(Recovered(executions=recovered))
+            ids = [report.claim.id for report in recovered]
+            self.events.emit(Recovered(executions=ids, reports=recovered))
         self.wake()
         more = len(orphans) == self.settings.batch
         self._crowded = crowded if more else set()
@@ -148,6 +149,7 @@ def _lost(claim: Claim, now: int, *, in_crowd: bool) -> Outcome:
     """The outcome of an attempt that nobody will report; one held for its instant waits on."""
     return Outcome(
         kind=OutcomeKind.LOST,
+        started_at=claim.started_at,
         error="the worker went away, or hung",
         delay=claim.run_at - now if claim.run_at > now else None,
         in_crowd=in_crowd and not _is_overdue(claim, now),

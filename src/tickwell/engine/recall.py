@@ -99,8 +99,8 @@ class Recall:
         if away.no_store:
             return since, until
         for other in await self.store.list_workers():
-            if other.worker.id == self.worker_id():
-                continue
+            if other.worker.id == self.worker_id() or not other.worker.is_worker:
+                continue  # a planner or an API would not have started what came due
             if not _is_dead(other) and self._was_there(other, away, now):
                 until = min(until, other.worker.started_at)
             else:

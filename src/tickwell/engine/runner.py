@@ -19,6 +19,7 @@ from tickwell.engine.presence import Presence
 from tickwell.engine.reporter import HELD_BATCHES, MANY, Reporter
 from tickwell.engine.returns import give_back_late
 from tickwell.engine.share import Share
+from tickwell.engine.start_recorder import StartRecorder
 from tickwell.ports.executor import Executor, Killed, Sort
 from tickwell.settings import Settings
 
@@ -37,7 +38,8 @@ class Runner:
         self.deadlines = Deadlines(clock, self._abandon)
         self.in_hand: dict[str, Attempt] = {}
         reporter.in_hand = self.in_hand.__len__
-        self._instants = Instants(clock, self._come, self._is_crowded)
+        self.starts = StartRecorder(reporter.store, clock, self.in_hand)
+        self.instants = Instants(clock, self._come, self._is_crowded)
         self._ends = Ends(self._settle, HELD_BATCHES * settings.batch)
         self._trusted_until = float("-inf")
         #: Called with a job that this process may not run, and why; before its claim goes back.
@@ -109,7 +111,7 @@ class Runner:
         """
         self.executor.prepare(attempt.claim.job)
         attempt.task = asyncio.create_task(self._attempt(attempt))
-        self._instants.add(attempt)
+        self.instants.add(attempt)
 
     def _come(self, lane: Lane, attempts: list[Attempt]) -> None:
         give_back_late(self, attempts[0].claim.run_at)
@@ -161,6 +163,7 @@ class Runner:
             else:
                 attempt.started, attempt.started_at = started, now
                 self.deadlines.watch(attempt, started)
+                self.starts.notice()
                 outcome = await self.executor.run(attempt.claim)
                 outcome.started_at = None if outcome.not_here else now
         except asyncio.CancelledError as error:

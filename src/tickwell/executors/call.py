@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from tickwell.domain.ability import handler_of
+from tickwell.domain.current import CURRENT_CLAIM
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
@@ -68,8 +69,9 @@ class CallExecutor:
             arguments = handler.arguments(claim.payload)
         except (UnknownHandler, InvalidPayload) as error:
             return Outcome(kind=OutcomeKind.FAILED, error=str(error), retry=False)
-        output = Output()
+        output = Output(None, self.notes.on_line, claim)
         CURRENT.set(output)
+        CURRENT_CLAIM.set(claim)
         outcome = None
         try:
             if handler.isolation == "process":
@@ -78,7 +80,7 @@ class CallExecutor:
                 delay = claim.job.timeout.hard
                 outcome = Outcome(kind=OutcomeKind.SNOOZED, error=_STILL_RUNS, delay=delay)
             else:
-                result = await self._call(handler, arguments, claim, output)
+                result = await self._call(handler, arguments, claim)
                 if result is not None and inspect.isawaitable(result):
                     result = await result  # an async function behind a plain decorator
                 outcome = succeeded(result)
@@ -92,21 +94,19 @@ class CallExecutor:
         finally:
             if os.getpid() != self._pid:
                 end_copies(self._pid)
-            self._close(claim, output, outcome)
+            self._close(output, outcome)
         return outcome
 
-    def _close(self, claim: Claim, output: Output, outcome: Outcome | None) -> None:
+    def _close(self, output: Output, outcome: Outcome | None) -> None:
         lines = output.close()
-        if lines is not None:
+        if lines:
             failed = outcome is None or outcome.kind is not OutcomeKind.SUCCEEDED
-            self.notes.keep_output(claim, lines, failed=failed)
+            self.notes.keep_output(output, lines, failed=failed)
 
-    def _call(
-        self, handler: Handler, arguments: dict[str, Any], claim: Claim, output: Output
-    ) -> Awaitable[Any]:
+    def _call(self, handler: Handler, arguments: dict[str, Any], claim: Claim) -> Awaitable[Any]:
         """What to wait for; no coroutine of ours around a handler's, which every attempt paid."""
         if not handler.is_async:
-            return self._in_thread(handler, arguments, claim, output)
+            return self._in_thread(handler, arguments, claim)
         if handler.run_parameter:
             task = asyncio.current_task()
             arguments[handler.run_parameter] = Run(claim, self.notes, task=task)
@@ -128,9 +128,7 @@ class CallExecutor:
             self._begun = False
             LISTENING.stop()
 
-    async def _in_thread(
-        self, handler: Handler, arguments: dict[str, Any], claim: Claim, output: Output
-    ) -> Any:
+    async def _in_thread(self, handler: Handler, arguments: dict[str, Any], claim: Claim) -> Any:
         """Wait for a sync handler in a thread, which cannot be stopped.
 
         A cancellation is passed on as `run.cancelled`, and the slot stays taken until the thread
@@ -152,8 +150,6 @@ class CallExecutor:
                     raise
                 if run is not None:
                     run.cancel()
-                if output.lines is not None:  # it may end on record before it ends
-                    self.notes.keep_output(claim, list(output.lines), failed=True)
             else:
                 if isinstance(result, _Nap):
                     raise Snoozed(result.delay)

@@ -9,15 +9,18 @@ import os
 import queue
 import signal
 import threading
+from collections.abc import Callable
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from tickwell.domain.current import CURRENT_CLAIM
 from tickwell.domain.execution import Claim
 from tickwell.domain.outcome import Outcome
 from tickwell.executors.handlers import Handler
 from tickwell.executors.output import CURRENT, LISTENING, Output
 from tickwell.executors.run import Run
+from tickwell.executors.span_context import enter_span
 from tickwell.executors.words import raised, succeeded
 
 #: A process in which a handler left more than these is not used again: the next one to run in it
@@ -25,8 +28,10 @@ from tickwell.executors.words import raised, succeeded
 MOST_THREADS = 100
 
 
-def main(line: Connection) -> None:
+def main(line: Connection, begin: Callable[[], object] | None = None) -> None:
     """Run attempts as they are handed over, until the parent hangs up."""
+    if begin is not None:
+        begin()
     # A terminal and a service manager signal the whole group; the parent decides what ends here.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
@@ -97,10 +102,11 @@ class Ear:
 class _Attempt:
     """What a request to stop does: a task is cancelled, a plain function looks for itself."""
 
-    def __init__(self, module: str, name: str, claim: Claim) -> None:
+    def __init__(self, module: str, name: str, claim: Claim, span: str | None) -> None:
         self.module = module
         self.name = name
         self.claim = claim
+        self.span = span
         #: It may come before the handler is even imported.
         self.asked = False
         self.run: Run | None = None
@@ -127,6 +133,8 @@ def _perform(attempt: _Attempt, ear: Ear) -> Outcome | None:
     output = Output(sink=lambda line: ear.say("line", line))
     CURRENT.set(output)
     claim = attempt.claim
+    CURRENT_CLAIM.set(claim)
+    enter_span(attempt.span)
     try:
         handler = _find(attempt.module, attempt.name)
         arguments = handler.arguments(claim.payload)

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from tickwell.domain.current import CURRENT_SPAN
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome
 from tickwell.executors import child
@@ -27,14 +28,14 @@ LOOK = 1.0
 class Child:
     """A process that runs one handler after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, begin: Callable[[], object] | None) -> None:
         # Spawned, not forked: a fork of a process with threads may hang on any of their locks.
         context = multiprocessing.get_context("spawn")
         self.line, theirs = context.Pipe()
         #: It was killed, and may take a moment to die: not for another attempt.
         self.is_spent = False
         self.process = context.Process(
-            target=child.main, args=(theirs,), name=CHILD_NAME, daemon=True
+            target=child.main, args=(theirs, begin), name=CHILD_NAME, daemon=True
         )
         self.process.start()
         theirs.close()
@@ -70,6 +71,8 @@ class Children:
 
     def __init__(self, notes: StoreNotes | NoNotes) -> None:
         self.notes = notes
+        #: Called first in each process, which imports it: sets up the log of a service.
+        self.begin: Callable[[], object] | None = None
         self._idle: list[Child] = []
         self._all: set[Child] = set()
         self._lock = threading.Lock()
@@ -107,7 +110,7 @@ class Children:
                 if idle.process.is_alive():
                     return idle
                 self._all.discard(idle)
-        started = Child()
+        started = Child(self.begin)
         with self._lock:
             if not self._all:
                 atexit.register(self.close)
@@ -172,7 +175,8 @@ class _Attempt:
         if self.was_killed:
             one.kill()
         try:
-            one.line.send(("run", self.handler.module, self.handler.qualname, self.claim))
+            said = self.handler.module, self.handler.qualname, self.claim, CURRENT_SPAN.get()
+            one.line.send(("run", *said))
             if self._asked:
                 self._say("cancel")
             return self._heed(one)

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, State
-from tickwell.domain.note import OUTPUT, PROGRESS, output_key
+from tickwell.domain.note import OUTPUT, PROGRESS, Line, output_document, output_key
 from tickwell.errors import StoreError
+from tickwell.executors.live_output import LiveOutput
+from tickwell.executors.output import Output
 from tickwell.executors.text import clean
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import HistoryStore, RecordStore
 
 #: Seconds between two writes of one attempt's progress, and before a failed write is repeated.
 REST = 1.0
+#: Seconds between two writes of lines of attempts under way, and before the first: most attempts
+#: end sooner, and their lines are written once. A line is in the store within a second.
+FLUSH = 0.5
 #: Attempts whose lines wait to be written; of more than that the oldest are dropped.
 MOST_WAITING = 1_000
+#: Records of one write.
+BATCH = 200
 #: Successes among which the last to end is looked for: the list is by their beginning.
 RECENT = 20
 #: Characters of a message of progress.
 LONGEST_MESSAGE = 500
+
+#: Records that wait to be written, by kind and key.
+Waiting = dict[tuple[str, str], Record]
 
 
 class NoteStore(HistoryStore, RecordStore, Protocol):
@@ -35,7 +45,9 @@ class NoNotes:
 
     def progress(self, claim: Claim, fraction: float, message: str) -> None: ...
 
-    def keep_output(self, claim: Claim, lines: list[str], *, failed: bool) -> None: ...
+    def on_line(self, output: Output) -> None: ...
+
+    def keep_output(self, output: Output, lines: list[Line], *, failed: bool) -> None: ...
 
     async def last_result(self, claim: Claim) -> Any: ...
 
@@ -43,18 +55,25 @@ class NoNotes:
 
 
 class StoreNotes:
-    """Gathers notes of the attempts of one worker and writes them in a task of its own."""
+    """Gathers notes of the attempts of one worker and writes them in a task of its own.
+
+    However many attempts are under way, their lines and their progress take one write each time.
+    """
 
     def __init__(self, store: NoteStore, clock: Clock) -> None:
         self.store = store
         self.clock = clock
-        self._progress: dict[str, Record] = {}
-        self._outputs: deque[Record] = deque(maxlen=MOST_WAITING)
+        self._progress: Waiting = {}
+        self._chunks: Waiting = {}
+        self._ends: Waiting = {}
+        #: Attempts under way with lines that were not looked at yet, and those that were before.
+        self._printed: set[Output] = set()
+        self._live: dict[Output, LiveOutput] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
-        #: The monotonic instant from which on progress is written again.
-        self._due = float("-inf")
+        #: The monotonic instants from which on progress, and lines, are written again.
+        self._progress_due = self._lines_due = float("-inf")
 
     def attach(self) -> None:
         """Write in this event loop."""
@@ -62,35 +81,36 @@ class StoreNotes:
 
     def progress(self, claim: Claim, fraction: float, message: str) -> None:
         """Remember how far an attempt is; from any thread."""
-        now = self.clock.now()
-        self._progress[claim.id] = Record(
-            kind=PROGRESS,
-            project=claim.job.project,
-            key=claim.id,
-            document={
-                "attempt": claim.attempt,
-                "fraction": fraction,
-                "message": clean(message[:LONGEST_MESSAGE]),
-                "at": now,
-            },
-            expires_at=claim.deadline,
-        )
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._begin)
+        document = {
+            "attempt": claim.attempt,
+            "fraction": fraction,
+            "message": clean(message[:LONGEST_MESSAGE]),
+            "at": self.clock.now(),
+        }
+        _add(self._progress, _record(claim, PROGRESS, claim.id, document, claim.deadline))
+        self._begin_from_any_thread()
 
-    def keep_output(self, claim: Claim, lines: list[str], *, failed: bool) -> None:
-        """Keep what an attempt printed as long as its execution is kept."""
-        retention = claim.job.retention
+    def on_line(self, output: Output) -> None:
+        """An attempt under way printed a line, the first since all were looked at; any thread."""
+        self._printed.add(output)
+        self._begin_from_any_thread()
+
+    def keep_output(self, output: Output, lines: list[Line], *, failed: bool) -> None:
+        """Keep what an attempt printed as long as its execution is kept; it has ended."""
+        claim = output.claim
+        if claim is None:
+            return
+        now, retention = self.clock.now(), claim.job.retention
+        self._printed.discard(output)
+        live = self._live.pop(output, None)
+        for slot in () if live is None else live.slots:
+            # Its end has all that is kept of it: the chunks are no more.
+            self._chunks.pop((OUTPUT, output_key(claim.id, claim.attempt, slot)), None)
+            _add(self._ends, _lines_record(claim, [], now, slot))
         kept = retention.dead if failed else retention.age
-        self._outputs.append(
-            Record(
-                kind=OUTPUT,
-                project=claim.job.project,
-                key=output_key(claim.id, claim.attempt),
-                document={"attempt": claim.attempt, "lines": [clean(line) for line in lines]},
-                expires_at=self.clock.now() + kept,
-            )
-        )
+        _add(self._ends, _lines_record(claim, lines, now + kept))
+        while len(self._ends) > MOST_WAITING:
+            del self._ends[next(iter(self._ends))]
         self._begin()
 
     async def last_result(self, claim: Claim) -> Any:
@@ -112,38 +132,83 @@ class StoreNotes:
             await asyncio.gather(self._writer, return_exceptions=True)
         try:
             async with asyncio.timeout(REST):
-                await self._write_outputs()
-                await self._write_progress()
+                self._take_chunks()
+                for waiting in (self._ends, self._chunks, self._progress):
+                    await self._write(waiting)
         except (TimeoutError, StoreError):
             return
+
+    def _begin_from_any_thread(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._begin)
 
     def _begin(self) -> None:
         self._wake.set()
         if self._writer is None or self._writer.done():
+            # The first lines wait: by then the attempt may have ended.
+            self._lines_due = max(self._lines_due, self.clock.monotonic() + FLUSH)
             self._writer = asyncio.create_task(self._run(), name="tickwell-notes")
 
     async def _run(self) -> None:
-        while self._progress or self._outputs:
+        while self._progress or self._chunks or self._ends or self._printed:
             self._wake.clear()
             try:
-                await self._write_outputs()
-                if self.clock.monotonic() >= self._due:
-                    self._due = self.clock.monotonic() + REST
-                    await self._write_progress()
-            except StoreError:  # told by the loops, which meet it too
+                await self._write_due()
+            except StoreError:  # reported by the loops, which meet it too
                 await self.clock.wait(asyncio.Event(), REST)
-            if self._progress and not self._outputs:
-                await self.clock.wait(self._wake, self._due - self.clock.monotonic())
+            if not self._ends:
+                due = self._progress_due if self._progress else float("inf")
+                if self._chunks or self._printed:
+                    due = min(due, self._lines_due)
+                if due < float("inf"):
+                    await self.clock.wait(self._wake, due - self.clock.monotonic())
 
-    async def _write_outputs(self) -> None:
-        while self._outputs:
-            record = self._outputs[0]
-            await self.store.put_record(record, self.clock.now())
-            if self._outputs and self._outputs[0] is record:  # not dropped meanwhile
-                self._outputs.popleft()
+    async def _write_due(self) -> None:
+        await self._write(self._ends)
+        now = self.clock.monotonic()
+        if now >= self._lines_due and (self._chunks or self._printed):
+            self._lines_due = now + FLUSH
+            self._take_chunks()
+            await self._write(self._chunks)
+        if now >= self._progress_due and self._progress:
+            self._progress_due = now + REST
+            await self._write(self._progress)
 
-    async def _write_progress(self) -> None:
-        for id, record in list(self._progress.items()):
-            await self.store.put_record(record, self.clock.now())
-            if self._progress.get(id) is record:
-                del self._progress[id]
+    def _take_chunks(self) -> None:
+        while self._printed:
+            output = self._printed.pop()
+            claim = output.claim
+            live = self._live.setdefault(output, LiveOutput(output))
+            chunk = live.take()
+            if chunk is None or claim is None:
+                continue
+            retention = claim.job.retention
+            # Nobody knows how it ends, if its worker dies: as long as it may be kept.
+            until = self.clock.now() + max(retention.dead, retention.age)
+            _add(self._chunks, _lines_record(claim, chunk.lines, until, chunk.slot))
+
+    async def _write(self, waiting: Waiting) -> None:
+        while waiting:
+            batch = list(waiting.items())[:BATCH]
+            await self.store.put_records([record for _, record in batch], self.clock.now())
+            for key, record in batch:
+                if waiting.get(key) is record:  # not replaced meanwhile
+                    del waiting[key]
+
+
+def _add(waiting: Waiting, record: Record) -> None:
+    waiting[record.kind, record.key] = record
+
+
+def _record(claim: Claim, kind: str, key: str, document: dict[str, Any], expires_at: int) -> Record:
+    return Record(
+        kind=kind, project=claim.job.project, key=key, document=document, expires_at=expires_at
+    )
+
+
+def _lines_record(
+    claim: Claim, lines: Iterable[Line], expires_at: int, slot: int | None = None
+) -> Record:
+    cleaned = [(number, clean(text)) for number, text in lines]
+    document = output_document(claim.attempt, cleaned)
+    return _record(claim, OUTPUT, output_key(claim.id, claim.attempt, slot), document, expires_at)

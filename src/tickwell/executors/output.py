@@ -11,22 +11,47 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
+from itertools import count
+from threading import RLock
 from typing import Any
 
-#: What is kept of one attempt: the last lines, and no more characters of them.
-MOST_LINES = 200
-MOST_CHARACTERS = 16_384
+from tickwell.domain.current import CURRENT_CLAIM, mark
+from tickwell.domain.execution import Claim
+from tickwell.domain.note import MOST_CHARACTERS, MOST_LINES, Line
+
+#: A handler may print in many threads, and a finalizer in the midst of a print. One for all
+#: attempts: most print nothing, and need none.
+_LOCK = RLock()
 
 
 class Output:
     """The last lines of one attempt."""
 
-    __slots__ = ("_characters", "_partial", "closed", "dropped", "lines", "sink")
+    __slots__ = (
+        "_characters",
+        "_numbers",
+        "_partial",
+        "claim",
+        "closed",
+        "is_unwritten",
+        "lines",
+        "on_line",
+        "sink",
+    )
 
-    def __init__(self, sink: Callable[[str], None] | None = None) -> None:
-        #: Made by the first line: most attempts print nothing.
-        self.lines: deque[str] | None = None
-        self.dropped = 0
+    def __init__(
+        self,
+        sink: Callable[[str], None] | None = None,
+        on_line: Callable[[Output], None] | None = None,
+        claim: Claim | None = None,
+    ) -> None:
+        #: Whose they are.
+        self.claim = claim
+        #: Made by the first line: most attempts print nothing. Each has its number, so that a copy
+        #: of them says which they are whatever a thread adds meanwhile.
+        self.lines: deque[Line] | None = None
+        #: Called from the thread that prints, with a line that comes after all were looked at.
+        self.on_line = on_line
         #: The attempt has ended: whoever still prints in its name is not heard.
         self.closed = False
         #: In a child process, lines go to the parent instead.
@@ -38,7 +63,8 @@ class Output:
         """Take what was printed; a line is kept when it ends."""
         if self.closed:
             return
-        *whole, self._partial = (self._partial + text).split("\n")
+        with _LOCK:
+            *whole, self._partial = (self._partial + text).split("\n")
         for line in whole:
             self.add(line)
         if len(self._partial) > MOST_CHARACTERS:
@@ -48,34 +74,41 @@ class Output:
         """Keep a line; the oldest make room."""
         if self.closed:
             return
-        if self.sink is not None:
-            self.sink(line[:MOST_CHARACTERS])
-            return
-        if self.lines is None:
-            self.lines = deque()
         line = line[:MOST_CHARACTERS]
-        self.lines.append(line)
-        self._characters += len(line)
-        while len(self.lines) > MOST_LINES or self._characters > MOST_CHARACTERS:
-            self._characters -= len(self.lines.popleft())
-            self.dropped += 1
+        if self.sink is not None:
+            self.sink(line)
+            return
+        with _LOCK:
+            if self.lines is None:
+                # The rest as well: an attempt that prints nothing does not pay for it.
+                self._numbers, self.is_unwritten = count(), False
+                self.lines = deque()
+            self.lines.append((next(self._numbers), line))
+            self._characters += len(line)
+            while len(self.lines) > MOST_LINES or self._characters > MOST_CHARACTERS:
+                self._characters -= len(self.lines.popleft()[1])
+            is_first = self.on_line is not None and not self.is_unwritten
+            self.is_unwritten = self.is_unwritten or is_first
+        if self.on_line is not None and is_first:
+            self.on_line(self)
+
+    def snapshot(self) -> list[Line]:
+        """The lines that are kept, oldest first; from any thread."""
+        return [] if self.lines is None else list(self.lines)
 
     def flush(self) -> None:
         """Keep a last line that has no end."""
-        partial, self._partial = self._partial, ""
+        with _LOCK:
+            partial, self._partial = self._partial, ""
         if partial:
             self.add(partial)
 
-    def close(self) -> list[str] | None:
-        """The attempt has ended: its lines, oldest first, if there are any."""
+    def close(self) -> list[Line]:
+        """The attempt has ended: its lines, oldest first."""
         if self._partial:
             self.flush()
         self.closed = True
-        if self.lines is None:
-            return None
-        if self.dropped:
-            self.lines.appendleft(f"… {self.dropped} earlier lines were dropped")
-        return list(self.lines)
+        return self.snapshot()
 
 
 #: Of the attempt under way in this task or thread.
@@ -106,6 +139,8 @@ def _hearing(make: Callable[..., logging.LogRecord]) -> Callable[..., logging.Lo
 
     def record(*args: Any, **options: Any) -> logging.LogRecord:
         made = make(*args, **options)
+        if (claim := CURRENT_CLAIM.get()) is not None:
+            mark(made, claim)
         output = CURRENT.get()
         if output is not None:
             output.add(_in_words(made))

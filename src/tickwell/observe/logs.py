@@ -1,53 +1,59 @@
-"""Events as log lines: the only place where the engine's doings get words."""
+"""Engine events as log lines: which event writes which line, with which fields."""
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 from typing import Any
 
 from tickwell.domain import event as events
+from tickwell.domain.current import claim_fields, new_fields
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Report
+from tickwell.log import events as lines
+from tickwell.log.event import LogEvent, wants
 from tickwell.observe.outages import Outages
 
-logger = logging.getLogger("tickwell")
+_RETRIED = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST})
+#: Ids that one line lists: thousands may be recovered at once.
+_MOST_IDS = 20
 
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-_RETRIED = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMED_OUT})
-
-#: Level and words for each event that an operator has to know of. A success makes no line: there
-#: are thousands a second.
-_WORDS: dict[type, tuple[int, Callable[[Any], str]]] = {
-    events.JobUnreadable: (
-        logging.ERROR,
-        lambda e: f"job {e.job} is left out for a minute, this process cannot read it: {e.why}",
+_LINES: dict[type, tuple[LogEvent, Callable[[Any], dict[str, Any]]]] = {
+    events.Started: (lines.ENGINE_STARTED, lambda e: {"worker": e.worker}),
+    events.Stopped: (lines.ENGINE_STOPPED, lambda e: {"released": e.released}),
+    events.Idle: (lines.WORKER_IDLE, lambda e: {"worker": e.worker}),
+    events.Planned: (
+        lines.FIRES_PLANNED,
+        lambda e: {"executions": e.executions, "skipped": e.skipped},
     ),
+    events.JobUnreadable: (lines.JOB_UNREADABLE, lambda e: {"job": e.job, "reason": e.why}),
     events.AttemptsFenced: (
-        logging.WARNING,
-        lambda e: f"{len(e.reports)} stale reports refused: their attempts were taken over",
+        lines.ATTEMPTS_FENCED,
+        lambda e: {
+            "count": len(e.reports),
+            "executions": _ids([report.claim.id for report in e.reports]),
+        },
     ),
-    events.WorkerLost: (
-        logging.WARNING,
-        lambda e: f"worker {e.worker} is lost; recovering what it ran",
-    ),
-    events.Recovered: (logging.WARNING, lambda e: f"recovered {len(e.executions)} executions"),
+    events.WorkerLost: (lines.WORKER_LOST, lambda e: {"worker": e.worker}),
     events.Parked: (
-        logging.WARNING,
-        lambda e: f"parked {e.executions} executions that need {e.ability}: {e.reason}",
+        lines.EXECUTIONS_PARKED,
+        lambda e: {
+            "count": e.executions,
+            "ability": e.ability,
+            "queue": e.queue,
+            "reason": e.reason or "no live worker can run them",
+        },
     ),
-    events.JobPaused: (logging.WARNING, lambda e: f"paused job {e.job}: {e.why}"),
-    events.JobOver: (
-        logging.WARNING,
-        lambda e: f"job {e.job} has no fire time left; it is recorded as finished",
-    ),
+    events.JobPaused: (lines.JOB_PAUSED, lambda e: {"job": e.job, "reason": e.why}),
+    events.JobOver: (lines.JOB_FINISHED, lambda e: {"job": e.job}),
     events.ProcessEnded: (
-        logging.WARNING,
-        lambda e: f"worker process {e.pid} ended with {e.code}, another starts in {e.rest:.1f} s",
+        lines.WORKER_PROCESS_ENDED,
+        lambda e: {"process_id": e.pid, "exit_code": e.code, "retry_in": round(e.rest, 1)},
     ),
-    events.ListenerFailed: (logging.ERROR, lambda e: f"listener {e.listener} raised {e.error!r}"),
-    events.Stopped: (logging.INFO, lambda e: f"stopped, {e.released} attempts given back"),
+    events.ListenerFailed: (
+        lines.LISTENER_FAILED,
+        lambda e: {"listener": e.listener, "error": repr(e.error)},
+    ),
 }
 
 
@@ -56,56 +62,86 @@ class EventLog:
 
     def __init__(self) -> None:
         self._outages = Outages()
+        #: Whether triggered and succeeded executions are lines at info, not at debug.
+        self.logs_runs = False
 
     def hear(self, event: events.Event) -> None:
         """Write the line of an event, if it has one."""
-        if isinstance(event, events.StepFailed):
+        if isinstance(event, events.AttemptsFinished):
+            self._finished(event)
+        elif isinstance(event, events.Triggered):
+            self._triggered(event)
+        elif isinstance(event, events.Recovered):
+            self._recovered(event)
+        elif isinstance(event, events.StepFailed):
             self._outages.failed(event)
         elif isinstance(event, events.StepRecovered):
             self._outages.recovered(event)
-        else:
-            log_event(event)
+        elif (known := _LINES.get(type(event))) is not None:
+            line, fields = known
+            if wants(line.level):
+                line.log(**fields(event))
 
+    @property
+    def _run_level(self) -> int:
+        return logging.INFO if self.logs_runs else logging.DEBUG
 
-def log_event(event: events.Event) -> None:
-    """Write the line of an event that says everything by itself, if it has one."""
-    if isinstance(event, events.AttemptsFinished):
+    def _triggered(self, event: events.Triggered) -> None:
+        if wants(self._run_level):
+            for new in event.executions:
+                lines.EXECUTION_TRIGGERED.log(self._run_level, **new_fields(new))
+
+    def _recovered(self, event: events.Recovered) -> None:
+        """One line for all, as a lost worker may have held thousands, and one per dead letter."""
+        ids = event.executions
+        lines.EXECUTIONS_RECOVERED.log(count=len(ids), executions=_ids(ids))
         for report in event.reports:
             if report.state is State.DEAD:
-                logger.warning(_spelled(_died(report)))
-            elif report.outcome in _RETRIED and report.state is State.WAITING:
-                logger.info(_spelled(_again(report)))
+                _unsuccessful(report)
+
+    def _finished(self, event: events.AttemptsFinished) -> None:
+        level = self._run_level
+        runs = wants(level)
+        for report in event.reports:
+            if report.state is not State.SUCCEEDED:
+                _unsuccessful(report)
+            elif runs:
+                lines.EXECUTION_SUCCEEDED.log(
+                    level, **claim_fields(report.claim), duration=_duration(report)
+                )
+
+
+def _unsuccessful(report: Report) -> None:
+    """Failed, dead, cancelled or returned to the queue."""
+    line, more = _line_of(report)
+    if not wants(line.level):
         return
-    level, words = _WORDS.get(type(event), (logging.DEBUG, repr))
-    if logger.isEnabledFor(level):
-        logger.log(level, _spelled(words(event)))
-
-
-def _spelled(text: str) -> str:
-    """The line with every control character spelled out that is in names and errors of others.
-
-    A log is read in a terminal, which they would steer: ESC, and since C1 has the same, U+009B.
-    """
-    if text.isprintable():
-        return text
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def _died(report: Report) -> str:
-    claim = report.claim
-    # Part of it may be a receiver's: a line of it must not pass for one of ours.
-    lines = "".join(f"\n    {line}" for line in (report.error or "").splitlines())
-    return f"{claim.job.name} died ({report.reason}), execution {claim.id}:{lines}"
-
-
-def _again(report: Report) -> str:
-    claim, rest = report.claim, (report.run_at - report.ended_at) / 1000
-    return (
-        f"{claim.job.name} {report.outcome}, attempt {claim.attempt} of execution {claim.id},"
-        f" again in {rest:.1f} s: {_cause(report)}"
+    line.log(
+        **claim_fields(report.claim),
+        duration=_duration(report),
+        error=report.error,
+        **more,
     )
 
 
-def _cause(report: Report) -> str:
-    error = (report.error or "").strip()
-    return error.splitlines()[-1] if error else "no error text"
+def _line_of(report: Report) -> tuple[LogEvent, dict[str, Any]]:
+    outcome = {"outcome": report.outcome.value}
+    if report.state is State.DEAD:
+        return lines.EXECUTION_DEAD, {**outcome, "reason": report.reason}
+    if report.state is State.CANCELLED:
+        return lines.EXECUTION_CANCELLED, {"reason": report.reason}
+    line = lines.EXECUTION_FAILED if report.outcome in _RETRIED else lines.EXECUTION_RETURNED
+    rest = max(report.run_at - report.ended_at, 0) / 1000
+    return line, {**outcome, "retry_in": round(rest, 1)}
+
+
+def _duration(report: Report) -> float | None:
+    """Seconds that the attempt took, if it started."""
+    if report.started_at is None:
+        return None
+    return round((report.ended_at - report.started_at) / 1000, 3)
+
+
+def _ids(ids: Any) -> str:
+    more = len(ids) - _MOST_IDS
+    return " ".join(ids[:_MOST_IDS]) + (f" and {more} more" if more > 0 else "")

@@ -9,8 +9,10 @@ from typing import Any
 
 from tickwell.clock import to_datetime
 from tickwell.domain.celery import Celery
+from tickwell.domain.current import CURRENT_SPAN
 from tickwell.domain.execution import Claim
 from tickwell.executors.http.values import in_words
+from tickwell.ids import traceparent
 
 #: Threads that send and revoke, each with its connection.
 THREADS = 4
@@ -73,6 +75,7 @@ def message_of(claim: Claim, target: Celery, task_id: str, reply_to: str | None)
             "tickwell-job": claim.job.id,
             "tickwell-fire-time": in_words(claim.fire_time),
             "tickwell-attempt": str(claim.attempt),
+            "traceparent": CURRENT_SPAN.get() or traceparent(claim.id, claim.attempt),
         },
         # A task that is only sent may run as long as it likes: the attempt ends with the sending.
         soft=soft if target.wait else None,

@@ -8,7 +8,6 @@ import socket
 import ssl
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from typing import Any
 
@@ -25,6 +24,7 @@ from tickwell.executors.http.request import Request
 from tickwell.executors.http.resolver import Resolver
 from tickwell.executors.http.values import Unsendable
 from tickwell.executors.http.wire import Connector
+from tickwell.release import VERSION
 
 #: Seconds. Below the 5 s after which common servers hang up: a POST that meets a closing
 #: connection fails, and nobody knows whether it was heard.
@@ -139,10 +139,7 @@ class Client:
 
 
 def _agent() -> str:
-    try:
-        return f"Tickwell/{version('tickwell')}"
-    except PackageNotFoundError:  # run from its sources
-        return "Tickwell"
+    return f"Tickwell/{VERSION}" if VERSION else "Tickwell"
 
 
 @lru_cache(maxsize=4096)

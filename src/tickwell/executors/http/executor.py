@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -23,16 +24,17 @@ from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.hiding import HIDE_NOTHING, Hider, aside, make_hider
 from tickwell.executors.http.oauth import Refusal, Tokens
 from tickwell.executors.http.places import Places
-from tickwell.executors.http.plan import Plan
+from tickwell.executors.http.plan import Credentials, Plan
 from tickwell.executors.http.project import PROJECT
-from tickwell.executors.http.request import build, build_plain
+from tickwell.executors.http.request import Request, build, build_plain
 from tickwell.executors.http.resolver import Resolver, SystemResolver
+from tickwell.executors.http.response_headers import kept_headers
 from tickwell.executors.http.secrets import NoSecrets, Sealed, Secrets
 from tickwell.executors.http.values import Unsendable, Values
 from tickwell.executors.http.verdict import judge, says_of_host
-from tickwell.executors.text import clean
 from tickwell.ids import spread
 from tickwell.ports.executor import Sort
+from tickwell.ports.tracer import Tracer
 
 if TYPE_CHECKING:
     from tickwell.executors.http.client import Client
@@ -58,15 +60,14 @@ class HttpExecutor:
         resolver: Resolver | None = None,
         secrets: Secrets | None = None,
         make_context: Callable[[], ssl.SSLContext] = ssl.create_default_context,
-        keep_headers: bool = False,
+        tracer: Tracer | None = None,
     ) -> None:
         self.guard = guard
         self.resolver = resolver or SystemResolver(monotonic=clock.monotonic)
         self._clock = clock
         self._secrets = secrets or NoSecrets()
         self._make_context = make_context
-        #: Whether a result has the headers of the answer: for whoever looks at it once.
-        self._keep_headers = keep_headers
+        self._tracer = tracer
         self._places = Places(per_host, clock.monotonic)
         self._breakers = Breakers(breaker_failures, breaker_rest, clock.monotonic)
         self._tokens = Tokens(guard, clock.monotonic)
@@ -183,12 +184,13 @@ class HttpExecutor:
                 auth = plan.credentials(values)
                 shown = "" if auth is None else auth.shown.removeprefix("Basic ")
                 hide = await make_hider({*secrets.values(), shown})
-                token = None if auth is None else await self._tokens.get(auth, client.send)
+                token = None if auth is None else await self._token(client, auth)
                 request = build(plan, claim, values, self._clock.now(), token)
                 if plan.target.auth is not None:
                     shown = request.headers["Authorization"].partition(" ")[2]
                     hide = await make_hider({*secrets.values(), shown})
-            answer = await client.send(request)
+            carries = "traceparent" not in plan.header_names
+            answer = await self._send(client, plan.target.url, request, carries=carries)
         except Unsendable as error:
             return await _failed(error, hide, retry=False)
         except (Refused, Sealed) as error:
@@ -200,14 +202,29 @@ class HttpExecutor:
             )
         except (client.failure, Refusal) as error:
             return await _failed(error, hide, retry=True)
-        looks = hide.looks(len(answer.body))
+        headers = kept_headers(answer.headers)
+        looks = hide.looks(len(answer.body), *map(len, headers.values()))
         outcome = await aside(looks, judge, answer, plan.target, self._clock.now, hide)
-        if self._keep_headers:
-            looks = hide.looks(*map(len, answer.headers.values()))
-            await aside(looks, _add_headers, outcome, answer, hide)
+        outcome.result["headers"] = await aside(looks, _hidden, headers, hide)
         if answer.status == 401 and auth is not None and self._tokens.forget(auth):
             outcome.retry = True  # the token may have been revoked before its time
         return outcome
+
+    async def _token(self, client: Client, auth: Credentials) -> str:
+        return await self._tokens.get(auth, partial(self._send, client, auth.token_url))
+
+    async def _send(
+        self, client: Client, url: str, request: Request, *, carries: bool = False
+    ) -> Answer:
+        """Send it, in a span if spans are recorded; `url` is the one that may be shown."""
+        if self._tracer is None:
+            return await client.send(request)
+        with self._tracer.request(request.method, url) as span:
+            if carries:
+                request.headers.update(span.headers())
+            answer = await client.send(request)
+            span.answered(answer.status)
+        return answer
 
     async def _check(self, plan: Plan) -> None:
         await self.guard.own.look_up(self.resolver)
@@ -255,10 +272,8 @@ async def _failed(error: Exception, hide: Hider, *, retry: bool) -> Outcome:
     return Outcome(kind=OutcomeKind.FAILED, error=said, retry=retry)
 
 
-def _add_headers(outcome: Outcome, answer: Answer, hide: Hider) -> None:
-    if isinstance(outcome.result, dict):
-        values = hide.each([*answer.headers.values()])
-        outcome.result["headers"] = dict(zip(answer.headers, map(clean, values), strict=True))
+def _hidden(headers: dict[str, str], hide: Hider) -> dict[str, str]:
+    return dict(zip(headers, hide.each([*headers.values()]), strict=True))
 
 
 def _stay_away(claim: Claim, host: str, rest: float, *, may_return: bool) -> Outcome:

@@ -10,7 +10,7 @@ from tickwell.errors import InvalidInput
 from tickwell.executors.http.plan import Plan, sendable
 from tickwell.executors.http.signing import sign
 from tickwell.executors.http.values import Unsendable, Values, in_words
-from tickwell.ids import trace_id
+from tickwell.ids import traceparent
 
 
 @dataclass(slots=True)
@@ -69,9 +69,8 @@ def _describe(
     if "idempotency-key" not in chosen:
         headers["Idempotency-Key"] = id
     if "traceparent" not in chosen:
-        trace = trace_id(id)
         # One trace for an execution, one span for each attempt.
-        headers["traceparent"] = f"00-{trace}-{claim.attempt & 0xFFFF:04x}{trace[20:]}-01"
+        headers["traceparent"] = traceparent(id, claim.attempt)
     headers["webhook-timestamp"] = f"{now // 1000}"
 
 

@@ -1,0 +1,75 @@
+"""The depth sampler: records queue depth once a minute, whatever the number of processes."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tickwell.clock import Clock
+from tickwell.domain.depth import KEPT, KINDS, Depths, depth_key
+from tickwell.domain.policy import MINUTE
+from tickwell.domain.share import PROJECT_PLACE
+from tickwell.domain.tally import HOURS, MINUTES
+from tickwell.ids import spread
+from tickwell.ports.records import Record
+from tickwell.ports.store import HistoryStore, RecordStore
+
+#: Milliseconds within which all processes look for the sample of a new minute, each at its own
+#: instant, so that most find it.
+_WITHIN = 20_000
+#: Writes of the hour's record that are tried while other processes write it.
+_TRIES = 3
+
+
+class SamplerStore(HistoryStore, RecordStore, Protocol):
+    """The part of a store that the sampler needs."""
+
+
+class DepthSampler:
+    """The process that looks first in a minute samples; a compare-and-set makes it the only one."""
+
+    name = "depth_sampler"
+
+    def __init__(self, store: SamplerStore, clock: Clock, owner: str) -> None:
+        self.store = store
+        self.clock = clock
+        self._offset = spread(owner, _WITHIN)
+
+    async def step(self) -> float:
+        """Sample unless another process has; rest until this process's instant of next minute."""
+        now = self.clock.now()
+        start = now // MINUTE * MINUTE
+        kind, key = KINDS[MINUTES], depth_key(MINUTES, start)
+        if await self.store.get_record(kind, PROJECT_PLACE, key, now) is None:
+            depths = await self._sample(now)
+            record = Record(
+                kind=kind,
+                project=PROJECT_PLACE,
+                key=key,
+                document=depths.to_document(),
+                expires_at=start + KEPT[MINUTES],
+            )
+            if await self.store.put_record(record, now, 0):
+                await self._raise_hour(depths, now)
+        return (start + MINUTE + self._offset - now) / 1000
+
+    async def _sample(self, now: int) -> Depths:
+        lengths = await self.store.queue_lengths(now)
+        return Depths.counted((each.project, each.queue, each.backlog) for each in lengths)
+
+    async def _raise_hour(self, depths: Depths, now: int) -> None:
+        start = now // HOURS.length * HOURS.length
+        kind, key = KINDS[HOURS], depth_key(HOURS, start)
+        for _ in range(_TRIES):
+            known = await self.store.get_record(kind, PROJECT_PLACE, key, now)
+            highest = Depths.from_document(known.document) if known else Depths({})
+            if not highest.raise_to(depths) and known:
+                return
+            record = Record(
+                kind=kind,
+                project=PROJECT_PLACE,
+                key=key,
+                document=highest.to_document(),
+                expires_at=start + KEPT[HOURS],
+            )
+            if await self.store.put_record(record, now, known.version if known else 0):
+                return

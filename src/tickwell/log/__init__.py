@@ -1,0 +1,1 @@
+"""What Tickwell logs: each event's name, level, fields and sentence, and where they go."""

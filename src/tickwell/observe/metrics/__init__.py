@@ -1,0 +1,1 @@
+"""Metrics: what is counted, where the numbers live, and how they are shown."""
