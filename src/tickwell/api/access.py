@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import shlex
 
 from tickwell.api.authentication import Authentication
 from tickwell.api.context import Context
 from tickwell.api.local import local_admin, local_visit
+from tickwell.log import events as lines
 from tickwell.services.administration import Administration
 from tickwell.services.assembly import (
     make_administration,
@@ -21,8 +21,6 @@ from tickwell.services.keyring.proof import require_keys
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools
 from tickwell.services.store_url import without_password
-
-logger = logging.getLogger("tickwell")
 
 
 def give_access(
@@ -62,12 +60,7 @@ async def first_mounted(context: Context, tools: Tools, store: str) -> None:
     """The same inside another application, where nobody waits at a terminal for secrets."""
     administration = await _administration(context, tools)
     if await ensure_first_user(administration, tools.clock) and context.settings.auth:
-        logger.warning(
-            "the dashboard has its first user: tickwell users link %s --store %s --address URL"
-            " prints what logs them in; URL is where it is mounted, https://example.com/scheduler",
-            LOCAL,
-            shlex.quote(without_password(store)),
-        )
+        lines.FIRST_USER_CREATED.log(user=LOCAL, store=shlex.quote(without_password(store)))
 
 
 async def _administration(context: Context, tools: Tools) -> Administration:

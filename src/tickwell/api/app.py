@@ -20,6 +20,7 @@ from tickwell.api.forwarded import Forwarded
 from tickwell.api.openapi import describe
 from tickwell.api.routes import ROOT, ROUTERS
 from tickwell.api.security import direct, permission_of
+from tickwell.api.traced import Traced
 from tickwell.errors import TickwellError
 
 
@@ -40,6 +41,7 @@ def create_app(context: Context) -> FastAPI:
     app.add_exception_handler(HTTPException, problems.on_http)
     app.add_exception_handler(RequestValidationError, problems.on_parameters)
     app.add_exception_handler(Exception, problems.on_bug)
+    app.add_middleware(Traced)
     app.add_middleware(Edge)
     if context.settings.trusted_proxies:
         app.add_middleware(Forwarded, trusted=context.settings.trusted_proxies)

@@ -10,14 +10,15 @@ from fastapi import Request
 from tickwell.api.idempotency import Idempotency
 from tickwell.clock import Clock
 from tickwell.domain.event import Events
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
 from tickwell.errors import NotRunning
+from tickwell.observe.metrics.metrics import Metrics
 from tickwell.services.access.actor import Actor
 from tickwell.services.administration import Administration
 from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.feed import Feed
+from tickwell.services.health import HealthReader
 from tickwell.services.operations import Operations, Tools
-from tickwell.services.reachable import Reachable
 from tickwell.settings import Settings
 
 #: Makes the actor of a request, or raises `Unauthenticated`; a limit on requests is its work too:
@@ -46,12 +47,10 @@ class Context:
     """Made once, by the composition root; a route finds it by `context_of(request)`."""
 
     operations: Operations
-    health: Callable[[], Health]
+    health: HealthReader
     clock: Clock
     #: Answers to requests that came with an `Idempotency-Key`.
     idempotency: Idempotency
-    #: Whether the store answers now.
-    store_answers: Callable[[], Awaitable[bool]]
     #: For people; no credentials in it.
     store_name: str
     #: What happens, for those who listen.
@@ -63,6 +62,8 @@ class Context:
     settings: Settings = field(default_factory=Settings)
     #: Access, projects, secrets, limits and the audit log, where this process has them.
     administration: Administration | None = None
+    #: What `/metrics` shows; None: nothing is counted.
+    metrics: Metrics | None = None
     #: What the engine of this process tells.
     events: Events = field(default_factory=Events)
 
@@ -71,18 +72,18 @@ class Context:
         cls,
         tools: Tools,
         *,
-        health: Callable[[], Health],
+        health: Callable[[], ProcessHealth],
         settings: Settings | None = None,
         events: Events | None = None,
     ) -> Context:
         """All that follows from the tools; how actors are made is set afterwards."""
         heard = events or Events()
+        tools.health.process = health
         return cls(
             operations=Operations.over(tools),
-            health=health,
+            health=tools.health,
             clock=tools.clock,
             idempotency=Idempotency(tools.store, tools.clock),
-            store_answers=Reachable(tools.store, tools.clock),
             store_name=tools.store.name,
             feed=Feed(tools.store, tools.clock, heard),
             settings=settings or Settings(),
@@ -92,6 +93,9 @@ class Context:
     async def close(self) -> None:
         """End streams and what works in the background."""
         self.feed.close()
+        if self.metrics is not None:
+            await self.metrics.close()
+        await self.health.close()
         await self.operations.dead_letters.close()
         await self.operations.trials.close()
 

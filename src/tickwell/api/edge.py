@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from itertools import count
 from secrets import token_hex
+from traceback import format_exception
 from typing import Any
 
 from starlette.requests import ClientDisconnect
@@ -14,8 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tickwell.api.context import RateLimit
 from tickwell.api.problems import TooLarge
 from tickwell.api.turns import Turns
-
-_log = logging.getLogger("tickwell.api")
+from tickwell.log import events as lines
 
 #: Bytes of any body; routes take less.
 HARD = 1024 * 1024
@@ -77,8 +76,13 @@ class Edge:
             await self.application(scope, _bounded(scope, receive), dressed)
         except ClientDisconnect:
             return  # nobody is left to be answered
-        except Exception:
-            _log.exception("request %s failed: %s %r", request_id, scope["method"], scope["path"])
+        except Exception as error:
+            lines.REQUEST_FAILED.log(
+                request_id=request_id,
+                method=scope["method"],
+                path=scope["path"],
+                error="".join(format_exception(error)),
+            )
             if not started:
                 raise
         finally:

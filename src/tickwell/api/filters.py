@@ -52,6 +52,16 @@ class ExecutionQuery(HistoryQuery):
     queue: str | None = Field(default=None, max_length=255)
 
 
+class OutputQuery(BaseModel):
+    """Which lines of an execution."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    #: The attempt and the number of its line to read from: those that the last answer named.
+    attempt: int = Field(default=1, ge=1, le=2**31)
+    line: int = Field(default=0, ge=0, le=2**53)
+
+
 def job_filter(given: dict[str, Any], states: list[Any] | None, at: str = "") -> JobFilter:
     """The filter of a query, or of a bulk action, where it stands at `filter.`."""
     for name, value in given.items():

@@ -1,59 +1,108 @@
-"""Health as documents, and as a bare ASGI application for processes without the API."""
+"""Health as documents, and as a bare ASGI application for processes without the API.
+
+A probe fails, with 503, only for what keeps the probed process itself from answering: its store or
+its own loops. Missing planners and workers, parked work and paused queues are in the body instead:
+failing the probe would take a healthy API out of the load balancer, and any user could cause it
+with one job in a queue without a worker.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any
 
+from tickwell.api.own_name import is_own_name
 from tickwell.api.problem_document import MEDIA_TYPE, kind_of, problem_document
-from tickwell.domain.health import Health
+from tickwell.domain.health import Finding, Health, Level
+from tickwell.services.documents import finding_document
+from tickwell.services.health import HealthReader
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Scope]]
 Send = Callable[[Scope], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+METRICS_PATHS = frozenset({"/metrics", "/metrics/prometheus"})
 
 _PATHS = frozenset({"/health", "/health/detailed", "/healthz", "/readyz", "/"})
 #: Who comes with one of these is somebody behind a proxy, wherever the proxy is.
-_FORWARDED = frozenset({b"x-forwarded-for", b"forwarded", b"x-real-ip"})
+_FORWARDED = frozenset(
+    {b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"}
+    | {b"forwarded", b"via"}
+)
 
 
-def verdict(*, ok: bool) -> dict[str, Any]:
-    """For probes."""
-    return {"status": "healthy" if ok else "unhealthy", "service": "scheduler"}
+#: What probes and people read for each level, when the process itself works.
+_STATUS = {Level.GREEN: "healthy", Level.AMBER: "degraded", Level.RED: "degraded"}
 
 
-def details(engine: Health, store: str, *, connected: bool) -> dict[str, Any]:
-    """For people."""
-    return verdict(ok=engine.ok and connected) | {
-        "database": "connected" if connected else "disconnected",
-        "scheduler_service": "running" if engine.ok else "failing",
+def alive() -> dict[str, Any]:
+    """That this process answers, and nothing else: a restart does not bring a store back."""
+    return {"status": "healthy", "service": "scheduler"}
+
+
+def verdict(health: Health) -> tuple[int, dict[str, Any]]:
+    """For probes and callers without a key: nothing that one project's jobs can cause."""
+    level = health.shared_level
+    status = _STATUS[level] if health.ready else "unhealthy"
+    body = {"status": status, "service": "scheduler", "level": level.value}
+    return (200 if health.ready else 503), body
+
+
+def details(health: Health, store: str) -> tuple[int, dict[str, Any]]:
+    """For people and monitoring with a key: 503 while anything is red."""
+    process = health.process
+    status = "unhealthy" if health.level is Level.RED else _STATUS[health.level]
+    body = {
+        "status": status,
+        "service": "scheduler",
+        "level": health.level.value,
+        "database": _connected(answers=health.database),
+        "redis": "not configured" if health.redis is None else _connected(answers=health.redis),
+        "scheduler_service": health.scheduler_service,
         "store": store,
-        "problems": engine.problems,
-        "full": engine.full,
-        "parked": engine.parked,
-        "in_hand": engine.in_hand,
-        "backlog": engine.backlog,
+        "findings": [finding_document(each) for each in health.findings],
+        "in_hand": process.in_hand if process else 0,
+        "backlog": process.backlog if process else 0,
     }
+    return (503 if health.level is Level.RED else 200), body
+
+
+def outage(health: Health) -> dict[str, Any]:
+    """What any caller is told while keys cannot be checked: no names, no errors, no findings."""
+    text = "the store does not answer, so that API keys cannot be checked"
+    finding = Finding("store", Level.RED, text, "Start it; details follow once it answers")
+    return details(replace(health, findings=[finding], process=None), "")[1]
+
+
+def _connected(*, answers: bool) -> str:
+    return "connected" if answers else "disconnected"
 
 
 class HealthApp:
-    """Answers 200 while the engine works and the store answers, else 503, as the API does.
+    """Answers as the API does.
 
-    It can ask nobody who they are: why it does not is told to this machine alone.
+    It cannot authenticate callers: the details are told to this machine alone.
     """
 
     def __init__(
-        self, health: Callable[[], Health], store: str, answers: Callable[[], Awaitable[bool]]
+        self, health: HealthReader, metrics: Asgi | None = None, *, bound: str = ""
     ) -> None:
         self.health = health
-        self.store = store
-        self.store_answers = answers
+        #: The address that the process listens on.
+        self.bound = bound
+        #: Answers `/metrics`, if anything is counted.
+        self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request; the lifespan belongs to the engine, not to the server."""
         if scope["type"] != "http":
+            return
+        if self.metrics is not None and scope["path"] in METRICS_PATHS:
+            await self.metrics(scope, receive, send)
             return
         status, body = await self._answer(scope)
         content = json.dumps(body).encode() + b"\n"
@@ -75,22 +124,34 @@ class HealthApp:
             return _problem(404, "no such page; /health says how the service is")
         if method not in {"GET", "HEAD"}:
             return _problem(405, f"{method} is not offered here; use GET")
-        if path == "/healthz":  # a restart does not bring a store back
-            return 200, verdict(ok=True)
-        if path == "/health/detailed" and not _is_near(scope):
+        if path == "/healthz":
+            return 200, alive()
+        if path == "/health/detailed" and not is_near(scope, self.bound):
             return _problem(403, "without the API this is told to the same machine only")
-        engine, connected = self.health(), await self.store_answers()
-        ok = engine.ok and connected
+        health = await self.health.platform()
         if path == "/health/detailed":
-            return (200 if ok else 503), details(engine, self.store, connected=connected)
-        return (200 if ok else 503), verdict(ok=ok)
+            return details(health, self.health.store.name)
+        return verdict(health)
 
 
 def _problem(status: int, detail: str) -> tuple[int, dict[str, Any]]:
     return status, problem_document(status, kind_of(status), detail)
 
 
-def _is_near(scope: Scope) -> bool:
+def is_near(scope: Scope, bound: str) -> bool:
+    """Whether the request comes from this machine, and not through a proxy that says so.
+
+    A browser here asks for whatever page it shows, under the name of that page.
+    """
     if any(name in _FORWARDED for name, _ in scope["headers"]):
         return False
-    return scope.get("client") is not None and ip_address(scope["client"][0]).is_loopback
+    host = b",".join(value for name, value in scope["headers"] if name == b"host")
+    return _is_loopback(scope) and is_own_name(host.decode("latin-1"), bound)
+
+
+def _is_loopback(scope: Scope) -> bool:
+    """Whether the other end of the connection is on this machine."""
+    try:
+        return scope.get("client") is not None and ip_address(scope["client"][0]).is_loopback
+    except ValueError:  # no address: a Unix socket, or a test client
+        return False

@@ -7,14 +7,11 @@ that has its own name lead here is a page from elsewhere.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from ipaddress import ip_address
-from urllib.parse import urlsplit
-
 from fastapi import Request
 
 from tickwell.api.authentication import project_cookie
 from tickwell.api.context import administration_of, context_of
+from tickwell.api.own_name import is_own_name
 from tickwell.api.problems import Misdirected
 from tickwell.api.same_origin import READS, require_own_site
 from tickwell.api.security import is_of_platform
@@ -48,7 +45,7 @@ async def local_visit(request: Request) -> tuple[Actor, str]:
 
 def _require_own_machine(request: Request) -> None:
     host = request.headers.get("host", "")
-    if not _is_ours(host, context_of(request).settings.host):
+    if not is_own_name(host, context_of(request).settings.host):
         raise Misdirected(
             f"{host[:100]!r} is not this machine, and nobody is asked who they are here;"
             " ask for 127.0.0.1, or name this host in the setting `host`"
@@ -69,13 +66,3 @@ def _actor(request: Request, project: str) -> Actor:
 
 async def _is_known(request: Request, project: str) -> bool:
     return project == DEFAULT or await administration_of(request).projects.is_known(project)
-
-
-@lru_cache(maxsize=256)
-def _is_ours(given: str, bound: str) -> bool:
-    """Whether a `Host` names this machine, or what it listens on."""
-    try:
-        name = urlsplit(f"//{given}").hostname or ""
-        return name in {"localhost", bound.lower()} or ip_address(name).is_loopback
-    except ValueError:
-        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from inspect import signature
 from typing import Any, cast
 
@@ -10,8 +11,10 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tickwell.api.context import context_of
+from tickwell.errors import StoreUnavailable
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.services.health import PATIENCE
 
 #: What a route declares that needs no actor.
 PUBLIC = "public"
@@ -23,6 +26,27 @@ def allow(permission: Permission) -> Any:
     async def authorised(request: Request) -> Actor:
         request.state.needs = permission
         actor = await context_of(request).authenticate(request)
+        actor.require(permission)
+        return actor
+
+    authorised.permission = permission.value  # type: ignore[attr-defined]
+    return Depends(authorised, use_cache=False)
+
+
+def allow_despite_outage(permission: Permission) -> Any:
+    """The same for a route that also answers while keys cannot be checked: then `actor` is None."""
+
+    async def authorised(request: Request) -> Actor | None:
+        context = context_of(request)
+        request.state.needs = permission
+        # First, and not after a check that hangs: a probe has to answer before it is given up.
+        if not (await context.health.platform()).database:
+            return None
+        try:
+            async with asyncio.timeout(PATIENCE):
+                actor = await context.authenticate(request)
+        except TimeoutError as error:
+            raise StoreUnavailable(f"no answer for {PATIENCE:g} s") from error
         actor.require(permission)
         return actor
 

@@ -8,10 +8,12 @@ import socket
 import ssl
 from collections.abc import Iterator
 from importlib.util import find_spec
+from logging import DEBUG
 from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
 from typing import Any
 
 from tickwell.errors import InvalidSetting
+from tickwell.log.event import wants
 from tickwell.settings import Settings
 
 #: Connections that are open at once, whatever the machine would allow.
@@ -93,8 +95,9 @@ async def serve(
         ws="none",
         limit_concurrency=most_connections(),
         lifespan="off",
-        log_level="warning",
-        access_log=False,
+        # Records go to the root logger, whose handlers decide; one a request, only if wanted.
+        log_config=None,
+        access_log=wants(DEBUG),
         server_header=False,
         # The application judges by its own settings which proxies are to be believed.
         proxy_headers=False,

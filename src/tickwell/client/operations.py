@@ -27,6 +27,7 @@ class Operations:
 
     list_executions = Operation(executions.list_executions)
     get_execution = Operation(executions.get_execution)
+    get_output = Operation(executions.get_output)
     cancel_execution = Operation(executions.cancel_execution)
     revive_execution = Operation(executions.revive_execution)
     dead_letter_groups = Operation(executions.dead_letter_groups)
@@ -43,6 +44,7 @@ class Operations:
     pause_queue = Operation(service.pause_queue)
     resume_queue = Operation(service.resume_queue)
     list_workers = Operation(service.list_workers)
+    get_metrics = Operation(service.get_metrics)
     get_worker = Operation(service.get_worker)
     checkup = Operation(service.checkup)
     preview_cron = Operation(service.preview_cron)

@@ -12,20 +12,22 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tickwell.clock import to_datetime
+from tickwell.domain.ability import HTTP
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_to_document
-from tickwell.domain.execution import Attempt, Execution
+from tickwell.domain.execution import Attempt, Execution, State
+from tickwell.domain.health import Finding
 from tickwell.domain.job import Entry, Job, JobState, Pause
 from tickwell.domain.note import Output, Progress
 from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import Page
-from tickwell.services.checkup import Finding
 from tickwell.services.completeness import Completeness
 from tickwell.services.dead import Group, Groups
 from tickwell.services.declarations import is_edited
-from tickwell.services.executions import Backfill
+from tickwell.services.executions import Backfill, Tail
 from tickwell.services.fires import upcoming
+from tickwell.services.insights.metrics import Metrics, Percentiles
 from tickwell.services.masking import masked_definition
 from tickwell.services.paced import paced
 from tickwell.services.slot import Slot, SlotPage
@@ -131,7 +133,16 @@ def whole_document(execution: Execution, job: Job | None) -> Document:
     document = execution_document(execution, job.name if job else None, attempts=True)
     if execution.payload is None and job is not None:
         document["payload"] = job.payload
-    return document
+    soft, hard = deadlines(execution, job)
+    return document | {"soft_deadline": _maybe(soft), "hard_deadline": _maybe(hard)}
+
+
+def deadlines(execution: Execution, job: Job | None) -> tuple[int | None, int | None]:
+    """When the attempt under way is asked to stop, and when it ends regardless."""
+    if execution.state is not State.RUNNING or execution.started_at is None or job is None:
+        return None, None
+    began = execution.started_at
+    return began + job.timeout.soft, began + job.timeout.hard
 
 
 def execution_document(
@@ -169,12 +180,13 @@ def execution_document(
         "revived_from": each.revived_from,
     }
     if attempts:
-        document["attempts"] = [attempt_document(attempt) for attempt in each.attempts]
+        sent = each.ability == HTTP
+        document["attempts"] = [attempt_document(one, sent=sent) for one in each.attempts]
     return document
 
 
-def attempt_document(attempt: Attempt) -> Document:
-    """One try at an execution, ended."""
+def attempt_document(attempt: Attempt, *, sent: bool = False) -> Document:
+    """One try at an execution, ended; if something was sent, with the response to it."""
     return {
         "number": attempt.number,
         "outcome": attempt.outcome.value,
@@ -182,6 +194,7 @@ def attempt_document(attempt: Attempt) -> Document:
         "started_at": _maybe(attempt.started_at),
         "ended_at": instant_text(attempt.ended_at),
         "error": attempt.error,
+        "response": attempt.result if sent and isinstance(attempt.result, dict) else None,
     }
 
 
@@ -193,8 +206,17 @@ def notes_document(progress: Progress | None, outputs: Sequence[Output]) -> Docu
         "message": progress.message,
         "at": instant_text(progress.at),
     }
-    logs = [{"attempt": each.attempt, "lines": [*each.lines]} for each in outputs]
-    return {"progress": far, "logs": logs}
+    return {"progress": far, "logs": [*map(_log, outputs)]}
+
+
+def tail_document(tail: Tail) -> Document:
+    """Lines of an execution from one on, and the attempt and the line to read on from."""
+    items = [*map(_log, tail.outputs)]
+    return {"items": items, "attempt": tail.attempt, "line": tail.line, "ended": tail.ended}
+
+
+def _log(output: Output) -> Document:
+    return {"attempt": output.attempt, "first": output.first, "lines": [*output.lines]}
 
 
 def slot_document(slot: Slot) -> Document:
@@ -236,16 +258,19 @@ def backfill_document(done: Backfill) -> Document:
     }
 
 
-def worker_document(liveness: Liveness) -> Document:
-    """A worker and its last beat."""
+def worker_document(liveness: Liveness, now: int) -> Document:
+    """A process and its last beat."""
     worker = liveness.worker
     return {
         "id": worker.id,
         "host": worker.host or None,
         "pid": worker.pid or None,
-        "state": "lost" if liveness.lost else "alive",
+        "state": liveness.state(now),
+        "roles": list(worker.roles),
+        "version": worker.version or None,
         "queues": list(worker.queues),
         "abilities": list(worker.abilities),
+        "busy": worker.busy,
         "slots": worker.slots,
         "started_at": instant_text(worker.started_at),
         "beat": liveness.beat,
@@ -262,6 +287,35 @@ def queue_document(queue: Queue) -> Document:
         "pause": queue_pause_document(queue.pause),
         "complete": queue.complete,
     }
+
+
+def metrics_document(found: Metrics) -> Document:
+    """Rates, errors and percentiles of the last minutes: seconds for rates, else milliseconds."""
+    longest = max(found.rate)
+    seconds = longest * 60
+    return {
+        "rate": {f"{each}min": round(value, 3) for each, value in found.rate.items()},
+        "errors": {f"{each}min": round(value, 3) for each, value in found.errors.items()},
+        "duration": _percentiles_document(found.duration),
+        "lateness": _percentiles_document(found.lateness),
+        "queue_depth": found.depth,
+        "queues": [
+            {
+                "name": name or None,
+                "rate": round(tally.executions / seconds, 3),
+                "errors": round(tally.dead / seconds, 3),
+                "duration": _percentiles_document(Percentiles.of(tally.took)),
+                "lateness": _percentiles_document(Percentiles.of(tally.late)),
+            }
+            for name, tally in found.queues.items()
+        ],
+    }
+
+
+def _percentiles_document(found: Percentiles) -> Document:
+    """Whole milliseconds: the histogram that they come from is no finer."""
+    values = {"p50": found.p50, "p95": found.p95, "p99": found.p99}
+    return {name: None if value is None else round(value) for name, value in values.items()}
 
 
 def queue_pause_document(pause: Mapping[str, Any] | None) -> Document | None:
@@ -286,7 +340,7 @@ def groups_document(groups: Groups, names: Mapping[str, str]) -> Document:
 
 
 def finding_document(finding: Finding) -> Document:
-    """One thing that a checkup looked at."""
+    """One thing that health checked."""
     return {
         "check": finding.check,
         "level": finding.level.value,

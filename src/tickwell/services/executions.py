@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tickwell.domain.execution import Execution, Kind, NewExecution, State
+from tickwell.domain.execution import ENDED, Execution, Kind, NewExecution, State
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.given import check_key
@@ -22,18 +22,22 @@ from tickwell.errors import (
 )
 from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.services.insights.cancelled import count_cancelled
 from tickwell.services.known import jobs_by_id
-from tickwell.services.notes import read_output, read_progress
+from tickwell.services.notes import read_attempt_output, read_output, read_progress
 from tickwell.services.paced import paced
 from tickwell.services.payload import checked
 from tickwell.services.slot import Answer
 from tickwell.services.slots import Slots, SlotStore
 from tickwell.services.time import Moment, Time, instant_of
+from tickwell.services.trigger_span import keep_trigger
 
 #: Raises where a job is not to be run.
 Admit = Callable[[Job], None]
 #: Executions that one call to the store adds.
 _BATCH = 500
+#: Attempts whose output one call reads.
+_TAILED = 50
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +54,17 @@ class Backfill:
     next: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """Lines of an execution from one on, and the attempt and the line to read on from."""
+
+    outputs: Sequence[Output]
+    attempt: int
+    line: int
+    #: The execution has ended, and there is nothing more to read.
+    ended: bool
+
+
 class Executions:
     """Asks for runs, takes them back and reads them. A job's key is its name or id."""
 
@@ -63,6 +78,8 @@ class Executions:
         self.wake = wake
         #: Refuses a payload that the job's target could not be called with, where that is known.
         self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
+        #: Called with the executions that were recorded.
+        self.on_added: Callable[[Sequence[NewExecution]], None] = lambda _new: None
         self.slots = Slots(store, clock)
         self.fairness = Fairness()
 
@@ -95,6 +112,7 @@ class Executions:
             payload=checked(payload),
         )
         new.key = key
+        await keep_trigger(self.store, new, now)
         (id,) = await self._add([new], now)
         try:
             found = await self.get(project, id)
@@ -148,7 +166,8 @@ class Executions:
 
     async def cancel(self, project: str, ids: Sequence[str]) -> Sequence[str]:
         """End what is pending, ask the worker of what is running; answer which were live."""
-        found = await self.store.request_cancel(project, ids, self.clock.now())
+        now = self.clock.now()
+        found = await self.store.request_cancel(project, ids, now)
         if ids and not found:
             execution = await self.get(project, ids[0])
             raise WrongState(
@@ -158,6 +177,7 @@ class Executions:
                 "a live one can be cancelled",
             )
         self.wake()
+        await count_cancelled(self.store, project, found, now)
         return found
 
     async def revive(self, project: str, ids: Sequence[str]) -> Sequence[str]:
@@ -232,6 +252,21 @@ class Executions:
         """What the attempts of an execution printed and logged."""
         return await read_output(self.store, project, id, self.clock.now())
 
+    async def tail(self, project: str, id: str, attempt: int = 1, line: int = 0) -> Tail:
+        """The lines of an execution from one on, and where to read on."""
+        execution, now = await self.get(project, id), self.clock.now()
+        outputs, end = [], (max(attempt, 1), max(line, 0))
+        beyond = end[0] + _TAILED  # an execution may have thousands of attempts
+        for number in range(end[0], min(execution.attempt + 1, beyond)):
+            found = await read_attempt_output(self.store, project, execution.id, number, now)
+            if found is not None:
+                new = found.after(end[1] if number == end[0] else 0)
+                outputs += [new] if new.lines else []
+                end = number, max(found.end, end[1] if number == end[0] else 0)
+        if beyond <= execution.attempt:
+            return Tail(outputs=outputs, attempt=beyond, line=0, ended=False)
+        return Tail(outputs=outputs, attempt=end[0], line=end[1], ended=execution.state in ENDED)
+
     async def list(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100
     ) -> Page[Execution]:
@@ -258,6 +293,8 @@ class Executions:
             ids += await self.store.add_executions(new[start : start + _BATCH], now, 0)
         if new:
             self.wake()
+            known = {*ids}  # a key that was known answers with the id of its run
+            self.on_added([each for each in new if each.id in known])
         return ids
 
     def _again(self, job: Job, fire_time: int, now: int) -> NewExecution:

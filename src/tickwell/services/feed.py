@@ -8,20 +8,19 @@ falls behind, or comes back, reads again.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from dataclasses import dataclass, field
+from traceback import format_exception
 from typing import Any
 
 from tickwell.clock import Clock
 from tickwell.domain.event import AttemptsFinished, Event, Events, projects_of
 from tickwell.domain.execution import Execution
 from tickwell.errors import LimitReached, NotRunning, StoreError
+from tickwell.log import events as lines
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import HistoryStore
 from tickwell.services.documents import execution_document
-
-_log = logging.getLogger("tickwell.events")
 
 #: Listeners in all, in one project, and of one actor there.
 MOST, MOST_OF_ONE, MOST_OF_ACTOR = 200, 50, 10
@@ -152,16 +151,18 @@ class Feed:
 
     async def _watch(self, project: str, wake: asyncio.Event) -> None:
         known: dict[str, tuple[str, int]] | None = None
-        nobody = asyncio.Event()
+        nobody, is_failing = asyncio.Event(), False
         while True:
             try:
                 known = await self._look(project, known)
                 self._looked.add(project)
+                is_failing = False
             except StoreError:
                 known = None  # it is away: look at all anew when it is back
-            except Exception:  # noqa: BLE001 - listeners must not wait for nothing
-                _log.exception("events of project %s: a look failed, the next one follows", project)
-                known = None
+            except Exception as error:  # noqa: BLE001 - listeners must not wait for nothing
+                if not is_failing:
+                    lines.FEED_FAILED.log(project=project, error="".join(format_exception(error)))
+                known, is_failing = None, True
             await self.clock.wait(nobody, _SOON)
             await self.clock.wait(wake, _LOOK)
             wake.clear()

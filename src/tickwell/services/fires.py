@@ -14,6 +14,22 @@ def upcoming(entry: Entry, now: int, count: int) -> list[int]:
     return list(each_upcoming(entry, now, count))
 
 
+def overdue(entry: Entry, now: int) -> int | None:
+    """The fire time that no planner has answered although it has passed; None: all are answered."""
+    cursor = entry.cursor
+    fire = cursor.next_fire_time
+    is_known = cursor.state is JobState.ACTIVE and not cursor.nudged
+    return fire if is_known and fire is not None and fire < now else None
+
+
+def due_or_upcoming(entry: Entry, now: int, count: int) -> list[int]:
+    """What people are shown as next: an overdue fire time stays until a planner answers it."""
+    late = overdue(entry, now)
+    if late is None or not count:
+        return upcoming(entry, now, count)
+    return [late, *(each for each in upcoming(entry, now, count) if each != late)][:count]
+
+
 def each_upcoming(entry: Entry, now: int, count: int) -> Iterator[int]:
     """The same, found one by one."""
     job, cursor = entry.job, entry.cursor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from tickwell.clock import to_datetime
 from tickwell.domain import change
@@ -22,6 +22,7 @@ from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
 from tickwell.services.fires import each_upcoming
 from tickwell.services.gathered import Gathered
+from tickwell.services.insights.cancelled import CountingStore, count_deleted
 from tickwell.services.paced import Pace, paced
 from tickwell.services.payload import checked
 from tickwell.services.savable import require_savable
@@ -31,11 +32,15 @@ _own = filler("id", "project", "retention", "version")
 _begin = filler("trigger", "created_at", "saved_at")
 
 
+class JobStore(CatalogStore, CountingStore, Protocol):
+    """The part of a store that jobs need."""
+
+
 class Jobs:
     """Adds, changes and reads jobs. A key is a name or an id."""
 
     def __init__(
-        self, store: CatalogStore, clock: Time, random: Random, wake: Callable[[], None]
+        self, store: JobStore, clock: Time, random: Random, wake: Callable[[], None]
     ) -> None:
         self.store = store
         self.clock = clock
@@ -146,9 +151,12 @@ class Jobs:
 
         First: one that somebody else deletes at the same moment is not found.
         """
-        entries = await self._existing(project, keys)
+        entries, now = await self._existing(project, keys), self.clock.now()
         changer = change.delete(expected_version, first=first)
-        return await self._change(project, entries, changer, self.clock.now())
+        changed = await self._change(project, entries, changer, now)
+        for each in changed:
+            await count_deleted(self.store, each.entry.job, now)
+        return changed
 
     async def next_fires(self, project: str, key: str, count: int = 10) -> Sequence[int]:
         """The next fire times as far as they are known, up to `count`."""

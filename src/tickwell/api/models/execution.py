@@ -33,6 +33,17 @@ class Backfilled(Answer):
     next: Instant | None
 
 
+class Response(Answer):
+    """What a webhook was answered with, as it is kept: capped, and without credentials."""
+
+    status: int
+    headers: dict[str, str] = Field(default_factory=dict)
+    body: str
+    bytes: int
+    #: There was more than is read.
+    cut: bool = False
+
+
 class Attempt(Answer):
     """One try at an execution."""
 
@@ -42,6 +53,8 @@ class Attempt(Answer):
     started_at: Instant | None
     ended_at: Instant
     error: str | None
+    #: Of a webhook that was answered.
+    response: Response | None
 
 
 class Progress(Answer):
@@ -57,7 +70,20 @@ class Log(Answer):
     """The last lines that an attempt printed and logged."""
 
     attempt: int
+    #: The number of the first of these lines, counted from 0.
+    first: int
     lines: list[str]
+
+
+class OutputPage(Answer):
+    """Lines of an execution from one on."""
+
+    items: list[Log]
+    #: Where to read on.
+    attempt: int
+    line: int
+    #: The execution has ended, and there is nothing more to read.
+    ended: bool
 
 
 class Execution(Answer):
@@ -91,6 +117,9 @@ class Execution(Answer):
     error: str | None
     result: Json
     revived_from: str | None
+    #: When the attempt under way is asked to stop, and when it ends regardless.
+    soft_deadline: Instant | None = None
+    hard_deadline: Instant | None = None
     attempts: list[Attempt] | None = None
     progress: Progress | None = None
     logs: list[Log] | None = None

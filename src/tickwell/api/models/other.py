@@ -13,7 +13,7 @@ from tickwell.domain.policy import REVIVAL_RATE
 
 
 class Worker(Answer):
-    """A worker and its last beat.
+    """A process and its last beat: `state` is alive, silent or lost.
 
     `host` and `pid` are null to all but platform admins, `abilities` to those who may not edit.
     """
@@ -21,9 +21,12 @@ class Worker(Answer):
     id: str
     host: str | None
     pid: int | None
-    state: str
+    state: str = Field(examples=["alive"])
+    roles: list[str] = Field(examples=[["planner", "worker"]])
+    version: str | None
     queues: list[str]
     abilities: list[str]
+    busy: int
     slots: int
     started_at: Instant
     beat: int
@@ -31,23 +34,23 @@ class Worker(Answer):
 
 
 class Workers(Answer):
-    """All workers."""
+    """All processes."""
 
     items: list[Worker]
     next_cursor: str | None
 
 
 class Finding(Answer):
-    """One thing that a checkup looked at, and what to do about it."""
+    """One thing that was checked, and what to do about it."""
 
-    check: str
-    level: Literal["ok", "warning", "broken"]
+    check: str = Field(examples=["planner"])
+    level: Literal["green", "amber", "red"]
     text: str
     remedy: str
 
 
 class Findings(Answer):
-    """All that a checkup looked at."""
+    """All that was checked, the worst first."""
 
     items: list[Finding]
 
@@ -196,20 +199,59 @@ class Preview(Answer):
 
 
 class Health(Answer):
-    """Whether the service works."""
+    """Whether the process answers."""
 
     status: str = Field(examples=["healthy"])
     service: str
 
 
-class HealthDetails(Health):
-    """How the service is, part by part."""
+class MetricsOfJobs(Answer):
+    """Jobs by whether they fire."""
 
-    database: str
-    scheduler_service: str
+    total: int
+    enabled: int
+    disabled: int
+
+
+class MetricsOfExecutions(Answer):
+    """Executions on record. What died is both a failure and a dead letter."""
+
+    total: int
+    queued: int
+    running: int
+    success: int
+    failure: int
+    dead_letter: int
+    #: In percent; null before any ended.
+    success_rate: float | None
+    #: Of the attempts that this process and its worker processes ran.
+    avg_duration_ms: float | None
+
+
+class MetricsSummary(Answer):
+    """Metrics in short; scrapers get all of them, as text."""
+
+    timestamp: str
+    jobs: MetricsOfJobs
+    executions: MetricsOfExecutions
+
+
+class Probe(Health):
+    """Whether the process works, and the level of what all projects share.
+
+    `status`: healthy, degraded, or unhealthy with 503.
+    """
+
+    level: Literal["green", "amber", "red"]
+
+
+class HealthDetails(Probe):
+    """Everything that was checked."""
+
+    database: Literal["connected", "disconnected"]
+    redis: Literal["connected", "disconnected", "not configured"]
+    scheduler_service: Literal["running", "failing", "stopped"]
     store: str
-    problems: list[str]
-    full: list[str]
-    parked: list[str]
+    findings: list[Finding]
     in_hand: int
     backlog: int

@@ -17,6 +17,8 @@ from tickwell.api.routes import (
     jobs,
     keys,
     members,
+    metrics,
+    observability,
     previews,
     projects,
     queues,
@@ -37,6 +39,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     dead_letters.router,
     queues.router,
     workers.router,
+    observability.router,
     checkup.router,
     bulk.router,
     previews.router,
@@ -54,4 +57,4 @@ ROUTERS: tuple[APIRouter, ...] = (
     description.router,
 )
 #: At the root.
-ROOT: tuple[APIRouter, ...] = (health.router,)
+ROOT: tuple[APIRouter, ...] = (health.router, metrics.router)

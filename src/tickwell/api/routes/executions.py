@@ -10,13 +10,18 @@ from tickwell.api import bodies
 from tickwell.api.answers import answer
 from tickwell.api.context import context_of
 from tickwell.api.describe import described
-from tickwell.api.filters import ExecutionQuery, execution_filter
+from tickwell.api.filters import ExecutionQuery, OutputQuery, execution_filter
 from tickwell.api.models import execution as models
 from tickwell.api.security import allow
 from tickwell.domain.execution import Execution
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.documents import execution_document, notes_document, whole_document
+from tickwell.services.documents import (
+    execution_document,
+    notes_document,
+    tail_document,
+    whole_document,
+)
 
 router = APIRouter(tags=["executions"])
 
@@ -47,6 +52,18 @@ async def show(request: Request, id: str, actor: Actor = allow(Permission.READ))
     """One execution with its attempts, how far it is, and what its attempts printed and logged."""
     execution = await context_of(request).operations.executions.get(actor, id)
     return answer(await _whole(request, actor, execution))
+
+
+@router.get("/executions/{id}/output", **described("get_output", models.OutputPage))
+async def output(
+    request: Request,
+    id: str,
+    query: Annotated[OutputQuery, Query()],
+    actor: Actor = allow(Permission.READ),
+) -> Response:
+    """Lines that its attempts printed and logged, from one on, also while they run."""
+    executions = context_of(request).operations.executions
+    return answer(tail_document(await executions.tail(actor, id, query.attempt, query.line)))
 
 
 @router.post("/executions/{id}/cancel", **described("cancel_execution", models.Execution))

@@ -9,21 +9,21 @@ from tickwell.api.answers import answer
 from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.models import other as models
-from tickwell.api.security import allow, public
+from tickwell.api.security import allow_despite_outage, public
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.discretion import health_for, store_name_for
+from tickwell.services.discretion import store_name_for
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/health", dependencies=[public()], **described("health", models.Health))
+@router.get("/health", dependencies=[public()], **described("health", models.Probe))
 async def health(request: Request) -> Response:
-    """Whether the engine of this process works and the store answers."""
+    """Whether this process works, and the level of what all projects share."""
     return await _verdict(request)
 
 
-@router.get("/readyz", dependencies=[public()], **described("ready", models.Health))
+@router.get("/readyz", dependencies=[public()], **described("ready", models.Probe))
 async def ready(request: Request) -> Response:
     """Whether requests should be sent here: as /health."""
     return await _verdict(request)
@@ -32,20 +32,22 @@ async def ready(request: Request) -> Response:
 @router.get("/healthz", dependencies=[public()], **described("alive", models.Health))
 async def alive() -> Response:
     """Whether this process answers at all; a restart helps if not."""
-    return answer(documents.verdict(ok=True))
+    return answer(documents.alive())
 
 
 @router.get("/health/detailed", **described("health_details", models.HealthDetails))
-async def details(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
-    """How the service is, part by part; where its store is and why it fails, to the platform."""
+async def details(
+    request: Request, actor: Actor | None = allow_despite_outage(Permission.READ)
+) -> Response:
+    """Everything that was checked, and what to do; hosts and errors only to the platform."""
     context = context_of(request)
-    engine, connected = health_for(actor, context.health()), await context.store_answers()
-    name = store_name_for(actor, context.store_name)
-    status = 200 if engine.ok and connected else 503
-    return answer(documents.details(engine, name, connected=connected), status)
+    if actor is None:
+        return answer(documents.outage(await context.health.platform()), 503)
+    found = await context.health.of(actor)
+    status, body = documents.details(found, store_name_for(actor, context.store_name))
+    return answer(body, status)
 
 
 async def _verdict(request: Request) -> Response:
-    context = context_of(request)
-    ok = context.health().ok and await context.store_answers()
-    return answer(documents.verdict(ok=ok), 200 if ok else 503)
+    status, body = documents.verdict(await context_of(request).health.platform())
+    return answer(body, status)

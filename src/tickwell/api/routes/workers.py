@@ -18,12 +18,15 @@ router = APIRouter(tags=["workers"])
 
 @router.get("/workers", **described("list_workers", models.Workers))
 async def list_workers(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
-    """Every worker that the store remembers, with its last beat."""
-    found = await context_of(request).operations.workers.list(actor)
-    return answer({"items": [worker_document(each) for each in found], "next_cursor": None})
+    """Every process that the store remembers, with its last beat."""
+    context = context_of(request)
+    found, now = await context.operations.workers.list(actor), context.clock.now()
+    return answer({"items": [worker_document(each, now) for each in found], "next_cursor": None})
 
 
 @router.get("/workers/{id}", **described("get_worker", models.Worker))
 async def show(request: Request, id: str, actor: Actor = allow(Permission.READ)) -> Response:
-    """One worker, with its last beat."""
-    return answer(worker_document(await context_of(request).operations.workers.get(actor, id)))
+    """One process, with its last beat."""
+    context = context_of(request)
+    found = await context.operations.workers.get(actor, id)
+    return answer(worker_document(found, context.clock.now()))

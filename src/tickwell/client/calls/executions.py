@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 from tickwell.client.call import KEEP, Call, Instant, fields, get, known, post
-from tickwell.client.results.executions import DeadGroups, Execution, Purged, Revival
+from tickwell.client.results.executions import DeadGroups, Execution, OutputPage, Purged, Revival
 from tickwell.client.results.page import Page
 
 
@@ -42,6 +42,11 @@ def list_executions(
 def get_execution(id: str) -> Call[Execution]:
     """One execution with its attempts."""
     return get("executions", id)
+
+
+def get_output(id: str, *, attempt: int = 1, line: int = 0) -> Call[OutputPage]:
+    """Lines that its attempts printed and logged, from one on, also while they run."""
+    return get("executions", id, "output", attempt=attempt, line=line)
 
 
 def cancel_execution(id: str, *, idempotency_key: str | None = None) -> Call[Execution]:

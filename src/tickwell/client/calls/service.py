@@ -8,7 +8,15 @@ from typing import Any
 from tickwell.client.call import Call, fields, get, post
 from tickwell.client.results.jobs import Preview
 from tickwell.client.results.page import Items, Page
-from tickwell.client.results.service import Finding, Health, HealthDetails, Queue, Worker
+from tickwell.client.results.service import (
+    Finding,
+    Health,
+    HealthDetails,
+    Metrics,
+    Probe,
+    Queue,
+    Worker,
+)
 
 
 def list_queues() -> Call[Items[Queue]]:
@@ -38,6 +46,13 @@ def get_worker(id: str) -> Call[Worker]:
     return get("workers", id)
 
 
+def get_metrics(
+    *, queue: str | None = None, job: str | None = None, all_projects: bool | None = None
+) -> Call[Metrics]:
+    """Rates and errors over 1, 5 and 15 minutes, and percentiles of the last 15 minutes."""
+    return get("observability", "metrics", queue=queue, job=job, all_projects=all_projects)
+
+
 def checkup() -> Call[Items[Finding]]:
     """What keeps jobs of the project from running, and what to do about it."""
     return get("checkup")
@@ -58,12 +73,12 @@ def preview_trigger(
     return post("triggers", "preview", body=body, key=idempotency_key)
 
 
-def health() -> Call[Health]:
-    """Whether the engine works and the store answers."""
+def health() -> Call[Probe]:
+    """Whether the process works, and the level of what all projects share."""
     return _root("/health")
 
 
-def ready() -> Call[Health]:
+def ready() -> Call[Probe]:
     """Whether requests should be sent there."""
     return _root("/readyz")
 
@@ -74,7 +89,7 @@ def alive() -> Call[Health]:
 
 
 def health_details() -> Call[HealthDetails]:
-    """How the service is, part by part."""
+    """Everything that was checked, and what to do."""
     return _root("/health/detailed")
 
 

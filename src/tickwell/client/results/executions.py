@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 
+class Response(TypedDict):
+    """What a webhook was answered with, as it is kept: capped, and without credentials."""
+
+    status: int
+    headers: NotRequired[dict[str, str]]
+    body: str
+    bytes: int
+    cut: NotRequired[bool]
+
+
 class Attempt(TypedDict):
     """One try at an execution."""
 
@@ -14,6 +24,7 @@ class Attempt(TypedDict):
     started_at: str | None
     ended_at: str
     error: str | None
+    response: Response | None
 
 
 class Progress(TypedDict):
@@ -29,7 +40,17 @@ class Log(TypedDict):
     """The last lines that an attempt printed and logged."""
 
     attempt: int
+    first: int
     lines: list[str]
+
+
+class OutputPage(TypedDict):
+    """Lines of an execution, and the attempt and the line to read on from."""
+
+    items: list[Log]
+    attempt: int
+    line: int
+    ended: bool
 
 
 class Execution(TypedDict):
@@ -62,6 +83,8 @@ class Execution(TypedDict):
     error: str | None
     result: Any
     revived_from: str | None
+    soft_deadline: NotRequired[str | None]
+    hard_deadline: NotRequired[str | None]
     attempts: NotRequired[list[Attempt]]
     progress: NotRequired[Progress | None]
     logs: NotRequired[list[Log]]

@@ -6,14 +6,17 @@ from typing import Any, Literal, TypedDict
 
 
 class Worker(TypedDict):
-    """A worker and its last beat."""
+    """A process and its last beat."""
 
     id: str
     host: str | None
     pid: int | None
     state: str
+    roles: list[str]
+    version: str | None
     queues: list[str]
     abilities: list[str]
+    busy: int
     slots: int
     started_at: str
     beat: int
@@ -21,10 +24,10 @@ class Worker(TypedDict):
 
 
 class Finding(TypedDict):
-    """One thing that a checkup looked at, and what to do about it."""
+    """One thing that was checked, and what to do about it."""
 
     check: str
-    level: Literal["ok", "warning", "broken"]
+    level: Literal["green", "amber", "red"]
     text: str
     remedy: str
 
@@ -47,6 +50,39 @@ class Queue(TypedDict):
     complete: bool
 
 
+#: Executions per second over the last 1, 5 and 15 minutes.
+Rates = TypedDict("Rates", {"1min": float, "5min": float, "15min": float})
+
+
+class Percentiles(TypedDict):
+    """Milliseconds; None: there was no attempt."""
+
+    p50: int | None
+    p95: int | None
+    p99: int | None
+
+
+class QueueMetrics(TypedDict):
+    """A queue in the last 15 minutes; the name None stands for all queues not listed."""
+
+    name: str | None
+    rate: float
+    errors: float
+    duration: Percentiles
+    lateness: Percentiles
+
+
+class Metrics(TypedDict):
+    """Rates, errors and percentiles of the last minutes."""
+
+    rate: Rates
+    errors: Rates
+    duration: Percentiles
+    lateness: Percentiles
+    queue_depth: int
+    queues: list[QueueMetrics]
+
+
 class Health(TypedDict):
     """Whether the service works."""
 
@@ -54,15 +90,20 @@ class Health(TypedDict):
     service: str
 
 
-class HealthDetails(Health):
-    """How the service is, part by part."""
+class Probe(Health):
+    """Whether the process works, and the level of what all projects share."""
 
-    database: str
-    scheduler_service: str
+    level: Literal["green", "amber", "red"]
+
+
+class HealthDetails(Probe):
+    """Everything that was checked."""
+
+    database: Literal["connected", "disconnected"]
+    redis: Literal["connected", "disconnected", "not configured"]
+    scheduler_service: Literal["running", "failing", "stopped"]
     store: str
-    problems: list[str]
-    full: list[str]
-    parked: list[str]
+    findings: list[Finding]
     in_hand: int
     backlog: int
 

@@ -9,7 +9,7 @@ from tickwell.clock import NEVER
 from tickwell.domain.job import Entry, JobState
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import CatalogStore
-from tickwell.services.fires import upcoming
+from tickwell.services.fires import due_or_upcoming
 from tickwell.services.paced import paced
 
 _ACTIVE = frozenset({JobState.ACTIVE})
@@ -17,7 +17,7 @@ _ACTIVE = frozenset({JobState.ACTIVE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fire:
-    """A fire time to come."""
+    """A fire time to come, or one in the past that is overdue."""
 
     job_id: str
     job: str
@@ -36,5 +36,5 @@ async def next_fires(store: CatalogStore, project: str, now: int, count: int) ->
 def _next(entry: Entry, now: int) -> list[Fire]:
     return [
         Fire(job_id=entry.job.id, job=entry.job.name, instant=instant)
-        for instant in upcoming(entry, now, 1)
+        for instant in due_or_upcoming(entry, now, 1)
     ]

@@ -37,11 +37,7 @@ async def density(store: Store, project: str, since: int, until: int, now: int) 
     this_hour = now // HOUR * HOUR
     if since <= this_hour:
         past = await hourly(store, project, since, min(until, this_hour + HOUR), now)
-        found.hours = {
-            hour: tally.succeeded + tally.dead
-            for hour, tally in past.items()
-            if tally.succeeded + tally.dead
-        }
+        found.hours = {hour: tally.executions for hour, tally in past.items() if tally.executions}
     where = JobFilter(project=project, states=frozenset({JobState.ACTIVE}), fires_before=until)
     page = await store.list_jobs(where, limit=JOBS)
     found.partial = page.cursor is not None

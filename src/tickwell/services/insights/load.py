@@ -33,7 +33,7 @@ def hourly_load(
     """By the hour: what ended in those past; what will fire, some of it all the time, in others."""
     starts: Counter[int] = Counter([(fire - since) // HOUR for fire in fires])
     for hour, tally in ended.items():
-        starts[max(hour - since, 0) // HOUR] += tally.succeeded + tally.dead
+        starts[max(hour - since, 0) // HOUR] += tally.executions
     for part in range(max(now - since, 0) // HOUR + 1, (until - since) // HOUR):
         starts[part] += round(always)
     return [starts[part] for part in range((until - since) // HOUR)]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tickwell.domain.execution import Execution, State
+from tickwell.domain.execution import DUE, Execution, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import DAY, HOUR
-from tickwell.domain.tally import Tally
+from tickwell.domain.tally import Tally, total
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
 from tickwell.services.dead import headline, signature
 from tickwell.services.insights.coming import Fire, next_fires
-from tickwell.services.insights.rates import hourly, total
+from tickwell.services.insights.rates import hourly
 from tickwell.services.known import jobs_by_id
 
 #: Fires to come, and notes of each sort, that are shown; executions that notes are made of.
@@ -54,11 +54,11 @@ async def look(store: Store, project: str, now: int) -> Overview:
     hours = await hourly(store, project, until - DAY, until, now)
     jobs = await store.list_jobs(JobFilter(project=project), limit=1)
     return Overview(
-        due=stats.get(State.QUEUED, 0) + stats.get(State.BLOCKED, 0),
+        due=sum(stats.get(state, 0) for state in DUE),
         running=stats.get(State.RUNNING, 0),
         waiting=stats.get(State.WAITING, 0),
         dead=stats.get(State.DEAD, 0),
-        last_day=total(hours),
+        last_day=total(hours.values()),
         hours=hours,
         next_fires=await next_fires(store, project, now, FIRES),
         nothing_yet=not jobs.items,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tickwell.clock import wall_millis
+from tickwell.domain.health import Finding
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.checkup import Checkup, Finding, link_findings
-from tickwell.services.discretion import store_name_for
+from tickwell.services.health import weak_link_findings
 from tickwell.services.operations.tools import Tools
 
 
@@ -20,10 +19,8 @@ class CheckupOperations:
 
     @needs(Permission.READ)
     async def findings(self, actor: Actor) -> Sequence[Finding]:
-        """Everything that was looked at, by the clock of this host."""
-        store = self.tools.store
-        called = store_name_for(actor, store.name)
-        found = await Checkup(store, actor.project, called).findings(wall_millis())
+        """Everything that was checked, the worst first."""
+        health = await self.tools.health.of(actor)
         if Permission.PLATFORM not in actor.permissions:
-            return found
-        return [*link_findings(self.tools.weak_links), *found]
+            return health.findings
+        return [*health.findings, *weak_link_findings(self.tools.weak_links)]

@@ -14,7 +14,7 @@ from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import instant_text
-from tickwell.services.executions import Backfill
+from tickwell.services.executions import Backfill, Tail
 from tickwell.services.known import jobs_by_id
 from tickwell.services.operations.paging import execution_size, read_page
 from tickwell.services.operations.senders import allowed_to
@@ -92,6 +92,11 @@ class ExecutionOperations:
         executions = self.tools.executions
         progress = await executions.progress(actor.project, id)
         return progress, await executions.output(actor.project, id)
+
+    @needs(Permission.READ)
+    async def tail(self, actor: Actor, id: str, attempt: int = 1, line: int = 0) -> Tail:
+        """Lines that its attempts printed and logged, from one on."""
+        return await self.tools.executions.tail(actor.project, id, attempt, line)
 
     @needs(Permission.READ)
     async def list(

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickwell.domain.execution import State
+from tickwell.errors import InvalidInput, NotFound
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.insights import density, history, overview, timeline
+from tickwell.services.insights.metrics import Metrics, Scope, Series, read_current, read_series
+from tickwell.services.known import jobs_by_id
 from tickwell.services.operations.tools import Tools
 
 
@@ -48,3 +51,56 @@ class InsightOperations:
         """How much starts in each hour of [since, until)."""
         now = self.tools.clock.now()
         return await density.density(self.tools.store, actor.project, since, until, now)
+
+    @needs(Permission.READ)
+    async def metrics(
+        self,
+        actor: Actor,
+        *,
+        queue: str | None = None,
+        job: str | None = None,
+        all_projects: bool = False,
+    ) -> Metrics:
+        """Rates, errors and percentiles of the last minutes."""
+        scope = await self._scope(actor, queue, job, all_projects=all_projects)
+        return await read_current(self.tools.store, scope, self.tools.clock.now())
+
+    @needs(Permission.READ)
+    async def series(
+        self,
+        actor: Actor,
+        span: str,
+        *,
+        queue: str | None = None,
+        job: str | None = None,
+        all_projects: bool = False,
+    ) -> Series:
+        """The same over a span of time, interval by interval."""
+        scope = await self._scope(actor, queue, job, all_projects=all_projects)
+        return await read_series(self.tools.store, scope, span, self.tools.clock.now())
+
+    @needs(Permission.READ)
+    async def job_names(self, actor: Actor, ids: Sequence[str]) -> dict[str, str]:
+        """The names of these jobs by id, but for those that were pruned."""
+        found = await jobs_by_id(self.tools.store, actor.project, ids)
+        return {id: entry.job.name for id, entry in found.items()}
+
+    async def _scope(
+        self, actor: Actor, queue: str | None, job: str | None, *, all_projects: bool
+    ) -> Scope:
+        """A job is named by its name or its id; all projects are the platform's to see."""
+        if all_projects:
+            actor.require(Permission.PLATFORM)
+            if job is not None:
+                raise InvalidInput(
+                    "cannot be combined with all projects",
+                    field="job",
+                    hint="Choose the job's project",
+                )
+            return Scope(project=None, queue=queue)
+        if job is None:
+            return Scope(project=actor.project, queue=queue)
+        found = await self.tools.store.get_jobs(actor.project, [job])
+        if not found:
+            raise NotFound("job", job)
+        return Scope(project=actor.project, queue=queue, job=found[0].job.id)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickwell.clock import Clock
+from tickwell.domain.coverage import Coverage
 from tickwell.domain.job import Job
 from tickwell.domain.target import Call
-from tickwell.engine.coverage import Coverage
 from tickwell.errors import StoreError
 from tickwell.ports.store import HistoryStore
 

@@ -13,6 +13,7 @@ from tickwell.ids import Random
 from tickwell.ports.executor import Executor
 from tickwell.ports.store import Store
 from tickwell.services.executions import Executions
+from tickwell.services.health import HealthReader
 from tickwell.services.jobs import Jobs
 from tickwell.services.operations.ports import Auditor, Limiter, Unaudited, Unlimited
 from tickwell.services.retentions import built_in
@@ -41,9 +42,12 @@ class Tools:
     jobs: Jobs = field(init=False)
     executions: Executions = field(init=False)
     slots: Slots = field(init=False)
+    #: How the service is; one reader for all that ask in this process.
+    health: HealthReader = field(init=False)
 
     def __post_init__(self) -> None:
         self.jobs = Jobs(self.store, self.clock, self.random, self.wake)
         self.executions = Executions(self.store, self.clock, self.random, self.wake)
         self.jobs.check = self.executions.check = self.check
         self.slots = self.executions.slots
+        self.health = HealthReader(self.store, self.clock)

@@ -1,0 +1,17 @@
+"""Whether a request names this machine: a page elsewhere can have its own name lead here."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+
+@lru_cache(maxsize=256)
+def is_own_name(given: str, bound: str) -> bool:
+    """Whether a `Host` names this machine, or what it listens on."""
+    try:
+        name = urlsplit(f"//{given}").hostname or ""
+        return name in {"localhost", bound.lower()} or ip_address(name).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,259 @@
+"""The health reader: gathers the facts once for all who ask within a second, and has them judged.
+
+The overview, /health, /readyz, /health/detailed, /checkup, `tickwell doctor` and metrics all read
+health here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from tickwell.clock import Clock, offset_of, wall_millis
+from tickwell.domain.execution import State
+from tickwell.domain.health import (
+    Facts,
+    Finding,
+    Health,
+    Level,
+    LinkState,
+    PausedQueue,
+    Platform,
+    ProcessHealth,
+    ProjectFacts,
+    Work,
+    judge,
+)
+from tickwell.domain.health.facts import LATE, WAITS_LONG
+from tickwell.domain.job import JobState
+from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
+from tickwell.domain.worker import Liveness
+from tickwell.errors import StoreError, TickwellError
+from tickwell.ports.inspected import Inspected
+from tickwell.ports.records import ExecutionFilter, Flaw, JobFilter, Record
+from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, RecordStore, Upkeep
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+from tickwell.services.declarations import GONE
+from tickwell.shared_read import SharedRead
+
+#: Seconds that facts are shared before the store is asked again.
+TTL = 1.0
+#: The same for the store's indexes, which nobody drops by accident.
+INSPECTED = 30.0
+#: Seconds after which a store or another server counts as away. A busy one answers sooner.
+PATIENCE = 4.0
+#: Executions, jobs and queues that one look reads of each kind.
+SAMPLE = 100
+_QUEUES = 20
+
+
+class CheckedStore(QueueStore, CatalogStore, HistoryStore, RecordStore, Upkeep, Protocol):
+    """What health is read from."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A server besides the store, and how to ask whether it answers."""
+
+    #: As it is when it answers; `error` is filled in by a look.
+    state: LinkState
+    #: Raises when the server does not answer.
+    ping: Callable[[], Awaitable[object]]
+    #: Hangs up.
+    close: Callable[[], Awaitable[None]]
+
+
+class HealthReader:
+    """Many probes cost as much as one: each kind of fact is read once a second at most."""
+
+    def __init__(self, store: CheckedStore, clock: Clock) -> None:
+        self.store = store
+        self.clock = clock
+        #: Servers that the settings name besides the store.
+        self.links: Sequence[Link] = ()
+        #: How the engine of this process is; None: this process has none.
+        self.process: Callable[[], ProcessHealth] | None = None
+        #: The host's clock, which is compared with the store's.
+        self.wall: Callable[[], int] = wall_millis
+        self._platform = SharedRead[None, Platform](clock, TTL)
+        self._flaws = SharedRead[None, list[Flaw]](clock, INSPECTED)
+        self._work = SharedRead[str | None, Work](clock, TTL)
+        self._project = SharedRead[str, ProjectFacts](clock, TTL)
+
+    async def platform(self) -> Health:
+        """Over all projects: for probes, metrics and platform admins."""
+        return judge(await self._facts(None, None))
+
+    async def of(self, actor: Actor) -> Health:
+        """What the actor may see: of other projects nothing, of the platform what concerns all."""
+        if Permission.PLATFORM in actor.permissions:
+            return judge(await self._facts(None, actor.project))
+        return judge(_without_secrets(await self._facts(actor.project, actor.project)))
+
+    async def unreachable(self, error: StoreError) -> Health:
+        """For a process that could not even open the store."""
+        platform = Platform(store=self.store.name, error=_said(error))
+        return judge(Facts(platform=replace(platform, links=await self._link_states())))
+
+    async def close(self) -> None:
+        """Hang up on the servers besides the store."""
+        for each in self.links:
+            await each.close()
+
+    async def _facts(self, scope: str | None, project: str | None) -> Facts:
+        process = self.process() if self.process is not None else None
+        platform = await self._platform.get(None, self._read_platform)
+        if platform.error is not None or platform.flaws:
+            return Facts(platform=platform, process=process)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                work = await self._work.get(scope, lambda: self._read_work(scope, platform))
+                own = ProjectFacts()
+                if project is not None:
+                    own = await self._project.get(project, lambda: self._read_project(project))
+        except (StoreError, TimeoutError) as error:
+            return Facts(platform=replace(platform, error=_said(error)), process=process)
+        return Facts(platform=platform, work=work, project=own, process=process)
+
+    async def _read_platform(self) -> Platform:
+        links = asyncio.create_task(self._link_states())
+        host = socket.gethostname()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                found = await self._ask_store(host)
+        except (StoreError, TimeoutError) as error:
+            found = Platform(store=self.store.name, error=_said(error), host=host)
+        return replace(found, links=await links)
+
+    async def _link_states(self) -> list[LinkState]:
+        return await asyncio.gather(*map(_state_of, self.links))
+
+    async def _ask_store(self, host: str) -> Platform:
+        store, sent = self.store, self.clock.monotonic()
+        now = await store.ping()
+        wall, received = self.wall(), self.clock.monotonic()
+        if isinstance(store, Inspected) and (flaws := await self._flaws.get(None, store.flaws)):
+            # Everything else would be read by the indexes that are missing.
+            told = [(each.text, each.remedy) for each in flaws]
+            return Platform(store=store.name, now=now, host=host, flaws=told)
+        processes = await store.list_workers()
+        wakeup, orphans = await store.next_wakeup(now), 0
+        if not any(each.is_alive(now) for each in processes):
+            running = ExecutionFilter(states=frozenset({State.RUNNING}))
+            orphans = len((await self._sample(running)).items)
+        return Platform(
+            store=store.name,
+            now=now,
+            host=host,
+            clock_offset=offset_of(wall, now, int((received - sent) * 1000)),
+            processes=processes,
+            fire=wakeup.fire,
+            promote=wakeup.promote,
+            orphans=orphans,
+        )
+
+    async def _read_work(self, project: str | None, platform: Platform) -> Work:
+        now = platform.now
+        queued = ExecutionFilter(project=project, states=frozenset({State.QUEUED}))
+        late = await self._sample(replace(queued, due_before=now - LATE))
+        found = list(late.items)
+        for queue in _abandoned(platform.processes, now)[:_QUEUES]:
+            # A crowd in a queue that is served would hide these from the sample.
+            page = await self._sample(replace(queued, queue=queue, due_before=now - LATE))
+            found += page.items
+        waits_long = []
+        if found:
+            page = await self._sample(replace(queued, due_before=now - WAITS_LONG))
+            waits_long = page.items
+        parked = await self._sample(
+            ExecutionFilter(project=project, states=frozenset({State.PARKED}))
+        )
+        pauses = await self.store.list_records(PAUSE_KIND, PAUSE_PROJECT, "", now, _QUEUES)
+        return Work(
+            late=found,
+            waits_long=waits_long,
+            parked=parked.items,
+            more=late.cursor is not None or parked.cursor is not None,
+            paused=[await self._paused(each, queued, now) for each in pauses],
+        )
+
+    async def _paused(self, pause: Record, queued: ExecutionFilter, now: int) -> PausedQueue:
+        page = await self._sample(replace(queued, queue=pause.key, due_before=now))
+        return PausedQueue(
+            name=pause.key,
+            why=pause.document["why"],
+            backlog=len(page.items),
+            more=page.cursor is not None,
+        )
+
+    async def _read_project(self, project: str) -> ProjectFacts:
+        stats = await self.store.stats(project)
+        where = JobFilter(project=project, states=frozenset({JobState.PAUSED}))
+        page = await self.store.list_jobs(where, limit=SAMPLE)
+        pauses = [(entry.job.name, entry.cursor.pause) for entry in page.items]
+        gone = [name for name, pause in pauses if pause is not None and pause.why == GONE]
+        return ProjectFacts(dead=stats.get(State.DEAD, 0), gone=gone)
+
+    async def _sample(self, where: ExecutionFilter) -> Any:
+        return await self.store.list_executions(where, limit=SAMPLE)
+
+
+def weak_link_findings(weak: Sequence[tuple[str, str]]) -> list[Finding]:
+    """Links to the store and to the Redis beside it that others could read or forge.
+
+    Each by the setting that names the server, and what is wrong with the link.
+    """
+    remedy = "Set TLS up there and leave the option out of the URL, or use rediss://"
+    return [
+        Finding("link", Level.AMBER, f"the link to {setting} {words}", remedy)
+        for setting, words in weak
+    ]
+
+
+async def _state_of(link: Link) -> LinkState:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await link.ping()
+    except (TickwellError, TimeoutError) as error:
+        return replace(link.state, error=_said(error))
+    return link.state
+
+
+def _abandoned(processes: Sequence[Liveness], now: int) -> list[str]:
+    """Queues that a worker has served which is gone, and no live one serves."""
+    served = {queue for each in processes if each.is_alive(now) for queue in each.worker.queues}
+    known = {queue for each in processes for queue in each.worker.queues}
+    return sorted(known - served)
+
+
+def _without_secrets(facts: Facts) -> Facts:
+    """Without hosts, addresses and errors: those are told to platform admins alone."""
+    platform, process = facts.platform, facts.process
+    hidden = replace(
+        platform,
+        store=platform.store.partition(":")[0],
+        error=None if platform.error is None else "",
+        host="",
+        processes=[
+            replace(each, worker=replace(each.worker, host="")) for each in platform.processes
+        ],
+        links=[replace(each, error=None if each.error is None else "") for each in platform.links],
+    )
+    if process is not None:
+        process = replace(process, problems=[_without_reason(each) for each in process.problems])
+    return replace(facts, platform=hidden, process=process)
+
+
+def _without_reason(problem: str) -> str:
+    where, mark, _ = problem.partition(": ")
+    return f"{where} fails" if mark else problem
+
+
+def _said(error: BaseException) -> str:
+    return str(error) or f"no answer for {PATIENCE:g} s"
