@@ -105,6 +105,10 @@ class Backend(Protocol):
         """One `execution_document` with its attempts."""
         ...
 
+    async def executions_output(self, id: str, attempt: int, line: int) -> Document:
+        """Its lines from one on: a `tail_document`."""
+        ...
+
     async def executions_cancel(self, id: str) -> Document:
         """Cancel; answers its `execution_document`."""
         ...
@@ -141,6 +145,10 @@ class Backend(Protocol):
 
     async def workers(self) -> Document:
         """{"items": [`worker_document`]}."""
+        ...
+
+    async def metrics(self) -> Document:
+        """Rates, errors and percentiles of the last minutes: a `metrics_document`."""
         ...
 
     async def queues_list(self) -> Document:

@@ -80,7 +80,7 @@ async def list_executions(
 
 @command(app, "show")
 async def show(session: Session, id: Id) -> None:
-    """Show one execution with its attempts."""
+    """Show one execution with its attempts, their responses and their lines."""
     document = await session.backend.executions_get(id)
     if session.as_json:
         session.screen.json(document)
@@ -90,7 +90,7 @@ async def show(session: Session, id: Id) -> None:
 
 @command(app, "follow")
 async def follow_one(session: Session, id: Id, within: Within = None) -> None:
-    """Watch an execution until it has ended; exit code 1 unless it succeeded, 7 if parked."""
+    """Watch an execution to its end, line by line; exit code 1 unless it succeeded, 7 if parked."""
     await follow(session, id, read_within(within))
 
 

@@ -6,14 +6,18 @@ from typing import Annotated
 
 import typer
 
+from tickwell.cli.attempt_views import log_lines
 from tickwell.cli.command import Session
 from tickwell.cli.exits import Code
 from tickwell.cli.times import say_time
 from tickwell.cli.views import Document, say_error, show_execution
+from tickwell.domain.ability import is_call
 
 _ENDED = {"succeeded", "dead", "cancelled", "skipped"}
 #: Seconds between two looks when nothing tells that something changed.
 _LOOK = 1.0
+#: Milliseconds after the end until the last lines are looked for.
+_LAST_LINES = 200
 
 Within = Annotated[
     str | None,
@@ -28,13 +32,49 @@ def read_within(text: str | None) -> int | None:
     return None if text is None else parse_duration(text, field="within")
 
 
+class _Tail:
+    """Prints the lines of an execution as they come."""
+
+    def __init__(self, session: Session, id: str) -> None:
+        self.session = session
+        self.id = id
+        self._at = 1, 0
+
+    async def print_new(self) -> None:
+        """Print what came since the last look; as JSON is to come, out of its way."""
+        screen = self.session.screen
+        page = await self.session.backend.executions_output(self.id, *self._at)
+        for log in page["items"]:
+            attempt, seen = self._at
+            for line in log_lines(log, seen if log["attempt"] == attempt else 0):
+                (screen.say if self.session.as_json else screen.line)(line)
+        self._at = page["attempt"], page["line"]
+
+    async def print_last(self) -> None:
+        """The end is on record; its last lines are a moment before or after it."""
+        backend = self.session.backend
+        until = await backend.now() + _LAST_LINES
+        while (left := until - await backend.now()) > 0:
+            await backend.wait(left / 1000)
+        before = None
+        while self._at != before:  # one read covers a limited number of attempts
+            before = self._at
+            await self.print_new()
+
+
 async def follow(session: Session, id: str, within: int | None) -> None:
-    """Tell every change, show the end; the exit code says whether it succeeded, if it ended."""
+    """Tell every change, print lines as they come, show the end.
+
+    The exit code says whether it succeeded, if it ended.
+    """
     told: set[str] = set()
+    tail = _Tail(session, id)
     until = None if within is None else await session.backend.now() + within
     while True:
         document = await session.backend.executions_get(id)
         now = await session.backend.now()
+        if document["logs"]:
+            await tail.print_new()
         for line in _news(document):
             if line not in told:
                 told.add(line)
@@ -42,10 +82,12 @@ async def follow(session: Session, id: str, within: int | None) -> None:
         if document["state"] in _ENDED or _is_over(document, now, until):
             break
         await session.backend.wait(_LOOK if until is None else min(_LOOK, (until - now) / 1000))
+    if document["state"] in _ENDED and is_call(document["ability"]):
+        await tail.print_last()
     if session.as_json:
         session.screen.json(document)
     else:
-        show_execution(session.screen, document, now)
+        show_execution(session.screen, document, now, logs=False)
     if document["state"] not in _ENDED:
         session.screen.say(f"It has not ended. Watch it: tickwell executions follow {id}")
         raise typer.Exit(Code.NOT_ENDED)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tickwell.domain.health import Finding, Level
 from tickwell.errors import InvalidSetting
-from tickwell.services.checkup import Finding, Level
 from tickwell.settings import Settings
 
 
@@ -16,5 +16,5 @@ def issuer_findings(settings: Settings) -> list[Finding]:
     try:
         check_issuers(settings)
     except InvalidSetting as error:
-        return [Finding(error.field, Level.BROKEN, error.reason, error.hint)]
+        return [Finding(error.field, Level.RED, error.reason, error.hint)]
     return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -27,6 +28,7 @@ from tickwell.cli import (
     secrets,
     service_commands,
     store,
+    top,
     users,
 )
 from tickwell.cli.advice import advised
@@ -58,6 +60,7 @@ app.add_typer(import_beat.app)
 app.add_typer(cron.app)
 app.command(rich_help_panel=SERVICE)(serve)
 service_commands.register(app)
+top.register(app)
 app.add_typer(queues.app, rich_help_panel=SERVICE)
 app.add_typer(projects.app, rich_help_panel=SERVICE)
 app.add_typer(users.app, rich_help_panel=SERVICE)
@@ -98,9 +101,23 @@ def root(
     """A job scheduler that answers every fire time exactly once."""
 
 
+def _open_standard_streams() -> None:
+    """Put something in place of closed ones: the next file to be opened would get their number.
+
+    Whatever else writes to that number then would write into a database.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
 def main(arguments: Sequence[str] | None = None, program: str = "tickwell") -> None:
     """Run a command, by default that of the process. `tickwell.cli.exits` says how it ends."""
     PROGRAM_NAME.set(program)
+    _open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a letter gets a question mark, not a traceback.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]

@@ -14,9 +14,8 @@ from tickwell.clock import StoreClock, to_millis, wall_millis
 from tickwell.domain.document.initial_state import ACTIVE, InitialState
 from tickwell.errors import InvalidInput, InvalidJob, NotFound, StoreError
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.services.checkup import Finding, Level
 from tickwell.services.dead import DeadFilter
-from tickwell.services.documents import finding_document, instant_text
+from tickwell.services.documents import instant_text
 from tickwell.services.payload import KEEP
 
 if TYPE_CHECKING:
@@ -153,6 +152,9 @@ class RemoteBackend:
     async def executions_get(self, id: str) -> Document:
         return _document(await self.client.get_execution(id))
 
+    async def executions_output(self, id: str, attempt: int, line: int) -> Document:
+        return _document(await self.client.get_output(id, attempt=attempt, line=line))
+
     async def executions_cancel(self, id: str) -> Document:
         return _document(await self.client.cancel_execution(id))
 
@@ -196,6 +198,9 @@ class RemoteBackend:
     async def workers(self) -> Document:
         return {"items": (await self.client.list_workers())["items"]}
 
+    async def metrics(self) -> Document:
+        return _document(await self.client.get_metrics())
+
     async def queues_list(self) -> Document:
         return _document(await self.client.list_queues())
 
@@ -218,12 +223,9 @@ class RemoteBackend:
                 hint="Run tickwell doctor --fix --store … beside the store",
             )
         health = await self.client.health_details()
-        found = [Finding("service", Level.BROKEN, each) for each in health["problems"]]
         if health["database"] != "connected":
-            found.append(Finding("store", Level.BROKEN, f"{health['store']} does not answer"))
-            return {"items": [*map(finding_document, found)]}
-        looked = (await self.client.checkup())["items"]
-        return {"items": [*map(finding_document, found), *looked]}
+            return {"items": health["findings"]}
+        return {"items": (await self.client.checkup())["items"]}
 
     async def _key(self, key: str) -> str:
         """What can stand in an address: a name with a slash is found by a list."""

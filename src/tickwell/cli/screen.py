@@ -50,6 +50,11 @@ class Screen:
         """A line of what was asked for."""
         self.out.write(f"{text}\n")
 
+    def line(self, text: str) -> None:
+        """Print a line of live data at once, without control characters."""
+        self.data(safe(text))
+        self.out.flush()
+
     def say(self, text: str) -> None:
         """A line for a person, out of the way of the data."""
         self.out.flush()

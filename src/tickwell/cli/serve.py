@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import logging
 import os
 import sys
 from dataclasses import fields, replace
@@ -15,6 +14,7 @@ import typer
 
 from tickwell.cli.allowing import LOCAL
 from tickwell.errors import InvalidSetting
+from tickwell.observe.traces import start_sdk
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
@@ -108,16 +108,46 @@ def serve(
             help="Let webhooks go to this machine too: plain http, loopback addresses, any port.",
         ),
     ] = False,
+    log_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="Log format: console, json or logfmt.",
+            show_default="console on a terminal, else json",
+        ),
+    ] = None,
+    log_level: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LEVEL",
+            help="Lowest level logged: debug, info, warning or error.",
+            show_default=_DEFAULTS.log_level,
+        ),
+    ] = None,
+    log_runs: Annotated[
+        bool | None,
+        typer.Option(
+            "--log-runs/--no-log-runs",
+            metavar="",
+            help="Log each triggered and succeeded execution at info.",
+            show_default="--no-log-runs",
+        ),
+    ] = None,
     supervised: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
     """Plan and run jobs until stopped. SIGTERM or Ctrl-C drains first."""
     from tickwell.cli.service import Service
+    from tickwell.observe.log_output.output import start_log
 
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
-    )
+    # Before the application is loaded, which may configure its own logging.
+    log = start_log(*_log_options(log_format, log_level))
+    # A print is one write, also with PYTHONUNBUFFERED: else the line of another process, or of
+    # the log, may begin before the print has ended its own.
+    sys.stdout.reconfigure(line_buffering=True, write_through=False)  # type: ignore[union-attr]
     scheduler = _load(app) if app else _configured(store)
     settings = _completed(scheduler.settings) if app else scheduler.settings
+    if log_runs is not None:
+        settings = replace(settings, log_runs=log_runs)
     if engine or broker:
         # At once: an engine without a broker is refused.
         chosen = engine or settings.engine, broker or settings.broker
@@ -131,22 +161,29 @@ def serve(
     if settings != scheduler.settings or (app and store):
         scheduler.settings = settings
         scheduler.move_to(store or settings.store)
-    service = Service(
-        scheduler,
-        roles=_roles(role or _ROLES[settings.engine]),
-        workers=workers,
-        http=http,
-        host=scheduler.settings.host if host is None else host,
-        port=scheduler.settings.port if port is None else port,
-        supervised=supervised,
-        app=app,
-        local=allow_local,
-    )
     from tickwell.wiring import have_for_ourselves, loop_factory
 
     have_for_ourselves()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(service.run())
+        # After the application is loaded, which may bring its own SDK; before metrics are made,
+        # whose exemplars name traces.
+        stop_sdk = start_sdk()
+        try:
+            service = Service(
+                scheduler,
+                roles=_roles(role or _ROLES[settings.engine]),
+                workers=workers,
+                http=http,
+                host=scheduler.settings.host if host is None else host,
+                port=scheduler.settings.port if port is None else port,
+                supervised=supervised,
+                app=app,
+                local=allow_local,
+                log=log,
+            )
+            runner.run(service.run())
+        finally:
+            stop_sdk()
 
 
 def load_scheduler(app: str | None) -> Scheduler:
@@ -157,6 +194,19 @@ def load_scheduler(app: str | None) -> Scheduler:
     scheduler.settings = _completed(scheduler.settings)
     scheduler.move_to(os.environ.get("TICKWELL_STORE") or scheduler.settings.store)
     return scheduler
+
+
+def _log_options(format: str | None, level: str | None) -> tuple[str, str]:
+    """By option, else by environment and files."""
+    from tickwell.cli.configuration import configure
+
+    settings = configure().settings
+    chosen = replace(
+        settings,
+        log_format=settings.log_format if format is None else format,
+        log_level=settings.log_level if level is None else level,
+    )
+    return chosen.log_format, chosen.log_level
 
 
 def _roles(given: str) -> frozenset[str]:

@@ -8,19 +8,24 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import ip_address
+from logging import WARNING
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from tickwell.api.health import HealthApp
+from tickwell.api.metrics import MetricsApp
 from tickwell.cli.access_lines import access_lines, warnings, webhook_lines
 from tickwell.declared.signals import Repeats, end_by
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
 from tickwell.errors import InvalidSetting
+from tickwell.log import events as lines
+from tickwell.observe.log_output.output import LogOutput
+from tickwell.observe.metrics.series import remove_abandoned
 from tickwell.scheduler import Scheduler
-from tickwell.services.reachable import Reachable
 
 if TYPE_CHECKING:
     from tickwell.api.context import Context
@@ -45,6 +50,7 @@ class Service:
         supervised: bool,
         app: str | None,
         local: bool = False,
+        log: LogOutput,
     ) -> None:
         self.scheduler = scheduler
         self.roles = roles if not workers else roles - {"worker"}
@@ -56,6 +62,7 @@ class Service:
         self.app = app
         #: Webhooks may go to this machine; said to worker processes too.
         self.local = local
+        self.log = log
         self.stopping = asyncio.Event()
         #: Set when requests under way are answered for the last time.
         self.leaving = asyncio.Event()
@@ -80,11 +87,30 @@ class Service:
 
             # Set up by the supervisor; empty since, it was flushed: no worker begins it anew.
             leave_missing(scheduler.tools().store)
+        self._folder = self._share_metrics(scheduler)
+        #: What is counted here and in worker processes; None: nothing.
+        self.metrics = scheduler.metrics() if scheduler.settings.metrics else None
         # By the environment: the URL may hold a password, and arguments are public.
         environment = os.environ | {"TICKWELL_STORE": scheduler.settings.store}
         if scheduler.settings.notify:
             environment["TICKWELL_NOTIFY"] = scheduler.settings.notify
+        environment["TICKWELL_METRICS_DIR"] = scheduler.settings.metrics_dir
         self.supervisor = scheduler.supervise(self._command(), workers, environment)
+
+    def _share_metrics(self, scheduler: Scheduler) -> TemporaryDirectory[str] | None:
+        """A folder in which worker processes count, so that this one shows what they did."""
+        settings = scheduler.settings
+        if not self.workers or not settings.metrics or settings.metrics_dir:
+            return None
+        prefix = "tickwell-metrics-"
+        try:
+            remove_abandoned(Path(gettempdir()).glob(f"{prefix}*"))
+            folder = TemporaryDirectory(prefix=prefix)
+        except OSError as error:  # a full disk, or a container that may write nowhere
+            lines.METRICS_UNSHARED.log(reason=str(error))
+            return None
+        scheduler.settings = replace(settings, metrics_dir=folder.name)
+        return folder
 
     async def run(self) -> None:
         """Serve until a signal, or until the supervisor that started this process is gone."""
@@ -99,7 +125,7 @@ class Service:
         self.scheduler.settings = settings
         orphaned = asyncio.create_task(self._watch_parent()) if self.supervised else None
         await self._require_keys()
-        await self.scheduler.start(self.roles - {"api"})
+        await self.scheduler.start(self.roles if sock else self.roles - {"api"})
         self.scheduler.on("stop")(self._hang_up)  # which the store waits for
         try:
             await self.supervisor.start()
@@ -108,7 +134,10 @@ class Service:
                 self.listening = asyncio.create_task(self._listen(application, sock))
             self._say(sock)
             await self.stopping.wait()
-            self._tell("stopping: no new claims, running attempts may end")
+            if self.log.format == "console":
+                self._tell("stopping: no new claims, running attempts may end")
+            else:
+                lines.SERVICE_STOPPING.log()
         finally:
             if self.context is not None:
                 await self.context.close()
@@ -116,6 +145,8 @@ class Service:
             await asyncio.gather(self.supervisor.stop(drain + PATIENCE), self.scheduler.stop())
             if orphaned is not None:
                 orphaned.cancel()
+            if self._folder is not None:
+                self._folder.cleanup()
         if self.listening is not None:
             self.listening.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -152,6 +183,8 @@ class Service:
         command = [sys.executable, "-m", "tickwell", "serve", "--role", "worker"]
         command += ["--no-http", "--supervised", "--host", self.host, "--port", str(self.port)]
         command += ["--allow-local"] if self.local else []
+        command += ["--log-format", self.log.format, "--log-level", self.log.level_name]
+        command += ["--log-runs"] if self.scheduler.settings.log_runs else []
         return [*command, "--app", self.app] if self.app else command
 
     async def _watch_parent(self) -> None:
@@ -172,9 +205,14 @@ class Service:
     async def _application(self) -> Any:
         """The API, or only its health where nobody asked for more."""
         if "api" not in self.roles:
+            from tickwell.wiring import health_links
+
             tools = self.scheduler.tools()
-            answers = Reachable(tools.store, tools.clock)
-            return HealthApp(self.health, self.scheduler.store_url, answers)
+            tools.health.process = self.health
+            tools.health.links = health_links(tools.store, self.scheduler.settings)
+            if self.metrics is not None:
+                self.metrics.judge = tools.health.platform
+            return HealthApp(tools.health, self._metrics_app(), bound=self.host)
         from tickwell.api.access import first_start
         from tickwell.wiring import make_api
 
@@ -185,10 +223,15 @@ class Service:
             health=self.health,
             settings=scheduler.settings,
             events=scheduler.events,
+            metrics=self.metrics,
         )
         self.context = app.state.context
-        self.first = await first_start(app.state.context, tools, terminal=sys.stderr.isatty())
+        shows = sys.stderr.isatty() and self.log.format == "console"
+        self.first = await first_start(app.state.context, tools, terminal=shows)
         return app
+
+    def _metrics_app(self) -> MetricsApp | None:
+        return None if self.metrics is None else MetricsApp(self.metrics, self.scheduler.settings)
 
     async def _listen(self, application: Any, sock: socket.socket) -> None:
         from tickwell.api.server import serve
@@ -198,7 +241,7 @@ class Service:
         finally:
             self.stopping.set()  # a service that nobody can ask is no service
 
-    def health(self) -> Health:
+    def health(self) -> ProcessHealth:
         """How the engine in this process is, and its worker processes."""
         health = self.scheduler.health()
         if not self.workers or self.supervisor.alive:
@@ -206,25 +249,36 @@ class Service:
         return replace(health, ok=False, problems=[*health.problems, "no worker process runs"])
 
     def _say(self, sock: socket.socket | None) -> None:
-        does = " and ".join(sorted(self.roles if sock else self.roles - {"api"}))
-        self._tell(f"tickwell runs: {does}, store {self.scheduler.store_url}")
-        self._tell(f"  {self.scheduler.promises}")
-        if self.workers:
-            self._tell(f"  {self.workers} worker processes, restarted when they end")
-        if sock is not None:
-            url = self._url(sock)
-            if "api" in self.roles:
-                self._tell(f"  {url}/ is the dashboard, {url}/api/v1 the API")
-            self._tell(f"  {url}/health says how it is")
-            if "api" in self.roles:
-                for line in access_lines(self.scheduler, self.first, url):
-                    self._tell(f"  {line}")
-                for line in warnings(self.scheduler.settings, url):
-                    self._tell(f"  {line}")
-        if self.roles & {"api", "worker"}:
-            for line in webhook_lines(self.scheduler.settings):
+        roles = self.roles if sock else self.roles - {"api"}
+        store, url = self.scheduler.store_url, self._url(sock) if sock else None
+        # Worker processes of ours make us a worker, though nothing is claimed in this process.
+        does = " and ".join(sorted({*roles, *(["worker"] if self.workers else [])})) or "nothing"
+        notices = [*self._notices(url)]
+        if self.log.format == "console":
+            self._tell(f"tickwell runs: {does}, store {store}")
+            for line in notices:
                 self._tell(f"  {line}")
-        self._tell("  Ctrl-C drains and stops")
+            self._tell("  Ctrl-C drains and stops")
+        elif not self.supervised:
+            for line in notices:
+                is_warning = line.startswith("WARNING")
+                lines.SERVICE_NOTICE.log(WARNING if is_warning else None, notice=line.strip())
+            lines.SERVICE_STARTED.log(roles=does, store=store, workers=self.workers, url=url)
+
+    def _notices(self, url: str | None) -> Iterator[str]:
+        yield str(self.scheduler.promises)
+        if self.workers:
+            many = "1 worker process" if self.workers == 1 else f"{self.workers} worker processes"
+            yield f"{many}, restarted on exit"
+        if url is not None:
+            if "api" in self.roles:
+                yield f"{url}/ is the dashboard, {url}/api/v1 the API"
+            yield f"{url}/health says how it is"
+            if "api" in self.roles:
+                yield from access_lines(self.scheduler, self.first, url)
+                yield from warnings(self.scheduler.settings, url)
+        if self.workers or self.roles & {"api", "worker"}:
+            yield from webhook_lines(self.scheduler.settings)
 
     def _url(self, sock: socket.socket) -> str:
         address, port = sock.getsockname()[:2]
@@ -235,7 +289,7 @@ class Service:
 
     def _tell(self, line: str) -> None:
         if not self.supervised:  # the supervisor speaks for all of them
-            typer.echo(line, err=True)
+            self.log.plain(line)
 
 
 def _require_loopback(host: str) -> None:

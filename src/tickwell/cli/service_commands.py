@@ -9,6 +9,7 @@ import typer
 from tickwell.cli.command import SERVICE, Session, command
 from tickwell.cli.exits import Code
 from tickwell.cli.times import say_distance
+from tickwell.cli.views import say_roles
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def workers(session: Session) -> None:
-    """List workers and when each was seen last."""
+    """List every process: roles, version, busy slots, queues, last beat."""
     page = await session.backend.workers()
     screen, now = session.screen, await session.backend.now()
     if session.as_json:
@@ -27,22 +28,25 @@ async def workers(session: Session) -> None:
     rows = [
         (
             each["id"],
+            say_roles(each),
             each["state"],
-            f"{each['host']}:{each['pid']}" if each["host"] else "",
+            each["host"] or "",
+            str(each["pid"] or ""),
+            each["version"] or "",
+            f"{each['busy']}/{each['slots']}" if each["slots"] else "",
             say_distance(each["seen_at"], now) if screen.is_terminal else each["seen_at"],
-            str(each["slots"]),
             ", ".join(each["queues"]),
             ", ".join(each["abilities"]),
         )
         for each in page["items"]
     ]
     screen.table(
-        ("ID", "STATE", "PROCESS", "SEEN", "SLOTS", "QUEUES", "CAN RUN"),
+        ("ID", "ROLES", "STATE", "HOST", "PID", "VERSION", "BUSY", "SEEN", "QUEUES", "CAN RUN"),
         rows,
-        soft=("CAN RUN", "QUEUES", "PROCESS"),
+        soft=("CAN RUN", "QUEUES", "HOST"),
     )
     if not rows:
-        screen.say("No workers. Start one: tickwell serve")
+        screen.say("No processes. Start one: tickwell serve")
 
 
 async def doctor(
@@ -52,13 +56,13 @@ async def doctor(
         bool, typer.Option("--fix", metavar="", help="Repair what can be repaired.")
     ] = False,
 ) -> None:
-    """Look for what keeps jobs from running; exit code 1 if something is broken."""
+    """Check what keeps jobs from running; exit code 1 if anything is red."""
     page = await session.backend.checkup(fix=fix)
     if session.as_json:
         session.screen.json(page)
     else:
         _show(session, page["items"])
-    if any(each["level"] == "broken" for each in page["items"]):
+    if any(each["level"] == "red" for each in page["items"]):
         raise typer.Exit(Code.FAILED)
 
 
@@ -67,7 +71,7 @@ def _show(session: Session, findings: list[dict[str, str]]) -> None:
         (each["level"], each["check"], _sentence(each["text"], each["remedy"])) for each in findings
     ]
     session.screen.table(("LEVEL", "CHECK", "FINDING"), rows, soft=())
-    bad = sum(each["level"] != "ok" for each in findings)
+    bad = sum(each["level"] != "green" for each in findings)
     session.screen.say("Nothing is wrong." if not bad else f"{bad} of {len(findings)} need a look.")
 
 

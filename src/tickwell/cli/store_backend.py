@@ -19,8 +19,9 @@ from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.document import job_from_document
 from tickwell.domain.document.initial_state import ACTIVE, InitialState
 from tickwell.domain.execution import Execution
+from tickwell.domain.health import Finding, Health, Level
 from tickwell.domain.job import Entry, Job
-from tickwell.errors import InvalidJob, NotFound, StoreError
+from tickwell.errors import InvalidJob, NotFound, StoreError, StoreUnavailable
 from tickwell.executors.http.guard import Guard, check_target
 from tickwell.executors.http.resolver import SystemResolver
 from tickwell.ports.records import ExecutionFilter, JobFilter
@@ -29,9 +30,9 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.admission import admission, check_certificate, check_handler, check_task
 from tickwell.services.audit.audit import Audit
-from tickwell.services.checkup import Checkup, link_findings
 from tickwell.services.cursor_seal import LOCAL_SEAL
 from tickwell.services.dead import DeadFilter
+from tickwell.services.health import weak_link_findings
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.operations.bundle import Operations
 from tickwell.services.operations.tools import Tools
@@ -40,13 +41,15 @@ from tickwell.services.platform import DEFAULT
 from tickwell.services.projects import is_known
 from tickwell.services.retentions import read_retention
 from tickwell.settings import Settings
-from tickwell.wiring import leave_missing, make_store, weak_links
+from tickwell.wiring import health_links, leave_missing, make_store, weak_links
 
 if TYPE_CHECKING:
     from tickwell.cli.administration import Administration
 
 #: Seconds between two looks at how far a revival is.
 _LOOK = 0.1
+#: Old records that `doctor --fix` prunes at most.
+_PRUNED = 10_000
 
 
 class StoreBackend:
@@ -193,6 +196,10 @@ class StoreBackend:
         do = await self.open()
         return await self._whole(await do.executions.get(self.actor, id))
 
+    async def executions_output(self, id: str, attempt: int, line: int) -> Document:
+        do = await self.open()
+        return to.tail_document(await do.executions.tail(self.actor, id, attempt, line))
+
     async def executions_cancel(self, id: str) -> Document:
         do = await self.open()
         return await self._whole(await do.executions.cancel(self.actor, id))
@@ -241,7 +248,8 @@ class StoreBackend:
 
     async def workers(self) -> Document:
         do = await self.open()
-        return {"items": [to.worker_document(each) for each in await do.workers.list(self.actor)]}
+        found, now = await do.workers.list(self.actor), await self.now()
+        return {"items": [to.worker_document(each, now) for each in found]}
 
     async def queues_pause(self, name: str, *, why: str) -> Document:
         await (await self.open()).queues.pause(self.actor, name, why=why)
@@ -250,6 +258,10 @@ class StoreBackend:
     async def queues_resume(self, name: str) -> Document:
         await (await self.open()).queues.resume(self.actor, name)
         return await self.queues_list()
+
+    async def metrics(self) -> Document:
+        do = await self.open()
+        return to.metrics_document(await do.insights.metrics(self.actor))
 
     async def queues_list(self) -> Document:
         do = await self.open()
@@ -262,12 +274,27 @@ class StoreBackend:
         return await StoreAdministration.over(self._tools, self.settings, self.actor)
 
     async def checkup(self, *, fix: bool) -> Document:
-        await self.open()
-        found = [*file_findings(self.settings.store, fix=fix), *issuer_findings(self.settings)]
-        found += link_findings(weak_links(self.settings.store, self.settings.notify))
-        checkup = Checkup(self.store, self.actor.project)
-        found += await checkup.findings(wall_millis(), fix=fix)
+        health = await self._health()
+        found = [*health.findings, *issuer_findings(self.settings)]
+        found += weak_link_findings(weak_links(self.settings.store, self.settings.notify))
+        if health.database:
+            found += file_findings(self.settings.store, fix=fix)
+        if fix and health.database:
+            pruned = await self.store.prune(self.clock.now(), _PRUNED)
+            found.append(Finding("history", Level.GREEN, f"{pruned} old records were pruned"))
+        found.sort(key=lambda each: -each.level.rank)
         return {"items": [to.finding_document(each) for each in found]}
+
+    async def _health(self) -> Health:
+        reader = self._tools.health
+        reader.links = health_links(self.store, self.settings)
+        try:
+            await self.open()
+            return await reader.of(self.actor)
+        except StoreUnavailable as error:
+            return await reader.unreachable(error)
+        finally:
+            await reader.close()
 
     async def _with_warnings(self, entry: Entry) -> Document:
         warnings = await self.operations.jobs.warnings(self.actor, [entry.job])

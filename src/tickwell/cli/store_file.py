@@ -8,8 +8,8 @@ from pathlib import Path
 
 import typer
 
+from tickwell.domain.health import Finding, Level
 from tickwell.errors import InvalidSetting, StoreRefused
-from tickwell.services.checkup import Finding, Level
 from tickwell.wiring import store_file
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -57,6 +57,6 @@ def file_findings(url: str, *, fix: bool) -> list[Finding]:
         for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
             if path.with_name(name).exists():
                 path.with_name(name).chmod(stat.S_IRUSR | stat.S_IWUSR)
-        return [Finding("file", Level.OK, f"{path} can now be read by its owner only")]
+        return [Finding("file", Level.GREEN, f"{path} can now be read by its owner only")]
     text = f"{path} can be read by other users of this host"
-    return [Finding("file", Level.WARNING, text, "Repair it: tickwell doctor --fix")]
+    return [Finding("file", Level.AMBER, text, "Repair it: tickwell doctor --fix")]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from tickwell.cli.attempt_views import show_logs, show_responses
 from tickwell.cli.screen import Screen
 from tickwell.cli.times import say_distance, say_time, say_took
 from tickwell.domain.celery import is_sent
@@ -24,7 +25,7 @@ def show_jobs(screen: Screen, jobs: Iterable[Document], now: int) -> None:
             (
                 job["name"],
                 job["state"],
-                soon(screen, job["next_fire_time"], now),
+                fires(screen, job["next_fire_time"], now),
                 schedule(job),
                 target(job),
             )
@@ -124,8 +125,8 @@ def show_history(screen: Screen, executions: Iterable[Document]) -> None:
     screen.table(headings, rows, soft=("NOTE",), below=True)
 
 
-def show_execution(screen: Screen, execution: Document, now: int) -> None:
-    """One execution in full, with its attempts."""
+def show_execution(screen: Screen, execution: Document, now: int, *, logs: bool = True) -> None:
+    """One execution in full, with its attempts and what they printed."""
     each = execution
     screen.record(
         [
@@ -139,13 +140,17 @@ def show_execution(screen: Screen, execution: Document, now: int) -> None:
             ("started", _when(screen, each["started_at"], now)),
             ("ended", _when(screen, each["ended_at"], now)),
             ("took", say_took(each["started_at"], each["ended_at"])),
+            ("elapsed", _elapsed(each, now)),
+            ("asked to stop", _when(screen, each.get("soft_deadline"), now)),
+            ("ends by", _when(screen, each.get("hard_deadline"), now)),
+            ("progress", _progress(each.get("progress"))),
             ("attempts", f"{each['attempt']} ({each['charged']} charged)"),
             ("losses", f"{each['lost']} charged" if each["lost"] else ""),
             ("queue", each["queue"]),
             ("worker", each["worker"] or ""),
             ("key", each["key"] or ""),
             ("payload", "" if each["payload"] is None else _say(each["payload"])),
-            ("result", "" if each["result"] is None else _say(each["result"])),
+            ("result", "" if _is_shown_below(screen, each) else _say(each["result"])),
             ("error", each["error"] or ""),
             ("repeats", each["revived_from"] or ""),
         ]
@@ -153,6 +158,28 @@ def show_execution(screen: Screen, execution: Document, now: int) -> None:
     if each["attempts"]:
         screen.heading("Attempts")
         show_attempts(screen, each["attempts"])
+        show_responses(screen, each["attempts"])
+    if logs:
+        show_logs(screen, each.get("logs", ()))
+
+
+def _is_shown_below(screen: Screen, execution: Document) -> bool:
+    """Whether there is no result, or it is the response that stands with its attempt."""
+    answered = any(attempt.get("response") for attempt in execution["attempts"])
+    return execution["result"] is None or (screen.is_terminal and answered)
+
+
+def _elapsed(execution: Document, now: int) -> str:
+    if execution["state"] != "running" or execution["started_at"] is None:
+        return ""
+    return say_distance(execution["started_at"], now).removesuffix(" ago")
+
+
+def _progress(progress: Document | None) -> str:
+    if progress is None:
+        return ""
+    message = f": {progress['message']}" if progress["message"] else ""
+    return f"{progress['fraction']:.0%}{message}"
 
 
 def _losses(execution: Document) -> str:
@@ -215,6 +242,11 @@ def note(execution: Document) -> str:
     return say_error(execution["error"]) or execution["reason"] or ""
 
 
+def say_roles(process: Document) -> str:
+    """What a process does; one without a role supervises worker processes."""
+    return ",".join(process["roles"]) or "supervisor"
+
+
 def say_error(error: str | None) -> str:
     """What went wrong, in one line."""
     from tickwell.services.dead import headline
@@ -233,6 +265,12 @@ def _second(screen: Screen, text: str) -> str:
 def soon(screen: Screen, text: str | None, now: int) -> str:
     """In few letters where columns are dear."""
     return say_distance(text, now) if screen.is_terminal else text or ""
+
+
+def fires(screen: Screen, text: str | None, now: int) -> str:
+    """A fire time to come; one in the past was not planned."""
+    said = soon(screen, text, now)
+    return f"overdue for {said.removesuffix(' ago')}" if said.endswith(" ago") else said
 
 
 def _when(screen: Screen, text: str | None, now: int) -> str:

@@ -96,6 +96,11 @@ def span(millis: float | None) -> str:
     return ""
 
 
+def elapsed(millis: int) -> str:
+    """The same in whole seconds, as it counts up: 42 s, 2 min 5 s."""
+    return f"{millis // _SECOND} s" if millis < _MINUTE else span(millis)
+
+
 def ago(instant: int | None, now: int) -> str:
     """3 min ago, in 1 h 28 min, now: to what comes in two units, since people plan by it."""
     if instant is None:
@@ -110,6 +115,18 @@ def ago(instant: int | None, now: int) -> str:
             text = f"{distance // unit:,} {name}"
             return f"in {text}" if instant > now else f"{text} ago"
     return "now"
+
+
+def is_overdue(instant: int, now: int) -> bool:
+    """Whether a fire time has passed without being planned; planners act ahead of it."""
+    return now - instant >= _SECOND
+
+
+def when_due(instant: int, now: int) -> str:
+    """In 5 s, now; overdue for 8 s."""
+    if not is_overdue(instant, now):
+        return ago(instant, now)
+    return f"overdue for {ago(instant, now).removesuffix(' ago')}"
 
 
 def count(number: int) -> str:
@@ -183,7 +200,10 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "exact": exact,
     "iso": iso,
     "span": span,
+    "elapsed": elapsed,
     "ago": ago,
+    "is_overdue": is_overdue,
+    "when_due": when_due,
     "count": count,
     "pretty": pretty,
     "short": short,

@@ -24,7 +24,7 @@ MOST, MOST_OF_ONE = 200, 20
 #: Seconds between two messages to one page.
 PAUSE = 1.0
 #: Other processes write without a word to this one: pages look by themselves this often, seconds.
-LOOK = 5.0
+LOOK = 4.0
 
 #: Whether the visitor may still look: a session may have ended.
 Still = Callable[[], Awaitable[bool]]

@@ -60,6 +60,7 @@ async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) 
     from tickwell.cli.demo.history import fill
     from tickwell.cli.demo.receiver import DemoReceiver
     from tickwell.cli.service import Service
+    from tickwell.observe.log_output.output import start_log
 
     if serving:
         require_server()  # before a week is invented that nobody could look at
@@ -85,6 +86,7 @@ async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) 
         return
     await tools.executions.trigger("default", "train-recommender")  # no worker here knows it
     roles = frozenset({"api", "planner", "worker"})
+    log = start_log("console", "error")  # many of its executions fail, as invented
     service = Service(
         scheduler,
         roles=roles,
@@ -95,6 +97,7 @@ async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) 
         supervised=False,
         app=None,
         local=True,
+        log=log,
     )
     await service.run()
     await receiver.stop()

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
 from tickwell.cli.demo.shop import PAUSED, QUEUES, answer_of, jobs, temper
 from tickwell.domain import change
+from tickwell.domain.depth import KEPT, KINDS, Depths, depth_key
 from tickwell.domain.execution import Claim, Kind, NewExecution, OutcomeKind, Reason, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job, rank
 from tickwell.domain.outcome import Outcome, Report, decide
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import DAY, HOUR
-from tickwell.domain.tally import KIND, Tally, tally_key
+from tickwell.domain.tally import PERIODS, Named, Period, Tally, jobs_document, queues_document
 from tickwell.domain.trigger import OnDemand
 from tickwell.domain.worker import Worker
 from tickwell.ids import execution_id, new_id
 from tickwell.ports.records import ClaimRequest, Record
 from tickwell.ports.store import Store
+from tickwell.services.platform import PLATFORM
 
 _BATCH = 500
 #: Of the fires of this job, one in so many met a run that was still live.
@@ -44,7 +46,10 @@ class _Week:
     now: int
     random: Random
     claims: int = 0
-    tallies: dict[int, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    #: By period, start, and whether by job or by queue.
+    tallies: dict[tuple[Period, int, bool], Named] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(Tally))
+    )
 
     async def write(self, definitions: Sequence[Job]) -> int:
         saved = [self._saved(job) for job in definitions]
@@ -59,16 +64,44 @@ class _Week:
         await self._overlap(runs)
         await self._run(tuple({job.ability for job in saved}))
         self._count_forgotten(saved)
-        for hour, tally in self.tallies.items():
-            key = tally_key(hour, "demo")
-            record = Record(kind=KIND, project="default", key=key, document=tally.to_document())
+        for (period, start, of_jobs), sums in self.tallies.items():
+            record = Record(
+                kind=period.job_kind if of_jobs else period.kind,
+                project="default",
+                key=period.key(start, "demo"),
+                document=(jobs_document if of_jobs else queues_document)(sums),
+                expires_at=start + period.kept,
+            )
             await self.store.put_record(record, self.now)
+        await self._sample_depths(runs)
         for job in saved:
             if job.name in PAUSED:
                 by, why = PAUSED[job.name]
                 pause = change.pause(by, why, None)
                 await self.store.change_jobs("default", [job.id], pause, self.now - 5 * HOUR)
         return len(runs)
+
+    async def _sample_depths(self, runs: Sequence[NewExecution]) -> None:
+        """Queue depth: as many as came due at one instant, in each minute and hour."""
+        fires: dict[int, list[tuple[str, str, int]]] = {}
+        for run in runs:
+            fires.setdefault(run.fire_time, []).append(("default", run.job.queue, 1))
+        together = {fire: Depths.counted(found) for fire, found in fires.items()}
+        for period, kind in KINDS.items():
+            first = (self.now - min(KEPT[period], 7 * DAY)) // period.length * period.length
+            samples = {start: Depths({}) for start in range(first, self.now, period.length)}
+            for fire, depths in together.items():
+                if sample := samples.get(fire // period.length * period.length):
+                    sample.raise_to(depths)
+            for start, sample in samples.items():
+                record = Record(
+                    kind=kind,
+                    project=PLATFORM,
+                    key=depth_key(period, start),
+                    document=sample.to_document(),
+                    expires_at=start + KEPT[period],
+                )
+                await self.store.put_record(record, self.now)
 
     def _saved(self, job: Job) -> Job:
         at = self.now - temper(job.name).past
@@ -151,14 +184,20 @@ class _Week:
         """What fires often has a short history; the charts know the whole week."""
         for job in saved:
             for fire in job.trigger.between(self.now - 7 * DAY, job.saved_at):
-                self.tallies[fire // HOUR].succeeded += 1
+                for tally in self._tallies(job, fire):
+                    tally.succeeded += 1
 
     def _count(self, report: Report) -> None:
-        tally = self.tallies[report.ended_at // HOUR]
-        tally.succeeded += report.state is State.SUCCEEDED
-        tally.dead += report.state is State.DEAD
-        tally.retried += report.state is State.WAITING
-        tally.millis += report.ended_at - (report.started_at or report.ended_at)
+        for tally in self._tallies(report.claim.job, report.ended_at):
+            tally.count(report)
+
+    def _tallies(self, job: Job, instant: int) -> Iterator[Tally]:
+        """What an end at this instant is counted in: old minutes are not kept."""
+        for period in PERIODS:
+            start = instant // period.length * period.length
+            if start + period.kept > self.now:
+                yield self.tallies[period, start, False][job.queue]
+                yield self.tallies[period, start, True][job.id]
 
 
 def _answer(error: str) -> dict[str, object] | None:

@@ -1,61 +1,72 @@
-"""A bar for each hour: what succeeded, what was tried again, what died."""
+"""A bar for each interval, of how executions ended."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from zoneinfo import ZoneInfo
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from tickwell.domain.tally import Tally
-from tickwell.ui.formatting import local
+from tickwell.domain.tally import MINUTES, Period, Tally
+from tickwell.ui.svg.plot import BASE, HEAD, Plot, ceiling
 
-#: Parts of a hundred, of a height that the style sheet gives: letters keep their size on a phone.
-HEAD, FOOT = 11, 12
-BASE = 100 - FOOT
+#: The field of a tally, its colour, and how it is called.
+_Layer = tuple[str, str, str]
+_ENDED: Sequence[_Layer] = (
+    ("succeeded", "good", "succeeded"),
+    ("cancelled", "quiet", "cancelled"),
+    ("dead", "bad", "failed"),
+)
+_FAILED: Sequence[_Layer] = (("dead", "bad", "failed"), ("retried", "warn", "retried"))
 
 
-def hourly_bars(hours: dict[int, Tally], zone: ZoneInfo) -> Markup:
-    """The chart, with a title for each bar."""
-    most = max((_all(tally) for tally in hours.values()), default=0)
-    step = 100 / max(len(hours), 1)
-    parts = [
-        _bar((n, hour, tally), most, step, zone) for n, (hour, tally) in enumerate(hours.items())
-    ]
-    label = escape(f"Executions an hour, at most {most:,}")
-    frame = (
-        f'<svg class="chart bars" role="img" aria-label="{label}">'
-        f'<line class="axis" x1="0" x2="100%" y1="{BASE}%" y2="{BASE}%"/>'
-        f'<line class="axis" x1="0" x2="100%" y1="{HEAD}%" y2="{HEAD}%"/>'
-        f'<text x="0" y="{HEAD - 3}%">{most:,}</text>'
+def ended_bars(tallies: Mapping[int, Tally], period: Period, zone: ZoneInfo) -> Markup:
+    """Executions that ended, each once."""
+    return _bars(
+        tallies, _ENDED, Plot(starts=list(tallies), period=period, zone=zone), "Executions"
     )
-    return Markup(frame + "".join(parts) + "</svg>")  # noqa: S704 - numbers and escaped text only
 
 
-def _bar(one: tuple[int, int, Tally], most: int, step: float, zone: ZoneInfo) -> str:
-    number, hour, tally = one
-    found, y = "", float(BASE)
-    for value, tone in (
-        (tally.succeeded, "good"),
-        (tally.retried, "warn"),
-        (tally.dead, "bad"),
-    ):
+def failed_bars(tallies: Mapping[int, Tally], period: Period, zone: ZoneInfo) -> Markup:
+    """Executions that failed, and attempts that were retried."""
+    plot = Plot(starts=list(tallies), period=period, zone=zone)
+    return _bars(tallies, _FAILED, plot, "Failures and retries")
+
+
+def _bars(tallies: Mapping[int, Tally], layers: Sequence[_Layer], plot: Plot, what: str) -> Markup:
+    most = max((sum(_values(tally, layers)) for tally in tallies.values()), default=0)
+    top = ceiling(most)
+    marks = "".join(
+        _bar(number, _values(tally, layers), layers, plot.step, top)
+        for number, tally in enumerate(tallies.values())
+    )
+    titles = [
+        f"{plot.when(start)}: "
+        + ", ".join(
+            f"{value:,} {name}"
+            for value, (_, _, name) in zip(_values(tally, layers), layers, strict=True)
+        )
+        for start, tally in tallies.items()
+    ]
+    per = "minute" if plot.period is MINUTES else "hour"
+    grid = [(0, "0"), (0.5, f"{top // 2:,}"), (1, f"{top:,}")]
+    return plot.draw(f"{what} per {per}, at most {most:,}", marks, grid, titles)
+
+
+def _bar(
+    number: int, values: Sequence[int], layers: Sequence[_Layer], step: float, top: int
+) -> str:
+    found, y, gap = "", float(BASE), min(step * 0.1, 0.2)
+    for value, (_, tone, _) in zip(values, layers, strict=True):
         if value:
-            tall = max(value / most * (BASE - HEAD), 1)
+            tall = max(value / top * (BASE - HEAD), 1)
             y -= tall
             found += (
-                f'<rect class="fill-{tone}" x="{number * step + 0.2:.2f}%" y="{y:.2f}%" '
-                f'width="{step - 0.4:.2f}%" height="{tall:.2f}%" rx="1"/>'
+                f'<rect class="fill-{tone}" x="{number * step + gap:.2f}%" y="{y:.2f}%" '
+                f'width="{step - 2 * gap:.2f}%" height="{tall:.2f}%" rx="1"/>'
             )
-    at = local(hour, zone)
-    words = f"{at:%H:%M}: {tally.succeeded:,} succeeded"
-    words += f", {tally.retried:,} retried, {tally.dead:,} died"
-    text = ""
-    # Of the last bar it would stand out of the picture.
-    if at.hour % 3 == 0 and (number + 1.5) * step < 100:
-        text = f'<text x="{number * step:.2f}%" y="98%">{at:%H:%M}</text>'
-    whole = f'<rect x="{number * step:.2f}%" width="{step:.2f}%" height="100%" opacity="0"/>'
-    return f"<g><title>{words}</title>{whole}{found}</g>{text}"
+    return found
 
 
-def _all(tally: Tally) -> int:
-    return tally.succeeded + tally.retried + tally.dead
+def _values(tally: Tally, layers: Sequence[_Layer]) -> list[int]:
+    return [getattr(tally, field) for field, _, _ in layers]

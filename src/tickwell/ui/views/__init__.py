@@ -5,6 +5,7 @@ from __future__ import annotations
 from tickwell.ui import files, live
 from tickwell.ui.views import (
     calendar,
+    charts,
     dead,
     editor,
     executions,
@@ -34,6 +35,7 @@ ROUTERS = (
     timeline.router,
     calendar.router,
     dead.router,
+    charts.router,
     workers.router,
     preferences.router,
     *settings.ROUTERS,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.domain.execution import LIVE, State
+from tickwell.domain.ability import is_call
+from tickwell.domain.execution import LIVE, Execution, State
+from tickwell.domain.note import Output
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ids import trace_id
 from tickwell.ports.records import ExecutionFilter
 from tickwell.services.access.permission import Permission
+from tickwell.services.documents import deadlines
 from tickwell.ui.answers import done
 from tickwell.ui.forms import json_of
 from tickwell.ui.rendering import page
@@ -75,6 +79,7 @@ async def execution(
     except NotFound:  # pruned meanwhile
         job = None
     progress, outputs = await operations.notes(actor, found.id)
+    soft, hard = deadlines(found, job)
     return page(
         request,
         visitor,
@@ -84,11 +89,35 @@ async def execution(
         live=found.state in LIVE,
         chart=attempts_chart(found, visitor.now),
         progress=progress if found.state is State.RUNNING else None,
-        outputs=outputs,
+        soft=soft,
+        hard=hard,
+        outputs=[*outputs, *_awaited(found, outputs)],
+        responses=[one for one in found.attempts if _is_response(one.result)],
         sent=headers_of(found, job),
         trace=trace_id(found.id),
         curl=curl(found, job),
     )
+
+
+@router.get("/executions/{id}/log")
+async def log(
+    request: Request,
+    id: str,
+    attempt: Annotated[int, Query(ge=1)],
+    line: Annotated[int, Query(ge=0)] = 0,
+    visitor: Visitor = visit(Permission.READ),
+) -> Response:
+    """The lines of one attempt, once there are more than the page has or it has ended."""
+    operations, actor = visitor.operations.executions, visitor.actor
+    found = await operations.get(actor, id)
+    runs = found.state is State.RUNNING and found.attempt == attempt
+    tail = await operations.tail(actor, id, attempt, line)
+    if runs and not any(each.attempt == attempt for each in tail.outputs):
+        return Response(status_code=204)
+    _, outputs = await operations.notes(actor, found.id)
+    known = {each.attempt: each for each in outputs}
+    output = known.get(attempt, Output(attempt=attempt, lines=()))
+    return page(request, visitor, "log.html", execution=found, output=output)
 
 
 @router.post("/executions/{id}/cancel")
@@ -115,6 +144,18 @@ async def revive(
     else:
         found = await operations.revive_edited(visitor.actor, id, other)
     return done(request, "Revived", _path(found.id))
+
+
+def _awaited(execution: Execution, outputs: Sequence[Output]) -> list[Output]:
+    """The output of a handler that runs and has printed nothing so far."""
+    runs = execution.state is State.RUNNING and is_call(execution.ability)
+    if not runs or any(each.attempt == execution.attempt for each in outputs):
+        return []
+    return [Output(attempt=execution.attempt, lines=())]
+
+
+def _is_response(result: Any) -> bool:
+    return isinstance(result, dict) and isinstance(result.get("status"), int)
 
 
 def _state(text: str) -> State:

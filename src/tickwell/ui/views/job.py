@@ -13,6 +13,7 @@ from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.domain.trigger.duration import parse_duration
 from tickwell.services.access.permission import Permission
 from tickwell.services.declarations import is_edited
+from tickwell.services.fires import overdue
 from tickwell.services.insights.history import LATEST
 from tickwell.services.operations.previews import warnings
 from tickwell.services.time import After
@@ -37,6 +38,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
     alive = entry.cursor.state.value != "deleted"
     paused = entry.cursor.pause
     fires = await operations.slots.next_fires(actor, entry.job.id, FIRES) if alive else []
+    late = overdue(entry, visitor.now)
     return page(
         request,
         visitor,
@@ -47,7 +49,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         paused_by=await visitor.called(paused.by) if paused else "",
         history=history,
         strip=history_strip(history.executions, LATEST),
-        fires=fires,
+        fires=list(fires) if late is None else [late, *(each for each in fires if each != late)],
         rests=_rests(entry),
         zone=_zone(entry.job.trigger),
         document=definition(entry.job),

@@ -1,4 +1,4 @@
-"""Workers and queues: who is there, how much waits, and what is held back."""
+"""Processes and queues: what is alive, how much waits, and what is held back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/workers")
 async def workers(request: Request, visitor: Visitor = visit(Permission.READ)) -> HTMLResponse:
-    """All that the store remembers."""
+    """Every process that the store remembers, and every queue."""
     operations, actor = visitor.operations, visitor.actor
     found = await operations.workers.list(actor)
     return page(

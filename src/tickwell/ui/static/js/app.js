@@ -1,5 +1,6 @@
 // What every page does: shortcuts, palette, distances in time, the live stream, small manners.
 import { keepDistances } from "./distances.js";
+import { keepElapsed } from "./elapsed.js";
 import { openPalette, startPalette } from "./palette.js";
 import { copyCode } from "./copy.js";
 import { startEditor } from "./editor.js";
@@ -8,15 +9,18 @@ import { startKeys } from "./keys.js";
 import { startLive } from "./live.js";
 import { keepChoices } from "./morphs.js";
 import { startTables } from "./tables.js";
+import { startTails } from "./tails.js";
 import { fade, toast } from "./toasts.js";
 
 rememberZone();
 keepDistances();
+keepElapsed();
 keepChoices();
 startPalette();
 startKeys({ palette: openPalette });
 startLive();
 startTables();
+startTails();
 startEditor();
 startForms();
 showNow();

@@ -18,12 +18,24 @@ function rest(away, first) {
   return first < 2 && away >= unit ? ` ${Math.floor(away / unit)} ${name}` : "";
 }
 
+// Whether a fire time that has passed is overdue is for the server to say: here it may only be that
+// the page has not been drawn anew yet.
+function whenDue(instant, now, isOverdue) {
+  if (instant > now) return distance(instant, now);
+  return isOverdue ? `overdue for ${distance(instant, now).replace(/ ago$/, "")}` : "now";
+}
+
 export function keepDistances() {
   const away = Number(document.body.dataset.now) - Date.now();
   const step = () => {
     const now = Date.now() + (Math.abs(away) > FAR ? away : 0);
     for (const each of document.querySelectorAll("[data-ago]")) {
       const text = distance(Number(each.dataset.ago), now);
+      if (each.textContent !== text) each.textContent = text;
+    }
+    for (const each of document.querySelectorAll("[data-due]")) {
+      const due = Number(each.dataset.due);
+      const text = whenDue(due, now, each.classList.contains("overdue"));
       if (each.textContent !== text) each.textContent = text;
     }
   };

@@ -1,34 +1,41 @@
 // The stream says that something changed; the parts of the page that can, ask for themselves anew.
-// A hidden tab lets go of it; a page that lost it says since when it is stale, or that the session
-// has ended.
+// A hidden tab lets go of it. A page whose parts could not be loaded for a while, because the
+// stream, the server or its store does not answer, says since when it is stale; so does one whose
+// session has ended.
 import { at } from "./root.js";
+
+// Milliseconds. The stream speaks at least every 5 s, so that a part is loaded as often.
+const STALE = 10000;
+// A load that hangs is given up, so that the next one can succeed.
+const PATIENCE = 8000;
 
 export function startLive() {
   const sign = document.querySelector("[data-live]");
   if (!sign || !document.querySelector("[data-part]")) return;
   let source = null;
-  let since = null;
   let again = 0;
+  let isOver = false;
+  // When the page was last known to be true.
+  let fresh = Date.now();
   // The first stream tells what happened between the making of the page and its opening.
   let made = `?heard=${document.body.dataset.heard}`;
 
   const refresh = () => {
     for (const part of document.querySelectorAll("[data-part]")) window.htmx.trigger(part, "changed");
   };
-  const lost = () => {
-    since ??= new Date();
-    sign.textContent = `Stale since ${since.toLocaleTimeString()}`;
+  const show = (text) => {
+    sign.textContent = text;
     sign.hidden = false;
   };
-  const found = () => {
-    if (since) refresh();
-    since = null;
-    sign.hidden = true;
+  const lost = () => {
+    if (isOver || document.hidden) return;
+    const since = new Date(fresh).toLocaleTimeString();
+    show(`Stale since ${since}: the server or its store does not answer. What you see may be wrong; this page catches up by itself.`);
   };
   const connect = () => {
     source = new EventSource(at("/live" + made));
     made = "";
-    source.addEventListener("open", found);
+    source.addEventListener("open", () => { if (!sign.hidden) refresh(); });
     source.addEventListener("changed", refresh);
     source.addEventListener("error", () => {
       lost();
@@ -39,23 +46,34 @@ export function startLive() {
       refresh();
     });
   };
-
   const letGo = () => {
     clearTimeout(again);
     source?.close();
   };
+  const isPart = (event) => event.detail.elt.hasAttribute("data-part");
 
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (isPart(event)) event.detail.timeout = PATIENCE;
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (!isPart(event) || !event.detail.successful || isOver) return;
+    fresh = Date.now();
+    if (source?.readyState === EventSource.OPEN) sign.hidden = true;
+  });
   document.addEventListener("htmx:responseError", (event) => {
     if (event.detail.xhr.status !== 401) return;
+    isOver = true;
     letGo();
-    sign.textContent = "Logged out: load this page again";
-    sign.hidden = false;
+    show("Logged out: load this page again");
   });
   document.addEventListener("visibilitychange", () => {
     letGo();
     if (document.hidden) return;
+    fresh = Date.now();
+    isOver = false;
     refresh();
     connect();
   });
+  setInterval(() => { if (Date.now() - fresh > STALE) lost(); }, 1000);
   if (!document.hidden) connect();
 }
