@@ -23,6 +23,7 @@ from bench.cases import (
     pgqueuer,
     processes,
     scale,
+    signals,
     start,
     webhooks,
 )
@@ -54,6 +55,7 @@ LONG: dict[str, Callable[[Options], list[Figure]]] = {
     "lists": lists.measure,
     "fairness": fairness.measure,
     "api_load": api_load.measure,
+    "signals": signals.measure,
 }
 
 

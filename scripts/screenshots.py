@@ -36,6 +36,7 @@ SHOTS = (
     Shot("overview-dark", "/", theme="dark"),
     Shot("overview-phone", "/", width=360, height=740),
     Shot("timeline", "/timeline"),
+    Shot("metrics", "/charts?span=24h", height=1020),
     Shot("calendar", "/calendar", height=980),
     Shot("jobs", "/jobs", height=800),
     Shot("job", "/jobs/export-to-warehouse"),

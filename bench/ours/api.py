@@ -1,4 +1,4 @@
-"""The API on a store, without an engine: `python -m bench.ours.api WHERE`."""
+"""The API on a store, without an engine: `python -m bench.ours.api WHERE [METRICS_TTL]`."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from bench.ours.listen import serve
 from bench.ours.process import url_of
 from tickwell.api.access import first_start
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 from tickwell.wiring import make_api
 
 # One user on their own machine: who asks is known, what is changed is audited all the same.
-settings = Settings(auth=False)
+settings = Settings(auth=False, metrics_ttl=sys.argv[2] if len(sys.argv) > 2 else "5s")
 scheduler = Scheduler(url_of(sys.argv[1]), settings=settings)
 
 
@@ -28,7 +28,7 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
 tools = scheduler.tools()
 app = make_api(
     tools,
-    health=lambda: Health(ok=True),
+    health=lambda: ProcessHealth(ok=True),
     settings=scheduler.settings,
     events=scheduler.events,
 )

@@ -67,7 +67,7 @@ async def _ended(store: Any) -> int:
 
 
 async def workers(store: Any) -> int:
-    return len(await store.list_workers())
+    return sum(each.worker.is_worker for each in await store.list_workers())
 
 
 async def until(count: Callable[[], Awaitable[int]], wanted: int) -> None:
