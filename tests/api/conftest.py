@@ -14,7 +14,7 @@ from tickwell.api.local import local_admin
 from tickwell.clock import StoreClock
 from tickwell.domain.event import Events
 from tickwell.domain.execution import OutcomeKind
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
@@ -23,8 +23,10 @@ from tickwell.services.operations import Tools
 from tickwell.settings import Settings
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.sqlite import SqliteStore
+from tickwell.wiring import make_metrics
 
 SCHEMA = "api"
+METRICS_TOKEN = "scrape-me"
 HOOK = {"http": {"url": "https://example.com/hook"}}
 CALL = {"call": {"handler": "x"}}
 WORKER = Worker(
@@ -50,7 +52,7 @@ class World:
     clock: StoreClock = field(default_factory=StoreClock)
     journal: Journal = field(default_factory=Journal)
     events: Events = field(default_factory=Events)
-    health: Health = field(default_factory=lambda: Health(ok=True))
+    health: ProcessHealth = field(default_factory=lambda: ProcessHealth(ok=True))
     claims: int = 0
 
     def __post_init__(self):
@@ -64,8 +66,11 @@ class World:
         self.context = Context.over(
             self.tools,
             health=lambda: self.health,
-            settings=Settings(host="test"),
+            settings=Settings(host="test", metrics_token=METRICS_TOKEN),
             events=self.events,
+        )
+        self.context.metrics = make_metrics(
+            self.store, self.clock, self.context.settings, self.events
         )
         self.context.authenticate = local_admin
         self.app = create_app(self.context)
@@ -87,8 +92,8 @@ class World:
         assert answer.status_code == status, answer.text
         return answer.json()
 
-    async def run(self, kind=OutcomeKind.SUCCEEDED, **outcome):
-        """Claim all that is due and end it; answer what was claimed."""
+    async def claim(self):
+        """Claim all that is due."""
         now = self.clock.now()
         await self.store.promote(now, 0, 1000)
         await self.store.beat(WORKER, now)
@@ -102,7 +107,11 @@ class World:
             queues=("default",),
             abilities=frozenset({"call:*/x"}),
         )
-        claims = await self.store.claim(request)
+        return await self.store.claim(request)
+
+    async def run(self, kind=OutcomeKind.SUCCEEDED, **outcome):
+        """Claim all that is due and end it; answer what was claimed."""
+        claims, now = await self.claim(), self.clock.now()
         ended = Outcome(kind=kind, started_at=now, **outcome)
         await self.store.finish([decide(claim, ended, now) for claim in claims], now)
         return claims

@@ -15,7 +15,7 @@ from tickwell.api.app import create_app
 from tickwell.api.context import Context
 from tickwell.api.server import serve
 from tickwell.clock import StoreClock
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.issuer import LONGEST_LIFE
 from tickwell.services.access.passwords import Passwords
@@ -24,9 +24,11 @@ from tickwell.services.administration import Administration
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools
+from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.sqlite import SqliteStore
+from tickwell.wiring import make_metrics
 
 SCHEMA = "serving"
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -89,7 +91,10 @@ class Serving:
         tools = Tools(
             store=self.store, clock=self.clock, random=random.Random(1), wake=lambda: None
         )
-        context = Context.over(tools, health=lambda: Health(ok=True))
+        # With a token, a caller on this machine is not let in without one.
+        settings = Settings(metrics_token="scrape-me")
+        context = Context.over(tools, health=lambda: ProcessHealth(ok=True), settings=settings)
+        context.metrics = make_metrics(self.store, self.clock, context.settings, context.events)
         administration = Administration.over(
             self.store,
             self.clock,

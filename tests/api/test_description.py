@@ -14,7 +14,7 @@ from tests.docs import pages
 from tickwell.api.app import create_app
 from tickwell.api.context import Context
 from tickwell.clock import StoreClock
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
 from tickwell.services.operations import Tools
 from tickwell.stores.memory import MemoryStore
 
@@ -23,7 +23,7 @@ def described() -> dict[str, Any]:
     tools = Tools(
         store=MemoryStore(), clock=StoreClock(), random=random.Random(1), wake=lambda: None
     )
-    return create_app(Context.over(tools, health=lambda: Health(ok=True))).openapi()
+    return create_app(Context.over(tools, health=lambda: ProcessHealth(ok=True))).openapi()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tickwell.api.context import Context
 from tickwell.api.edge import Edge
 from tickwell.api.forwarded import Forwarded
 from tickwell.api.security import permission_of
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
 from tickwell.errors import NotRunning, StoreUnavailable, Unauthenticated
 from tickwell.services.access.permission import Permission, Role, permissions_of
 
@@ -153,20 +153,30 @@ async def test_a_bug_is_500_with_a_request_id_and_nothing_else(world, http, monk
 
 
 async def test_health_for_people_and_probes(world, http, monkeypatch):
-    healthy = {"status": "healthy", "service": "scheduler"}
-    for path in ("health", "healthz", "readyz"):
+    alive = {"status": "healthy", "service": "scheduler"}
+    assert (await http.get("http://test/healthz")).json() == alive
+    for path in ("health", "readyz"):
         answer = await http.get(f"http://test/{path}")
-        assert (answer.status_code, answer.json()) == (200, healthy)
+        no_worker = {"status": "degraded", "service": "scheduler", "level": "amber"}
+        assert (answer.status_code, answer.json()) == (200, no_worker)
     details = (await http.get("http://test/health/detailed")).json()
     assert (details["database"], details["scheduler_service"]) == ("connected", "running")
-    world.health = Health(ok=True, full=["all 2 task slots are taken"])
+    assert (details["redis"], details["level"]) == ("not configured", "amber")
+    world.health = ProcessHealth(ok=True, full=["all 2 task slots are taken"])
     details = await http.get("http://test/health/detailed")
-    assert (details.status_code, details.json()["full"]) == (200, ["all 2 task slots are taken"])
-    world.health = Health(ok=False, problems=["planner: it fails"])
+    found = {each["check"]: each for each in details.json()["findings"]}
+    assert (details.status_code, found["slots"]["text"]) == (200, "all 2 task slots are taken")
+    world.health = ProcessHealth(ok=False, problems=["planner: it fails"])
     for path, status in (("health", 503), ("readyz", 503), ("healthz", 200)):
         assert (await http.get(f"http://test/{path}")).status_code == status
     details = await http.get("http://test/health/detailed")
-    assert (details.status_code, details.json()["problems"]) == (503, ["planner: it fails"])
+    assert (details.status_code, details.json()["status"]) == (503, "unhealthy")
+    worst = details.json()["findings"][0]
+    assert (worst["check"], worst["level"], worst["text"]) == (
+        "process",
+        "red",
+        "planner: it fails",
+    )
     world.as_actor()
     assert (await http.get("http://test/health/detailed")).status_code == 403
     assert (await http.get("http://test/health")).status_code == 503
@@ -174,15 +184,17 @@ async def test_health_for_people_and_probes(world, http, monkeypatch):
 
 async def test_where_the_store_is_is_told_to_the_platform_alone(world, http):
     problems = ["planner: db.internal:5432 does not answer", "the engine is not running"]
-    world.health, name = Health(ok=False, problems=problems), world.store.name
+    world.health, name = ProcessHealth(ok=False, problems=problems), world.store.name
     kind = name.partition(":")[0]
     told = [["planner fails", "the engine is not running"], problems]
     admin = frozenset(Permission) - {Permission.PLATFORM}
     for permissions, shown, why in ((admin, kind, told[0]), (Permission, name, told[1])):
         world.as_actor(*permissions)
         details = (await http.get("http://test/health/detailed")).json()
-        assert (details["store"], details["problems"]) == (shown, why)
-        (store, *_) = (await http.get("/checkup")).json()["items"]
+        problems = [each["text"] for each in details["findings"] if each["check"] == "process"]
+        assert (details["store"], problems) == (shown, why)
+        checkup = (await http.get("/checkup")).json()["items"]
+        [store] = [each for each in checkup if each["check"] == "store"]
         assert store["text"].startswith(f"{shown} answers")
 
 

@@ -2,24 +2,53 @@
 
 import subprocess
 import sys
+from contextlib import asynccontextmanager
 
 import httpx
 import pytest
 
 from tickwell.api.health import HealthApp
 from tickwell.api.models.other import HealthDetails
-from tickwell.domain.health import Health
+from tickwell.clock import StoreClock
+from tickwell.domain.health import ProcessHealth
+from tickwell.domain.worker import Worker
+from tickwell.errors import StoreUnavailable
+from tickwell.services.health import HealthReader
+from tickwell.stores.memory import MemoryStore
 
-ILL = Health(ok=False, problems=["the store does not answer"], full=["threads"], in_hand=3)
+WELL = ProcessHealth(ok=True)
+ILL = ProcessHealth(ok=False, problems=["planner: db.internal hangs"], full=["threads"], in_hand=3)
+EVERYTHING = Worker(
+    id="w",
+    host="here",
+    pid=1,
+    queues=("default",),
+    abilities=(),
+    slots=1,
+    started_at=0,
+    roles=("planner", "worker"),
+)
 
 
-def asking(health, address="127.0.0.1", *, connected=True):
-    async def store_answers():
-        return connected
+class Store(MemoryStore):
+    answers = True
 
-    app = HealthApp(lambda: health, "memory://", store_answers)
-    transport = httpx.ASGITransport(app=app, client=(address, 1))
-    return httpx.AsyncClient(transport=transport, base_url="http://here")
+    async def ping(self):
+        if not self.answers:
+            raise StoreUnavailable("db.internal refuses")
+        return await super().ping()
+
+
+@asynccontextmanager
+async def asking(process, address="127.0.0.1", *, connected=True, host="localhost"):
+    store = Store()
+    await store.beat(EVERYTHING, await store.ping())
+    store.answers = connected
+    reader = HealthReader(store, StoreClock())
+    reader.process = lambda: process
+    transport = httpx.ASGITransport(app=HealthApp(reader), client=(address, 1))
+    async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as http:
+        yield http
 
 
 @pytest.mark.parametrize(
@@ -27,14 +56,14 @@ def asking(health, address="127.0.0.1", *, connected=True):
     [("/health", 200, 503), ("/readyz", 200, 503), ("/healthz", 200, 200)],
 )
 async def test_probes_are_answered_as_the_api_answers_them(path, well, ill):
-    async with asking(Health(ok=True)) as http:
+    async with asking(WELL) as http:
         answer = await http.get(path)
     assert (answer.status_code, answer.json()["status"]) == (well, "healthy")
-    for health, connected in ((ILL, True), (Health(ok=True), False)):
-        async with asking(health, "10.0.0.9", connected=connected) as http:
+    for process, connected in ((ILL, True), (WELL, False)):
+        async with asking(process, "10.0.0.9", connected=connected) as http:
             answer = await http.get(path)
         assert answer.status_code == ill
-        assert "store" not in answer.text
+        assert "internal" not in answer.text
 
 
 async def test_this_machine_is_told_why():
@@ -42,29 +71,37 @@ async def test_this_machine_is_told_why():
         answer = await http.get("/health/detailed")
     assert answer.status_code == 503
     told = answer.json()
-    assert (told["problems"], told["full"], told["in_hand"]) == (ILL.problems, ILL.full, 3)
+    assert (told["findings"][0]["text"], told["in_hand"]) == (ILL.problems[0], 3)
     assert told.keys() == HealthDetails.model_fields.keys()
     assert (told["database"], told["scheduler_service"]) == ("connected", "failing")
-    async with asking(Health(ok=True), connected=False) as http:
+    async with asking(WELL, connected=False) as http:
         answer = await http.get("/health/detailed")
     told = answer.json()
     assert (answer.status_code, told["status"]) == (503, "unhealthy")
-    assert (told["database"], told["scheduler_service"]) == ("disconnected", "running")
+    assert (told["database"], told["redis"]) == ("disconnected", "not configured")
 
 
-async def test_others_are_not():
-    async with asking(ILL, "10.0.0.9") as http:
+@pytest.mark.parametrize("address", ["10.0.0.9", "2001:db8::1", "a-name"])
+async def test_others_are_not(address):
+    async with asking(ILL, address) as http:
         answer = await http.get("/health/detailed")
     assert answer.status_code == 403
-    assert "store" not in answer.text
+    assert "internal" not in answer.text
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP"])
+async def test_a_page_that_has_its_name_lead_here_is_not():
+    async with asking(ILL, host="rebound.example.com") as http:
+        answer = await http.get("/health/detailed")
+    assert answer.status_code == 403
+    assert "internal" not in answer.text
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
 async def test_others_are_not_through_a_proxy_on_this_machine(header):
     async with asking(ILL) as http:
         answer = await http.get("/health/detailed", headers={header: "127.0.0.1"})
     assert answer.status_code == 403
-    assert "store" not in answer.text
+    assert "internal" not in answer.text
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,16 @@
 """What is done with jobs and executions over HTTP."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from tests.api.conftest import CALL
+from tickwell.clock import to_millis
+from tickwell.domain.execution import Attempt, OutcomeKind, Start
 from tickwell.domain.note import OUTPUT, PROGRESS, output_key
 from tickwell.ports.records import Record
+from tickwell.services.access.permission import Permission
+from tickwell.services.documents import execution_document
+from tickwell.services.executions import Executions
 
 
 async def test_pause_with_a_note_and_resume(world, http):
@@ -41,13 +47,104 @@ async def test_one_execution_is_read_with_progress_and_logs(world, http):
     )
     read = (await http.get(f"/executions/{id}")).json()
     assert read["logs"] == [
-        {"attempt": 1, "lines": ["line of 1"]},
-        {"attempt": 2, "lines": ["line of 2"]},
+        {"attempt": 1, "first": 0, "lines": ["line of 1"]},
+        {"attempt": 2, "first": 0, "lines": ["line of 2"]},
     ]
     assert read["progress"]["fraction"] == 0.5
     assert read["progress"]["message"] == "half"
     (listed,) = (await http.get("/executions")).json()["items"]
     assert "logs" not in listed
+
+
+async def test_lines_are_read_from_one_on(world, http):
+    await world.add()
+    id = (await http.post("/jobs/report/trigger")).json()["id"]
+    now = world.clock.now()
+
+    async def put(key, first, *lines):
+        document = {"attempt": 1, "first": first, "lines": lines}
+        record = Record(kind=OUTPUT, project="default", key=key, document=document)
+        await world.store.put_records([record], now)
+
+    async def read(**query):
+        answer = await http.get(f"/executions/{id}/output", params=query)
+        assert answer.status_code == 200
+        return answer.json()
+
+    empty = {"items": [], "attempt": 1, "line": 0, "ended": False}
+    assert await read() == empty
+    await world.claim()
+    await put(output_key(id, 1, 0), 0, "a", "b")
+    await put(output_key(id, 1, 1), 2, "c")
+    all_of_it = {"attempt": 1, "first": 0, "lines": ["a", "b", "c"]}
+    assert await read() == empty | {"items": [all_of_it], "line": 3}
+    assert await read(attempt=1, line=2) == empty | {
+        "items": [{"attempt": 1, "first": 2, "lines": ["c"]}],
+        "line": 3,
+    }
+    assert await read(attempt=1, line=3) == empty | {"line": 3}
+    assert (await http.get(f"/executions/{id}/output?line=-1")).status_code == 422
+    assert (await http.get("/executions/nobody/output")).status_code == 404
+    world.as_actor(Permission.READ, project="other")
+    assert (await http.get(f"/executions/{id}/output")).status_code == 404
+
+
+async def test_lines_of_very_many_attempts_are_read_in_parts(world, http, monkeypatch):
+    monkeypatch.setattr("tickwell.services.executions._TAILED", 2)
+    await world.add()
+    id = (await http.post("/jobs/report/trigger")).json()["id"]
+    get = Executions.get
+
+    async def get_fifth(self, project, id):
+        return replace(await get(self, project, id), attempt=5)
+
+    monkeypatch.setattr(Executions, "get", get_fifth)
+    for attempt in range(1, 6):
+        document = {"attempt": attempt, "first": 0, "lines": [f"line of {attempt}"]}
+        key = output_key(id, attempt)
+        record = Record(kind=OUTPUT, project="default", key=key, document=document)
+        await world.store.put_records([record], world.clock.now())
+    found, at = [], {"attempt": 1, "line": 0}
+    for _ in range(3):
+        answer = (await http.get(f"/executions/{id}/output", params=at)).json()
+        found.append([each["attempt"] for each in answer["items"]])
+        at = {"attempt": answer["attempt"], "line": answer["line"]}
+    assert found == [[1, 2], [3, 4], [5]]
+    assert at == {"attempt": 5, "line": 1}
+
+
+async def test_a_running_one_says_since_when_and_until_when(world, http):
+    await world.add(timeout={"soft": "10s", "hard": "20s"})
+    id = (await http.post("/jobs/report/trigger")).json()["id"]
+    [claim] = await world.claim()
+    started = to_millis(datetime.fromisoformat("2026-01-01T00:00:00+00:00"))
+    await world.store.record_starts([Start(claim.id, claim.attempt, started)])
+    read = (await http.get(f"/executions/{id}")).json()
+    assert read["started_at"].startswith("2026-01-01T00:00:00")
+    assert read["soft_deadline"].startswith("2026-01-01T00:00:10")
+    assert read["hard_deadline"].startswith("2026-01-01T00:00:20")
+
+
+async def test_every_attempt_has_its_own_response(world, http):
+    await world.add()
+    id = (await http.post("/jobs/report/trigger")).json()["id"]
+    read = (await http.get(f"/executions/{id}")).json()
+    assert read["attempts"] == []
+    busy = {"status": 503, "headers": {"Retry-After": "1"}, "body": "busy", "bytes": 4}
+    good = {"status": 200, "headers": {}, "body": "ok", "bytes": 2}
+    sent = [
+        Attempt(number=n, outcome=kind, worker="w", started_at=1, ended_at=2, result=result)
+        for n, (kind, result) in enumerate(
+            [(OutcomeKind.FAILED, busy), (OutcomeKind.LOST, None), (OutcomeKind.SUCCEEDED, good)], 1
+        )
+    ]
+    execution = await world.store.get_execution("default", id)
+    execution.ability, execution.attempts = "http", sent
+    shown = execution_document(execution, attempts=True)["attempts"]
+    assert [each["response"] for each in shown] == [busy, None, good]
+    execution.ability = "call:x"
+    shown = execution_document(execution, attempts=True)["attempts"]
+    assert [each["response"] for each in shown] == [None, None, None]
 
 
 async def test_a_triggered_run_is_seen_to_its_end(world, http):

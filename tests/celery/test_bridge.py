@@ -1,5 +1,7 @@
 """The bridge between Celery's signals and the engine, in this process and without a broker."""
 
+import gc
+import sys
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +13,16 @@ from tests.processes.child import until
 from tickwell.celery.worker_bridge import WorkerBridge
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def not_ours():
+    """The bridge takes the process for its own; what runs here after it is to find it as it was."""
+    thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
+    yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
+    sys.setswitchinterval(interval)
 
 
 @pytest.fixture

@@ -1,11 +1,14 @@
 """Waiting for a run: to its end, or not for ever."""
 
 import asyncio
+import queue
+import threading
 
 import pytest
 
-from tickwell import Scheduler, Settings
-from tickwell.domain.event import Parked
+from tickwell import Run, Scheduler, Settings
+from tickwell.cli.screen import Screen
+from tickwell.domain.event import AttemptsFinished, Parked
 
 STORE = "sqlite:///tickwell.db"
 
@@ -56,3 +59,47 @@ def test_a_bad_duration_triggers_nothing(tickwell, either):
         assert refused.code == 2
         assert "within: " in refused.err
     assert tickwell("executions", "list", "--json").json["items"] == []
+
+
+async def _talk(ids, seen):
+    """A worker whose handler prints a line, and another one when somebody has seen that."""
+    scheduler, ended = Scheduler(STORE), asyncio.Event()
+
+    @scheduler.job()
+    def talk(run: Run) -> None:
+        run.log.info("first \x1b[31mline")
+        seen.wait(100)
+        run.log.info("last line")
+
+    @scheduler.on(AttemptsFinished)
+    def end(_event) -> None:
+        ended.set()
+
+    async with scheduler, asyncio.timeout(200):
+        ids.put((await talk.trigger()).id)
+        await ended.wait()
+
+
+def test_lines_are_printed_as_they_come(tickwell, either, monkeypatch):
+    ids, seen, line = queue.Queue[str](), threading.Event(), Screen.line
+
+    def told(screen, text):
+        line(screen, text)
+        seen.set()
+
+    monkeypatch.setattr(Screen, "line", told)
+    worker = threading.Thread(target=lambda: asyncio.run(_talk(ids, seen)))
+    worker.start()
+    id = ids.get(timeout=100)
+    followed = tickwell("executions", "follow", id)
+    worker.join()
+    assert followed.code == 0
+    first, last = [row for row in followed.out.splitlines() if row.endswith("line")]
+    assert (first.startswith("INFO first "), last) == (True, "INFO last line")
+    assert "\x1b" not in followed.out
+    shown = tickwell("executions", "show", id)
+    assert ["log", "1", "INFO last line"] in shown.rows
+    assert "\x1b" not in shown.out
+    as_json = tickwell("executions", "follow", id, "--json")
+    assert as_json.json["logs"][0]["lines"][-1] == "INFO last line"
+    assert "last line" in as_json.err

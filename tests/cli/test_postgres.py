@@ -50,7 +50,7 @@ def test_dead_letters(server):
     groups = server("dead", "list", "--by-error", "--json").json["items"]
     assert [group["count"] for group in groups] == [BAD - 1, 1]
     assert server("dead", "revive", "--all", "--yes").err == f"Revived {BAD} executions.\n"
-    assert server("doctor").code == 1
+    assert "no worker is alive" in server("doctor").out
 
 
 def test_no_password_is_ever_said(server):

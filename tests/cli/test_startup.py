@@ -55,3 +55,11 @@ def test_a_command_on_sqlite_loads_no_other_driver(tmp_path):
 def test_a_command_on_a_server_needs_none_of_its_libraries():
     code = HELP.format(arguments=["jobs", "list", "--server", "http://127.0.0.1:1"])
     assert loaded(code) & HEAVY == {"aiohttp"}
+
+
+def test_closed_standard_streams_are_no_error():
+    """Of a daemon: a database would get the number of standard error, and the log go into it."""
+    shown = "from tickwell.cli.main import main; main(['--version'])"
+    for closed in ("2>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"):
+        command = ["sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, shown]
+        assert subprocess.run(command, check=False, stdout=subprocess.PIPE).returncode == 0

@@ -20,6 +20,8 @@ from tickwell.client.synchronous import Client
 DESCRIPTION = described()
 #: For browsers: a session's cookie is no way for a program to say who it is.
 BROWSERS = {"log_in", "log_out", "set_password", "issue_token"}
+#: For Prometheus; clients have `get_metrics`.
+SCRAPERS = {"scrape_metrics"}
 #: A list that no schema describes: each of its items is an event.
 STREAMS = {"stream_events"}
 OPERATIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -78,7 +80,7 @@ def arguments(build):
 
 
 def test_every_operation_is_a_method_of_both_clients():
-    assert set(OPERATIONS) - BROWSERS == set(KNOWN) | STREAMS
+    assert set(OPERATIONS) - BROWSERS - SCRAPERS == set(KNOWN) | STREAMS
     for client in (Client, AsyncClient):
         assert all(hasattr(client, name) for name in {*KNOWN, *STREAMS})
 

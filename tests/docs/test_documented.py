@@ -1,7 +1,9 @@
 """What is public is documented."""
 
+import logging
 import re
 from dataclasses import fields
+from string import Formatter
 from typing import get_args
 
 import pytest
@@ -18,6 +20,7 @@ from tickwell.domain import event, execution, policy, promises, trigger
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Job
 from tickwell.domain.seconds import Seconds
+from tickwell.log import events as log_events
 from tickwell.settings import Settings
 from tickwell.ui import app as ui
 
@@ -79,6 +82,28 @@ def test_every_event_has_its_paragraph_and_its_fields(kind):
 def test_no_event_is_documented_that_does_not_exist():
     documented = set(pages.headings(pages.text_of("events"))) - {"Events"}
     assert documented == {kind.__name__ for kind in EVENTS}
+
+
+def test_every_log_event_has_its_row_with_level_and_fields():
+    rows = [cells[:3] for cells in pages.rows(pages.text_of("logs")) if len(cells) == 4]
+    expected = [
+        [
+            f"`{each.name}`",
+            logging.getLevelName(each.level).lower(),
+            ", ".join(f"`{field}`" for field in each.fields),
+        ]
+        for each in log_events.ALL
+    ]
+    assert [row for row in rows if row[0] not in {"event", "---"}] == expected
+
+
+def test_log_events_have_names_of_one_form_and_sentences_of_their_fields():
+    names = [each.name for each in log_events.ALL]
+    assert len({*names}) == len(names)
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", name) for name in names)
+    for each in log_events.ALL:
+        used = {name for _, name, _, _ in Formatter().parse(each.sentence) if name}
+        assert used <= {*each.fields, "cause", "notice", "message"}, each.name
 
 
 def test_every_address_that_is_counted_for_nobody_is_named():

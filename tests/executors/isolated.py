@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tickwell import Retry, Run, Scheduler, Timeout
+from tickwell.observe.traces import current_trace_id
 
 scheduler = Scheduler("memory://")
 ONCE = Retry(max_attempts=1)
@@ -147,3 +148,7 @@ def neighbour() -> str:
 @scheduler.job()
 async def awaited() -> int:
     return os.getpid()
+
+
+def traced_span() -> str | None:
+    return current_trace_id()

@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import sys
+import threading
 
 import pytest
 
 from tests.executors.running import run_to_end, until
 from tickwell import Retry, Run, Scheduler
-from tickwell.executors.output import MOST_CHARACTERS, MOST_LINES, Output
+from tickwell.domain.note import MOST_CHARACTERS, MOST_LINES
+from tickwell.executors.output import Output
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -102,10 +104,8 @@ def test_the_last_lines_are_kept_and_the_others_counted():
     for number in range(MOST_LINES + 5):
         output.add(f"line {number}")
     lines = output.close()
-    assert lines is not None
-    assert lines[0] == "… 5 earlier lines were dropped"
-    assert lines[1] == "line 5"
-    assert len(lines) == MOST_LINES + 1
+    assert lines[0] == (5, "line 5")
+    assert len(lines) == MOST_LINES
 
 
 def test_no_more_characters_are_kept_than_allowed():
@@ -113,6 +113,28 @@ def test_no_more_characters_are_kept_than_allowed():
     for _ in range(100):
         output.write("x" * 1000 + "\n")
     output.write("y" * 10 * MOST_CHARACTERS)
-    lines = output.close()
-    assert lines is not None
-    assert sum(map(len, lines[1:])) <= MOST_CHARACTERS
+    assert sum(len(text) for _, text in output.close()) <= MOST_CHARACTERS
+
+
+def test_threads_that_print_at_once_lose_count_of_nothing():
+    """One that did made every print of the attempt raise."""
+    output, before = Output(), sys.getswitchinterval()
+    start = threading.Barrier(8)
+
+    def write():
+        start.wait()
+        for _ in range(20_000):
+            output.add("x" * 70)
+
+    threads = [threading.Thread(target=write) for _ in range(8)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    lines = output.snapshot()
+    assert [number for number, _ in lines] == list(range(8 * 20_000 - MOST_LINES, 8 * 20_000))
+    assert output._characters == sum(len(text) for _, text in lines)

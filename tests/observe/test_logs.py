@@ -2,89 +2,119 @@ import logging
 
 import pytest
 
+from tests.observe.reports import finished
 from tickwell.domain import event as events
-from tickwell.domain.execution import Claim, Kind, OutcomeKind
+from tickwell.domain.execution import Kind, OutcomeKind, State
 from tickwell.domain.job import Job
-from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.planning import new_execution
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import OnDemand
-from tickwell.observe.logs import EventLog, log_event
+from tickwell.observe.logs import EventLog
+
+FIELDS = {
+    "job": "report",
+    "execution": "e1",
+    "fire_time": "1970-01-01T00:00:00.000Z",
+    "project": "default",
+    "queue": "default",
+    "worker": "w",
+}
 
 
-def finished(kind, charged=1, error="Traceback …\nOSError: no route"):
+def triggered():
     job = Job(id="j", name="report", trigger=OnDemand(), target=Call("report"))
-    claim = Claim(
-        id="e1",
-        job=job,
-        kind=Kind.REQUEST,
-        attempt=charged,
-        charged=charged,
-        lost=0,
-        returned=0,
-        fire_time=0,
-        run_at=0,
-        payload=None,
-        deadline=0,
-        worker="w",
-        claim_id="c",
-    )
-    outcome = Outcome(kind=kind, started_at=1, error=error)
-    return events.AttemptsFinished(reports=[decide(claim, outcome, 1000)])
+    new = new_execution(job, 0, id="e1", kind=Kind.REQUEST, overlap=job.overlap)
+    return events.Triggered(executions=[new])
 
 
 @pytest.mark.parametrize(
-    ("event", "level", "words"),
+    ("event", "level", "name", "words"),
     [
-        (finished(OutcomeKind.FAILED), logging.INFO, "again in"),
-        (finished(OutcomeKind.FAILED, 3), logging.WARNING, "died (3 of 3 attempts)"),
-        (events.WorkerLost(worker="w1"), logging.WARNING, "w1 is lost"),
-        (events.JobUnreadable(job="j", why="no zone"), logging.ERROR, "job j is left out"),
+        (finished(OutcomeKind.FAILED), "WARNING", "execution_failed", "retry in"),
+        (finished(OutcomeKind.FAILED, 3), "ERROR", "execution_dead", "died (3 of 3 attempts)"),
+        (finished(OutcomeKind.CANCELLED), "INFO", "execution_cancelled", "cancelled"),
+        (finished(OutcomeKind.SNOOZED), "DEBUG", "execution_returned", "snoozed"),
+        (finished(OutcomeKind.SUCCEEDED), "DEBUG", "execution_succeeded", "succeeded"),
+        (triggered(), "DEBUG", "execution_triggered", "report triggered, execution e1"),
+        (events.WorkerLost(worker="w1"), "WARNING", "worker_lost", "w1 is lost"),
+        (events.JobUnreadable(job="j", why="no zone"), "ERROR", "job_unreadable", "job j is left"),
         (
             events.Parked(ability="call:x", executions=2, queue="q", reason="nobody"),
-            logging.WARNING,
+            "WARNING",
+            "executions_parked",
             "parked 2 executions that need call:x: nobody",
         ),
-        (events.JobPaused(job="report", why="410"), logging.WARNING, "paused job report: 410"),
-        (events.JobOver(job="report"), logging.WARNING, "report has no fire time left"),
-        (events.Stopped(released=3), logging.INFO, "3 attempts given back"),
-        (events.ProcessEnded(pid=7, code=-9, rest=0.1), logging.WARNING, "ended with -9"),
+        (events.JobPaused(job="report", why="410"), "WARNING", "job_paused", "job report: 410"),
+        (events.JobOver(job="report"), "WARNING", "job_finished", "report has no fire time left"),
+        (events.Stopped(released=3), "INFO", "engine_stopped", "released 3 attempts"),
+        (
+            events.ProcessEnded(pid=7, code=-9, rest=0.1),
+            "WARNING",
+            "worker_process_ended",
+            "ended with -9",
+        ),
+        (
+            events.ListenerFailed(listener="x", error=KeyError("a")),
+            "ERROR",
+            "listener_failed",
+            "listener x raised KeyError('a')",
+        ),
+        (events.Recovered(executions=["a", "b"]), "WARNING", "executions_recovered", "2 exec"),
     ],
-)
-def test_an_operator_is_told(caplog, event, level, words):
+)  # fmt: skip
+def test_the_application_gets_a_record_with_name_level_and_sentence(
+    caplog, event, level, name, words
+):
     with caplog.at_level(logging.DEBUG, logger="tickwell"):
         EventLog().hear(event)
     (record,) = caplog.records
-    assert record.levelno == level
-    assert words in record.message
+    assert (record.levelname, record.event, record.name) == (level, name, "tickwell")
+    assert words in record.getMessage()
+    assert record.pid
+    assert record.host
 
 
-def test_the_cause_is_the_last_line_of_the_error(caplog):
+def test_a_line_with_an_empty_field_is_logged(caplog):
+    EventLog().hear(events.JobPaused(job="report", why=""))
+    assert [one.getMessage() for one in caplog.records] == ["paused job report: -"]
+
+
+def test_an_attempt_s_line_has_the_fields_of_its_execution(caplog):
+    EventLog().hear(finished(OutcomeKind.FAILED, 2))
+    (record,) = caplog.records
+    assert {name: getattr(record, name) for name in [*FIELDS, "attempt"]} == FIELDS | {"attempt": 2}
+    assert len(record.trace_id) == 32
+    assert record.error.startswith("Traceback")
+    assert record.getMessage().endswith("OSError: no route")
+
+
+def test_runs_are_logged_at_info_on_request(caplog):
+    log = EventLog()
     with caplog.at_level(logging.INFO, logger="tickwell"):
-        log_event(finished(OutcomeKind.FAILED))
-    assert caplog.records[0].message.endswith("OSError: no route")
+        log.hear(triggered())
+        log.hear(finished(OutcomeKind.SUCCEEDED))
+        assert caplog.records == []
+        log.logs_runs = True
+        log.hear(triggered())
+        log.hear(finished(OutcomeKind.SUCCEEDED))
+    assert [one.event for one in caplog.records] == ["execution_triggered", "execution_succeeded"]
+    assert {one.levelname for one in caplog.records} == {"INFO"}
 
 
-def test_a_success_makes_no_line(caplog):
-    with caplog.at_level(logging.DEBUG, logger="tickwell"):
-        log_event(finished(OutcomeKind.SUCCEEDED))
-    assert not caplog.records
+def test_nothing_is_computed_for_a_line_that_is_not_wanted(monkeypatch):
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("tickwell.observe.logs.claim_fields", refuse)
+    monkeypatch.setattr("tickwell.observe.logs.new_fields", refuse)
+    EventLog().hear(finished(OutcomeKind.SUCCEEDED))
+    EventLog().hear(triggered())
 
 
-@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x0b", "\x85", "\u2028"])
-def test_no_receiver_can_write_a_line_of_ours(caplog, end):
-    forged = "2026-11-15 09:00:00 WARNING tickwell: all is well"
-    event = finished(
-        OutcomeKind.FAILED, 3, error=f"HTTP 500 Internal Server Error: no{end}{forged}"
-    )
-    log_event(event)
-    first, *others = caplog.records[0].message.splitlines()
-    assert first.endswith("execution e1:")
-    assert others == ["    HTTP 500 Internal Server Error: no", f"    {forged}"]
-
-
-def test_no_control_character_of_others_reaches_the_log(caplog):
-    log_event(finished(OutcomeKind.FAILED, 3, error="\x1b[2J one\n\ttwo \x9b31m\x7f"))
-    log_event(events.JobPaused(job="report", why="\x9bA"))
-    died, paused = (record.message for record in caplog.records)
-    assert died.splitlines()[1:] == ["    \\x1b[2J one", "    \ttwo \\x9b31m\\x7f"]
-    assert paused == "paused job report: \\x9bA"
+def test_a_dead_letter_of_a_lost_worker_has_its_line(caplog):
+    reports = [*finished(OutcomeKind.LOST).reports, *finished(OutcomeKind.LOST).reports]
+    reports[0].state = State.DEAD
+    ids = [report.claim.id for report in reports]
+    EventLog().hear(events.Recovered(executions=ids, reports=reports))
+    # The other one is retried: that is told once for all of them.
+    assert [each.event for each in caplog.records] == ["executions_recovered", "execution_dead"]

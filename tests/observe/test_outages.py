@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from tickwell.domain.event import StepFailed, StepRecovered
-from tickwell.errors import StoreFull, StoreUnavailable
+from tickwell.errors import StoreError, StoreFull, StoreUnavailable
 from tickwell.observe.logs import EventLog
 from tickwell.observe.outages import CALM, HICCUP, Outages
 
@@ -44,7 +44,7 @@ def log(caplog):
 
 def test_a_store_that_is_away_is_two_lines_whatever_fails_meanwhile(log):
     log.fail(*LOOPS, times=30)
-    assert log.lines() == [f"the store failed, and is tried again until it works: {AWAY}"]
+    assert log.lines() == [f"the store failed; retrying: {AWAY}"]
     log.now = 14.2
     log.recover(*LOOPS[:-1])
     assert log.lines() == []
@@ -103,6 +103,26 @@ def test_a_step_that_is_not_tried_again_is_a_line_each_time(log):
         log.now += CALM + 1
         log.fail("sync", rest=0.0)
     assert len(log.lines()) == 2
+
+
+def test_a_long_outage_is_one_reminder_a_minute(log):
+    for second in range(200):
+        log.now = float(second)
+        log.fail(*LOOPS)
+    lines = log.lines()
+    assert len(lines) == 4  # at 0, 60, 120 and 180 s
+    log.recover(*LOOPS)
+    assert len(log.lines()) == 1
+
+
+def test_an_outage_of_20_s_with_all_kinds_of_errors_is_three_lines_at_most(log):
+    kinds = [AWAY, StoreFull("the disk is full"), StoreError("what?"), StoreUnavailable("again")]
+    for second in range(20):
+        log.now = float(second)
+        for error in kinds:
+            log.fail(*LOOPS, error=error)
+    log.recover(*LOOPS)
+    assert len(log.lines()) == 3
 
 
 def test_a_scheduler_logs_by_these_rules(caplog):

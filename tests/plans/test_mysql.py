@@ -220,6 +220,7 @@ WALKS = {
     "pending_counts": "figures of the whole store: all that is pending is counted",
     "running_count": "the same of what is running, which is as much as there are slots",
     "live_counts": "the same of one project",
+    "queue_lengths": "the same by project, queue and state; of jobs only those with something live",
 }
 #: What is put together by what is asked for: pages and wake-ups have tests of their own.
 PARTS = {
@@ -235,6 +236,12 @@ async def test_no_statement_walks_over_a_table_but_those_that_may(full):
     names = sorted(sql.keys() - HOT.keys() - PARTS)
     found = {name: await scans(full, sql[name], anything(sql[name])) for name in names}
     assert {name for name, tables in found.items() if tables} == WALKS.keys()
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_queue_lengths_look_up_only_the_jobs_of_what_is_live(full):
+    text = full.database.sql["queue_lengths"]
+    assert {*await scans(full, text, anything(text))} <= {"plans_queue", "running"}
 
 
 def anything(text):

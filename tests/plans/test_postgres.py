@@ -167,6 +167,8 @@ WALKS = {
     "pending_counts": "figures of the whole store: all that is pending is counted",
     "running_count": "the same of what is running, which is as much as there are slots",
     "live_counts": "the same of one project",
+    "queue_lengths": "the same by project, queue and state; of jobs only those with something live",
+    "job_counts": "all jobs are counted, once a minute for all processes together",
     "list_workers": "workers are few",
     "edited_jobs": "its index has nothing but such jobs",
     "prune_gates": "a prune takes what nobody is in, and so leaves few",
@@ -183,6 +185,11 @@ async def test_no_statement_walks_over_a_table_but_those_that_may(full):
     names = full[1].sql.keys() - PARTS
     found = {name: set(walks(await plan_of_any(full, name))) for name in sorted(names)}
     assert {name: tables for name, tables in found.items() if tables}.keys() == WALKS.keys()
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_queue_lengths_look_up_only_the_jobs_of_what_is_live(full):
+    assert {*walks(await plan_of_any(full, "queue_lengths"))} <= {"queue", "running"}
 
 
 JOB_LISTS = (

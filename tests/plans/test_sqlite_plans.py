@@ -25,6 +25,8 @@ WHOLE = {
     "pending_counts": "queue",
     "running_count": "running",
     "live_counts": "queue|running",
+    "queue_lengths": "queue|running",
+    "job_counts": "cursor",
 }
 #: Sorts rows that are few: those of one worker, one job, or one batch.
 SORTS = {
@@ -34,11 +36,13 @@ SORTS = {
     "count_pruned",
     "held",
     "held_claims",
+    "job_counts",
     "live_counts",
     "orphans",
     "owned",
     "pending_counts",
     "pending_of_job",
+    "queue_lengths",
 }
 #: Filled in by what is asked for; below.
 TEMPLATES = {name for name, text in SQL.items() if "{" in text}

@@ -118,7 +118,7 @@ class Site:
     def workers(self) -> list[Liveness]:
         """Those that nobody has declared lost."""
         known: list[Liveness] = self.ask(lambda store: store.list_workers())
-        return [each for each in known if not each.lost]
+        return [each for each in known if each.worker.is_worker and not each.lost]
 
     def execution(self, job: str) -> Execution:
         """The only execution of a job, with its attempts."""

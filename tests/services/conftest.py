@@ -77,6 +77,13 @@ class World:
 
     async def run(self, kind=OutcomeKind.SUCCEEDED, **outcome):
         """Claim all that is due and end it; answer what was claimed."""
+        now, claims = self.clock.now(), await self.claim()
+        ended = Outcome(kind=kind, started_at=now, **outcome)
+        await self.store.finish([decide(claim, ended, now) for claim in claims], now)
+        return claims
+
+    async def claim(self):
+        """Claim all that is due."""
         now = self.clock.now()
         await self.store.beat(WORKER, now)
         request = ClaimRequest(
@@ -88,10 +95,7 @@ class World:
             queues=("default",),
             abilities=frozenset({"call:*/x"}),
         )
-        claims = await self.store.claim(request)
-        ended = Outcome(kind=kind, started_at=now, **outcome)
-        await self.store.finish([decide(claim, ended, now) for claim in claims], now)
-        return claims
+        return await self.store.claim(request)
 
 
 @pytest.fixture(params=["memory", "sqlite"])

@@ -86,8 +86,8 @@ async def test_executions_slots_and_workers(world):
     (group,) = groups.items
     assert group_document(group)["newest"]["id"] == execution.id
     (worker,) = await world.store.list_workers()
-    assert worker_document(worker)["state"] == "alive"
-    assert worker_document(worker)["queues"] == list(WORKER.queues)
+    assert worker_document(worker, worker.seen_at)["state"] == "alive"
+    assert worker_document(worker, worker.seen_at)["queues"] == list(WORKER.queues)
     counted = await world.slots.completeness("default", "report", TEN, TEN + 2 * HOUR)
     assert completeness_document(counted)["executed"] == 1
 

@@ -2,7 +2,7 @@
 
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.policy import DAY, HOUR, MINUTE, Retry
-from tickwell.domain.tally import KIND, Tally, tally_key
+from tickwell.domain.tally import HOURS, Tally
 from tickwell.domain.trigger import Cron, Every, OnDemand
 from tickwell.ports.records import Record
 from tickwell.services.insights import timeline as timelines
@@ -98,8 +98,8 @@ async def test_of_this_hour_what_ended_and_what_is_to_come_is_counted(world):
     await world.jobs.add(world.job(Cron("50 10 * * *"), "daily"))
     now = TEN + 30 * MINUTE
     ended = Tally(succeeded=3, dead=1).to_document()
-    key = tally_key(TEN // HOUR, "w")
-    record = Record(kind=KIND, project="default", key=key, document=ended)
+    key = HOURS.key(TEN, "w")
+    record = Record(kind=HOURS.kind, project="default", key=key, document=ended)
     await world.store.put_record(record, now)
     found = await density(world.store, "default", TEN, TEN + HOUR, now)
     assert found.hours == {TEN: 5}

@@ -3,6 +3,7 @@
 In this process the swarm shows it, which runs every tenth of its seeds twice.
 """
 
+import gc
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import sys
 import pytest
 
 from tests.simulation.seeds import run
+from tickwell.engine import garbage
 from tickwell.errors import NotRunning
 from tickwell.testing.simulation import simulate
 
@@ -20,6 +22,17 @@ def test_another_seed_gives_another_run():
 
 def test_the_order_of_sets_has_no_say():
     assert _elsewhere("1", 21) == _elsewhere("2", 21) == simulate(21).trace
+
+
+def test_the_garbage_of_this_process_has_no_say():
+    """An engine looks for it after an instant, in a process that is all its own."""
+    before = gc.get_threshold()
+    gc.set_threshold(garbage.ANYWHERE, garbage.OLDER, garbage.OLDER)
+    try:
+        ours = simulate(21).trace
+    finally:
+        gc.set_threshold(*before)
+    assert ours == simulate(21).trace
 
 
 def _elsewhere(hash_seed, seed):

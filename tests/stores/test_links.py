@@ -10,7 +10,7 @@ import pytest
 import trustme
 
 from tickwell.errors import InvalidSetting, StoreError
-from tickwell.services.checkup import link_findings
+from tickwell.services.health import weak_link_findings
 from tickwell.settings import Settings
 from tickwell.stores.link import hosts_of, is_local, system_authorities, weakness
 from tickwell.stores.mongo.url import parse as parse_mongo
@@ -172,8 +172,8 @@ def test_a_weak_link_is_logged_once_without_its_password(caplog):
 
 
 def test_doctor_names_weak_links():
-    found = link_findings(weak_links("mysql://db/d?ssl=false", "redis://db/0"))
-    assert [(each.check, each.level) for each in found] == [("link", "warning")] * 2
+    found = weak_link_findings(weak_links("mysql://db/d?ssl=false", "redis://db/0"))
+    assert [(each.check, each.level) for each in found] == [("link", "amber")] * 2
     assert weak_links("sqlite:///a.db", None) == []
 
 

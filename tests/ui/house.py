@@ -10,7 +10,7 @@ from tickwell.api.access import first_start
 from tickwell.clock import StoreClock
 from tickwell.domain.event import Events
 from tickwell.domain.execution import OutcomeKind
-from tickwell.domain.health import Health
+from tickwell.domain.health import ProcessHealth
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
@@ -47,7 +47,7 @@ class House:
             store=self.store, clock=self.clock, random=random.Random(1), wake=lambda: None
         )
         self.app = make_api(
-            tools, health=lambda: Health(ok=True), settings=self.settings, events=Events()
+            tools, health=lambda: ProcessHealth(ok=True), settings=self.settings, events=Events()
         )
         self.context = self.app.state.context
         first = await first_start(self.context, tools)

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from tests.servers.private import free_port
-from tickwell import Retry, Scheduler
+from tickwell import Retry, Run, Scheduler, Timeout
 from tickwell.api.server import serve
 from tickwell.services.keyring.proof import find_keys
 from tickwell.settings import Settings
@@ -101,6 +101,12 @@ class Site:
         """Run something in the service's own loop, past its pages."""
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(100)
 
+    def tell(self, *lines):
+        """What the handler that talks logs next; None ends it."""
+        spoken: Any = self.scheduler
+        for line in lines:
+            self.loop.call_soon_threadsafe(spoken.lines.put_nowait, line)
+
     def add(self, name, **fields):
         """A job over the API; on demand, and it succeeds, unless told otherwise."""
         document = {
@@ -164,6 +170,13 @@ def lively(scheduler):
     @scheduler.job(name="stumbles", retry=Retry(max_attempts=3, delay="50ms"))
     async def stumbles():
         raise TimeoutError("no answer within 30 s")
+
+    scheduler.lines = asyncio.Queue()
+
+    @scheduler.job(name="talks", timeout=Timeout(soft="1h", hard="2h"))
+    async def talks(run: Run):
+        while (line := await scheduler.lines.get()) is not None:
+            run.log.info(line)
 
     @scheduler.job(name="holds")
     async def holds():

@@ -113,3 +113,40 @@ async def test_a_queue_is_paused_and_resumed(page, site):
     page.once("dialog", lambda dialog: dialog.dismiss())
     await row.get_by_role("button", name="Pause").click()
     await expect(row.locator(".badge")).to_have_text("active")
+
+
+async def test_a_running_one_is_watched_line_by_line(page, site):
+    site.add("chatty", target={"call": {"handler": "talks"}}, timeout={"soft": "1h", "hard": "2h"})
+    id = site.run("chatty", {"running"}).id
+    address = f"{site.url}/executions/{id}"
+    await page.goto(address)
+    log = page.locator("#log-1")
+    await expect(log).to_contain_text("Nothing yet")
+    await expect(page.locator("[data-since]")).to_have_text(re.compile(r"^\d+ s$"))
+    await expect(page.locator("#progress")).to_contain_text("Asked to stop")
+    # The page is loaded anew every 5 s, which would hide a log that vanishes in between.
+    await page.route(address, lambda route: route.fulfill(status=204))
+    site.tell("the very first line")
+    await expect(log.locator("pre")).to_have_text("INFO the very first line")
+    # It follows the end …
+    site.tell(*(f"line {number}" for number in range(100)))
+    await expect(log.locator("pre")).to_contain_text("line 99")
+    left = "box => box.scrollHeight - box.scrollTop - box.clientHeight"
+    assert await log.locator("pre").evaluate(left) < 40
+    # … unless its reader scrolled up.
+    await log.locator("pre").evaluate("box => { box.scrollTop = 0; }")
+    site.tell("one more")
+    await expect(log.locator("pre")).to_contain_text("one more")
+    assert await log.locator("pre").evaluate("box => box.scrollTop") == 0
+    await page.unroute(address)
+    site.tell(None)
+    await expect(page.locator("h1 + .badge")).to_have_text("succeeded")
+    await expect(log).to_contain_text("what it printed and logged")
+    await expect(log.locator("pre")).to_contain_text("one more")
+
+
+async def test_every_attempt_shows_its_own_response(page, site):
+    await page.goto(f"{site.url}/executions/{site.ids['called']}")
+    response = page.locator("#response-1")
+    await expect(response.locator("dl")).to_contain_text("content-type", ignore_case=True)
+    await expect(page.locator("td[data-label=Status]")).to_have_text("200")

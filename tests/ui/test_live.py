@@ -90,6 +90,34 @@ async def test_a_page_says_since_when_it_is_stale_and_recovers(window, house):
     await expect(page.locator("tbody tr")).not_to_have_count(0)
 
 
+async def test_a_page_whose_parts_get_no_answer_for_ten_seconds_is_stale(window, house):
+    """The stream is open, and the store does not answer."""
+    visitor = await window(house)
+    visitor.allowed += ["503", "htmx:"]
+    await visitor.context.clock.install()
+    page = await visitor.open("/executions")
+    sign = page.locator("[data-live]")
+    await expect(sign).to_be_hidden()
+    away = re.compile(r"/executions")
+    await page.route(away, lambda route: route.fulfill(status=503))
+    async with page.expect_response(lambda each: each.status == 503):
+        house.run("works")
+    await page.clock.fast_forward(11_000)
+    await expect(sign).to_contain_text("Stale since")
+    await page.unroute(away)
+    house.run("works")
+    await expect(sign).to_be_hidden()
+
+
+async def test_a_fire_time_that_no_planner_answered_is_overdue(window, house):
+    house.loop.call_soon_threadsafe(house.scheduler.engine._loops["planner"].stop)
+    job = house.add("late", trigger={"every": "1s"})
+    visitor = await window(house)
+    for path in ("/", "/jobs", f"/jobs/{job['id']}"):
+        page = await visitor.open(path)
+        await expect(page.locator("time.overdue").first).to_contain_text("overdue for")
+
+
 async def test_distances_go_by_the_clock_of_the_service(window, site):
     visitor = await window(site)
     await visitor.context.add_init_script("Date.now = () => performance.timeOrigin + 864e5")

@@ -30,6 +30,9 @@ PAGES = {
     "/executions/{dead}": "With another payload",
     "/executions/{held}": "Cancel",
     "/dead": "not tried again",
+    "/charts": "Metrics",
+    "/charts?span=24h": "Metrics",
+    "/charts?span=7d&job={nightly}": "Metrics",
     "/workers": "Workers and queues",
 }
 

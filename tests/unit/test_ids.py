@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from tickwell.ids import execution_id, first_id, new_id, new_ids, trace_id
+from tickwell.ids import execution_id, first_id, new_id, new_ids, span_id, trace_id, traceparent
 
 NOON = 1_781_524_800_000
 
@@ -29,8 +29,25 @@ def test_several_at_once_are_like_one_by_one():
 
 
 @pytest.mark.parametrize("odd", ["same", "0x" + "a" * 30, "A" * 32, "_" + "1" * 31, "a" * 33])
-def test_a_trace_is_the_id_without_dashes_or_a_digest_of_it(odd):
+def test_a_trace_has_the_digits_of_the_id_or_is_a_digest_of_it(odd):
     id = new_id(NOON, random.Random(1))
-    assert trace_id(id) == id.replace("-", "")
+    assert sorted(trace_id(id)) == sorted(id.replace("-", ""))
+    assert trace_id(id)[:12] == id.replace("-", "")[:12]
     assert re.fullmatch("[0-9a-f]{32}", trace_id(odd))
     assert trace_id(odd) != odd
+
+
+def test_a_sampler_by_trace_id_takes_its_part_of_them():
+    """As TraceIdRatioBased does: the last 64 bits are a number below a part of them all."""
+    source = random.Random(3)
+    requested = [new_id(NOON, source) for _ in range(2000)]
+    fired = [execution_id("job", NOON + second) for second in range(2000)]
+    for ids in (requested, fired):
+        taken = sum(int(trace_id(id)[16:], 16) < 0.1 * 2**64 for id in ids)
+        assert 140 < taken < 260
+
+
+def test_each_attempt_is_a_span_of_its_own():
+    id = new_id(NOON, random.Random(1))
+    assert len({span_id(id, attempt) for attempt in range(1, 100)}) == 99
+    assert traceparent(id, 3) == f"00-{trace_id(id)}-{span_id(id, 3)}-01"

@@ -1,6 +1,6 @@
 """Every broken variant. A test suite that lets one of them pass is no evidence."""
 
-from tests.variants import django, engines, mongo, postgres, sqlite, stores
+from tests.variants import charts, django, engines, logs, mongo, postgres, signals, sqlite, stores
 from tests.variants.variant import CutOnPostgres, OnPostgres, Simulated, Tested, Variant
 from tickwell.testing.simulation import Fault
 
@@ -16,6 +16,20 @@ VARIANTS = [
         flaw="a zombie overwrites the attempt that replaced its own",
         patch=stores.no_fence,
         prey=Simulated(violation="a stale report changed", fault=Fault.PAUSE),
+    ),
+    Variant(
+        name="starts unfenced",
+        flaw="a zombie's start is shown for the attempt that replaced its own",
+        patch=stores.starts_unfenced,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_the_next_attempt_begins_without_a_start"
+        ),
+    ),
+    Variant(
+        name="losses without their start",
+        flaw="an attempt that ran for an hour and was lost looks as if it had never begun",
+        patch=engines.losses_without_start,
+        prey=Tested(test="unit/engine/test_start_recorder.py::test_a_lost_attempt_keeps_its_start"),
     ),
     Variant(
         name="attempt given back on release",
@@ -179,6 +193,20 @@ VARIANTS = [
         prey=Tested(
             test="library/test_interrupted.py::test_a_start_that_is_cancelled_leaves_no_pulse_and_no_worker"
         ),
+    ),
+    Variant(
+        name="planners that claim to work",
+        flaw="a process that runs nothing counts as the worker of a queue, and nothing is parked",
+        patch=engines.every_process_serves,
+        prey=Tested(
+            test="unit/engine/test_registry.py::test_a_process_without_the_worker_role_can_run_nothing"
+        ),
+    ),
+    Variant(
+        name="silence is taken for life",
+        flaw="health stays green after the last planner was killed",
+        patch=engines.silence_is_life,
+        prey=Tested(test="services/test_health.py::test_a_planner_that_misses_beats_is_not_alive"),
     ),
     Variant(
         name="a run beside the one it counts from",
@@ -349,5 +377,71 @@ VARIANTS = [
         flaw="whoever may create a job may start every task of the Celery app",
         patch=engines.any_task,
         prey=Tested(test="executors/celery/test_tasks.py::test_a_worker_asks_the_rules_again"),
+    ),
+    Variant(
+        name="retries counted as executions",
+        flaw="a chart shows an execution as often as it was tried",
+        patch=charts.retries_counted,
+        prey=Tested(
+            test="unit/engine/test_tallies.py::test_an_execution_counts_once_whatever_its_attempts"
+        ),
+    ),
+    Variant(
+        name="late reports replace counts",
+        flaw="after a store outage a chart has lost what was counted before it",
+        patch=charts.late_reports_replace,
+        prey=Tested(
+            test="unit/engine/test_tallies.py::test_a_late_report_never_replaces_what_was_counted_before"
+        ),
+    ),
+    Variant(
+        name="counts of the dead forgotten",
+        flaw="a counter falls when a worker process dies, and rates are wrong",
+        patch=signals.counts_of_the_dead_forgotten,
+        prey=Tested(
+            test="observe/metrics/test_series.py::test_what_a_killed_process_counted_stays"
+        ),
+    ),
+    Variant(
+        name="metrics of all projects",
+        flaw="the API key of one project reads names of another's queues",
+        patch=signals.metrics_of_all_projects,
+        prey=Tested(test="api/access/test_metrics_access.py::test_a_key_sees_its_own_project_only"),
+    ),
+    Variant(
+        name="nothing unanswered",
+        flaw="without a planner the metric of missed fire times still says 0",
+        patch=signals.nothing_unanswered,
+        prey=Tested(
+            test="observe/metrics/test_store_figures.py::test_fire_times_without_a_record_are_counted"
+        ),
+    ),
+    Variant(
+        name="secrets logged",
+        flaw="whoever reads the log can log in",
+        patch=logs.secrets_logged,
+        prey=Tested(test="observe/test_log_output.py::test_no_secret_reaches_a_log"),
+    ),
+    Variant(
+        name="C1 logged",
+        flaw="a receiver's error steers the terminal of whoever reads the log",
+        patch=logs.c1_logged,
+        prey=Tested(test="observe/test_log_output.py::test_no_control_character_reaches_a_log"),
+    ),
+    Variant(
+        name="every failure logged",
+        flaw="an outage fills the log, and hides what else happens",
+        patch=logs.every_failure_logged,
+        prey=Tested(
+            test="observe/test_outages.py::test_a_store_that_is_away_is_two_lines_whatever_fails_meanwhile"
+        ),
+    ),
+    Variant(
+        name="a trace per attempt",
+        flaw="the attempts of an execution cannot be found together",
+        patch=logs.trace_per_attempt,
+        prey=Tested(
+            test="observe/test_traces.py::test_attempts_of_an_execution_are_in_one_trace_and_errors_have_no_secrets"
+        ),
     ),
 ]

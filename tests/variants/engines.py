@@ -9,7 +9,10 @@ from tickwell.domain import planning
 from tickwell.domain.execution import PENDING, Claim, Execution, OutcomeKind, State
 from tickwell.domain.planning import plan as sound_plan
 from tickwell.domain.policy import HOUR
+from tickwell.domain.worker import Liveness
+from tickwell.engine import reaper
 from tickwell.engine.deadlines import Deadlines
+from tickwell.engine.engine import Engine
 from tickwell.engine.hint_worker import HintInbox
 from tickwell.engine.lane import Lane
 from tickwell.engine.loop import LONGEST_REST, Loop
@@ -176,6 +179,21 @@ def pulse_outlives_start(patches):
     patches.setattr(PulseThread, "has_begun", property(lambda self: False))
 
 
+def every_process_serves(patches):
+    """A process without the worker role announces the queues of its settings."""
+    identity = Engine._identity
+
+    def announced(self):
+        return replace(identity(self), queues=self.settings.queues, slots=1)
+
+    patches.setattr(Engine, "_identity", announced)
+
+
+def silence_is_life(patches):
+    """A process is alive until another one declares it lost; after the last, none does."""
+    patches.setattr(Liveness, "is_alive", lambda self, now: not self.lost)
+
+
 def runs_beside_itself(patches):
     """What counts from the end of a run may overlap with it."""
     patches.setattr(planning, "_overlap", lambda job: job.overlap)
@@ -297,3 +315,13 @@ def jobs_per_beat(patches):
 def any_task(patches):
     """A worker sends every Celery task, whatever the rules of its settings say."""
     patches.setattr(executor, "why_forbidden", lambda rules, project, task: "")
+
+
+def losses_without_start(patches):
+    """The reaper reports a lost attempt as one that nobody saw starting."""
+    sound = reaper._lost
+
+    def lost(claim, now, *, in_crowd):
+        return replace(sound(claim, now, in_crowd=in_crowd), started_at=None)
+
+    patches.setattr(reaper, "_lost", lost)

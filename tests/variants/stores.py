@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from random import Random
 
+from tickwell.domain.change import leave_out as sound_leave_out
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.job import Entry
 from tickwell.engine.planner import Planner
@@ -11,6 +12,7 @@ from tickwell.ids import new_id
 from tickwell.ports.records import Fired
 from tickwell.stores.memory import MemoryStore, catalog, flow, reports
 from tickwell.stores.memory.flow import Flow
+from tickwell.stores.memory.liveness import MemoryLiveness
 from tickwell.stores.memory.reports import MemoryReports
 
 
@@ -53,6 +55,17 @@ def move_before_record(patches):
 def no_fence(patches):
     """Whoever reports an attempt of a running execution is believed."""
     patches.setattr(reports, "_stands", lambda row, _: row.execution.state is State.RUNNING)
+
+
+def starts_unfenced(patches):
+    """The start of an attempt is written whichever attempt runs."""
+
+    async def record_starts(self, starts):
+        for one in starts:
+            self.tables.rows[one.id].execution.started_at = one.started_at
+        return [one.id for one in starts]
+
+    patches.setattr(MemoryLiveness, "record_starts", record_starts)
 
 
 def attempt_given_back(patches):
@@ -156,14 +169,15 @@ def one_plan_stops_all(patches):
 
 def recalled_again(patches):
     """A recall takes back what another one did, and the policy has armed again since."""
-    patches.setattr(catalog, "within", lambda fire_times, _: frozenset(fire_times))
+    patches.setattr(catalog, "leave_out", lambda *_: True)
 
 
 def recall_uncounted(patches):
     """A recall does not note what it goes back over: ranges count it a second time."""
 
-    def record_skips(self, job, skips):
-        return sound(self, job, [skip for skip in skips if skip.count]) or skips
+    def leave_out(made, noted):
+        is_new = sound_leave_out(made, noted)
+        noted[:] = [skip for skip in noted if skip.count]
+        return is_new
 
-    sound = Flow.record_skips
-    patches.setattr(Flow, "record_skips", record_skips)
+    patches.setattr(catalog, "leave_out", leave_out)

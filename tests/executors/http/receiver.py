@@ -145,3 +145,9 @@ def repeats(start, again, pause=0.0):
             await asyncio.sleep(pause)
 
     return behave
+
+
+def told(outcome):
+    """The answer of an outcome, without its headers."""
+    result = outcome.result or {}
+    return {name: value for name, value in result.items() if name != "headers"}

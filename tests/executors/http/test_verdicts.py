@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from tests.executors.http.receiver import answers, sends
+from tests.executors.http.receiver import answers, sends, told
 
 NOW = datetime(2026, 11, 15, 9, tzinfo=UTC)
 
@@ -20,7 +20,7 @@ async def test_2xx_is_success(send, status):
 async def test_what_may_pass_is_tried_again(send, status):
     outcome, _ = await send(answers(status, b"busy"))
     assert (outcome.kind, outcome.retry) == ("failed", True)
-    assert outcome.result == {"status": status, "body": "busy", "bytes": 4}
+    assert told(outcome) == {"status": status, "body": "busy", "bytes": 4}
     assert outcome.error.startswith(f"HTTP {status} ")
     assert outcome.error.endswith(": busy")
 
@@ -74,7 +74,7 @@ async def test_retry_after_a_date_is_waited_for(seconds):
 
 async def test_what_is_kept_is_cut_and_counted(send):
     outcome, _ = await send(answers(body="ü".encode() * 5000))
-    assert outcome.result == {"status": 200, "body": "ü" * 1000, "bytes": 10_000}
+    assert told(outcome) == {"status": 200, "body": "ü" * 1000, "bytes": 10_000}
     outcome, _ = await send(answers(body=b"x" * 5000), keep=3)
     assert outcome.result["body"] == "xxx"
     outcome, _ = await send(answers(body=b"x" * 5000), keep=0)
@@ -99,4 +99,4 @@ async def test_what_is_kept_is_text_whatever_came(send, body, kind, kept):
 
 async def test_a_body_without_length_ends_with_the_connection(send):
     outcome, _ = await send(sends(b"HTTP/1.1 200 OK\r\n\r\n", b"all of it"))
-    assert outcome.result == {"status": 200, "body": "all of it", "bytes": 9}
+    assert told(outcome) == {"status": 200, "body": "all of it", "bytes": 9}

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.property.model import draws
 from tests.property.model.pair import Pair
 from tickwell.domain.change import delete, edit, pause, resume
-from tickwell.domain.execution import PENDING, Claim, OutcomeKind, State
+from tickwell.domain.execution import PENDING, Claim, OutcomeKind, Start, State
 from tickwell.domain.job import Entry
 from tickwell.domain.outcome import Outcome, Report, decide
 from tickwell.domain.planning import first_cursor, plan
@@ -134,6 +134,9 @@ class StoreMachine(RuleBasedStateMachine):
         self.finish([(claim, data.draw(draws.outcomes, label="outcome")) for claim in claims])
 
     def finish(self, ended):
+        claims = {(one.id, one.attempt) for one in self.claims[-4:]}
+        starts = [Start(*one, self.now) for one in sorted(claims)]
+        self.both("record_starts", starts, order=str)
         reports = []
         for claim, told in ended:
             started = told["started_at"] and claim.run_at <= self.now
@@ -153,7 +156,8 @@ class StoreMachine(RuleBasedStateMachine):
         request = data.draw(st.sampled_from(self.requests[-3:]), label="request")
         repeated = replace(request, now=self.now, repeated=True)
         claims = self.both("claim", repeated, order=lambda claim: claim.id)
-        self.claims += [claim for claim in claims if claim not in self.claims]
+        known = {(one.id, one.attempt) for one in self.claims}
+        self.claims += [claim for claim in claims if (claim.id, claim.attempt) not in known]
 
     def beat(self, id, *, leaving=False):
         pulse = self.both("beat", a_worker(id), self.now, leaving=leaving)
@@ -263,6 +267,8 @@ class StoreMachine(RuleBasedStateMachine):
         record.expires_at = None if wait is None else self.now + wait
         expected = data.draw(st.sampled_from([None, 0, 1, 2]), label="expected")
         self.both("put_record", record, self.now, expected)
+        self.both("put_records", [replace(record, kind="memo")], self.now)
+        self.both("get_record", "memo", "default", key, self.now)
         self.both("get_record", "note", "default", key, self.now)
         self.both("list_records", "note", "default", key[:1], self.now, 2)
 
@@ -275,6 +281,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.both("list_skips", "job-0001", self.now - wait, self.now)
         self.both("next_wakeup", self.now, ["slow"])
         self.both("stats", "default")
+        self.both("count_jobs", "default")
+        self.both("queue_lengths", self.now, order=lambda one: (one.queue, one.state))
         self.both("list_workers")
 
 
@@ -307,4 +315,5 @@ def check_reach(machine, *, brief):
     if brief:  # which runs are made depends on what else was imported: rare states may be missing
         return
     assert set(State) - set(machine.states) == set()
-    assert set(OutcomeKind) - set(machine.outcomes) == set()
+    missing = set(OutcomeKind) - set(machine.outcomes)
+    assert missing == set()

@@ -190,6 +190,9 @@ class LoopClock:
     def sample_age(self):
         return self.monotonic() - self.sampled_at
 
+    def host_offset(self):
+        return 0
+
     async def wait(self, wake, seconds):
         if wake.is_set() or seconds <= 0:
             await asyncio.sleep(0)

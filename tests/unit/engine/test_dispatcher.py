@@ -250,6 +250,16 @@ async def test_one_dispatcher_at_a_time(rig, monkeypatch):
     assert other._leads_until > rig.clock.monotonic()
 
 
+async def test_a_dispatcher_that_takes_over_a_full_queue_looks_again_soon(rig):
+    ids = [await rig.request(rig.job) for _ in range(PER_SLOT * 100 + 1)]
+    await step(rig)
+    await rig.dispatcher.close()
+    rig.broker.away = False
+    second = Dispatcher(rig.store, rig.clock, rig.settings, rig.broker)
+    assert await second.step() <= AGAIN / 4
+    assert len(rig.broker.take()) == len(ids) - 1
+
+
 async def test_a_dispatcher_that_closes_releases_its_lease(rig):
     id = await rig.request(rig.job)
     await step(rig)

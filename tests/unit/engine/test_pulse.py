@@ -15,6 +15,7 @@ from tickwell.errors import StoreUnavailable
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing.clock import ManualClock
+from tickwell.testing.contract.builders import a_worker
 
 
 class Silent(MemoryStore):
@@ -27,13 +28,13 @@ class Silent(MemoryStore):
 @pytest.mark.parametrize(("ttl", "beat"), [(30.0, 10.0), (6.0, 2.0), (60.0, 5.0)])
 def test_the_second_of_two_beats_is_in_time(ttl, beat):
     settings = Settings(store="memory://", ttl=Seconds(ttl), beat=Seconds(beat))
-    pulse = Pulse(MemoryStore(), ManualClock(), settings, lambda: None, lambda *_: None)
+    pulse = Pulse(MemoryStore(), ManualClock(), settings, a_worker, lambda *_: None)
     assert beat + 2 * pulse.patience < 0.9 * ttl
 
 
 async def test_a_beat_that_is_not_answered_fails_and_says_so():
     settings = Settings(store="memory://", ttl="600ms", beat="100ms")
-    pulse = Pulse(Silent(), ManualClock(), settings, lambda: None, lambda *_: None)
+    pulse = Pulse(Silent(), ManualClock(), settings, a_worker, lambda *_: None)
     with pytest.raises(StoreUnavailable, match=r"not answered a beat for 0\.2 s"):
         await pulse.step()
 

@@ -7,6 +7,7 @@ from tickwell.errors import StoreUnavailable
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing.clock import ManualClock
+from tickwell.testing.contract.builders import a_worker
 
 
 class Away(MemoryStore):
@@ -23,7 +24,7 @@ class Away(MemoryStore):
 
 async def test_a_store_that_could_not_be_opened_leaves_no_connection_behind():
     settings = Settings(store="memory://")
-    pulse = Pulse(MemoryStore(), ManualClock(), settings, lambda: None, lambda *_: None)
+    pulse = Pulse(MemoryStore(), ManualClock(), settings, a_worker, lambda *_: None)
     thread = PulseThread(pulse, Away, Events())
     for times in (1, 2):
         with pytest.raises(StoreUnavailable):

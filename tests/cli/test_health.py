@@ -1,0 +1,184 @@
+"""Health of real processes: planners killed, workers stopped, queues paused, servers away."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.processes.child import PATIENCE, until
+from tests.servers import redis
+
+APP = """
+from tickwell import Every, Scheduler
+
+scheduler = Scheduler("sqlite:///jobs.db")
+
+@scheduler.job(Every("300ms"))
+async def tick() -> None:
+    pass
+"""
+#: Detection waits for missed beats: with short ones the test is short.
+QUICK = {
+    "TICKWELL_BEAT": "1s",
+    "TICKWELL_TTL": "3s",
+    "TICKWELL_SWEEP": "500ms",
+    "TICKWELL_LOG_FORMAT": "console",
+}
+
+
+class Site:
+    """A folder with processes of a service in it."""
+
+    def __init__(self, folder, **environment):
+        self.folder = folder
+        self.environment = os.environ | QUICK | environment
+        self.processes = []
+        #: Where the last process listens that was started.
+        self.url = ""
+        (folder / "jobs.py").write_text(APP)
+
+    def start(self, *arguments):
+        command = [sys.executable, "-m", "tickwell", "serve", *arguments]
+        process = subprocess.Popen(
+            command, cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True
+        )
+        self.processes.append(process)
+        lines = []
+        for line in process.stderr or ():
+            lines.append(line)
+            if "/health says" in line:
+                self.url = line.split()[0].removesuffix("/health")
+            if "Ctrl-C" in line:
+                return process
+        raise AssertionError("".join(lines))
+
+    def tickwell(self, *arguments):
+        command = [sys.executable, "-m", "tickwell", *arguments]
+        return subprocess.run(
+            command,
+            check=False,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+        )
+
+    def doctor(self):
+        """The exit code, and the findings by their check."""
+        done = self.tickwell("doctor", "--json")
+        return done.returncode, {each["check"]: each for each in json.loads(done.stdout)["items"]}
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def site(tmp_path):
+    made = []
+
+    def make(**environment):
+        made.append(Site(tmp_path, **environment))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def ask(url, key=None):
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"} if key else {})
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def findings(url, key=None):
+    body = json.loads(ask(f"{url}/health/detailed", key)[1])
+    return {each["check"]: each for each in body["findings"]}
+
+
+def level_of(url, check):
+    return findings(url).get(check, {}).get("level")
+
+
+def test_what_is_missing_is_told_everywhere(site):
+    here = site(TICKWELL_APP="jobs:scheduler", TICKWELL_STORE="sqlite:///jobs.db")
+    here.start("--role", "api", "--no-auth", "--port", "0")
+    url = here.url
+    planner = here.start("--role", "planner", "--no-http")
+    worker = here.start("--role", "worker", "--no-http")
+    until(lambda: json.loads(ask(f"{url}/health/detailed")[1])["level"] == "green", what="green")
+    assert json.loads(ask(f"{url}/health")[1])["status"] == "healthy"
+    assert "All is well." in ask(f"{url}/")[1]
+
+    items = json.loads(ask(f"{url}/api/v1/workers")[1])["items"]
+    roles = {each["pid"]: each["roles"] for each in items}
+    assert roles[planner.pid] == ["planner"]
+    assert roles[worker.pid] == ["worker"]
+    assert sorted(map(tuple, roles.values())) == [("api",), ("planner",), ("worker",)]
+    [slots] = [each["slots"] for each in items if each["pid"] == worker.pid]
+    assert slots > 0
+    assert all(each["version"] for each in items)
+    page = ask(f"{url}/workers")[1]
+    assert all(str(pid) in page for pid in roles)
+
+    here.tickwell("queues", "pause", "default")
+    until(lambda: level_of(url, "paused_queues") == "amber", what="a paused queue")
+    assert "Queue default is paused" in ask(f"{url}/")[1]
+    assert here.doctor()[0] == 0
+    here.tickwell("queues", "resume", "default")
+
+    planner.kill()
+    worker.send_signal(signal.SIGTERM)
+    until(lambda: level_of(url, "planner") == "red", what="no planner")
+    until(lambda: level_of(url, "workers") == "red", what="no worker")
+    status, body = ask(f"{url}/health/detailed")
+    assert (status, json.loads(body)["scheduler_service"]) == (503, "stopped")
+    # A load balancer goes on sending requests to an API that can answer them.
+    status, body = ask(f"{url}/readyz")
+    assert (status, json.loads(body)["level"]) == (200, "red")
+    page = ask(f"{url}/")[1]
+    assert "No planner is alive" in page
+    assert "No worker is alive" in page
+    assert "overdue for" in page
+    code, told = here.doctor()
+    assert (code, told["planner"]["level"], told["workers"]["level"]) == (1, "red", "red")
+    assert told["planner"]["remedy"] == "Start one: tickwell serve --role planner"
+
+
+def test_servers_that_are_away_are_told_also_to_a_request_with_a_key(site):
+    store, notify = redis.start(), redis.start()
+    here = site(TICKWELL_STORE=store.url, TICKWELL_NOTIFY=notify.url)
+    here.start("--port", "0")
+    url = here.url
+    key = json.loads(here.tickwell("keys", "add", "probe", "--json").stdout)["key"]
+    until(lambda: json.loads(ask(f"{url}/health/detailed", key)[1])["level"] == "green")
+    assert ask(f"{url}/health/detailed")[0] == 401
+
+    notify.kill()
+    until(lambda: findings(url, key)["redis"]["level"] == "amber", what="Redis away")
+    assert str(notify.port) not in ask(f"{url}/health/detailed", key)[1]
+    assert here.doctor()[1]["redis"]["level"] == "amber"
+    notify.run()
+    until(lambda: findings(url, key)["redis"]["level"] == "green", what="Redis back")
+
+    store.kill()
+    until(lambda: "disconnected" in ask(f"{url}/health/detailed", key)[1], what="no store")
+    status, body = ask(f"{url}/health/detailed", key)
+    told = json.loads(body)
+    assert (status, told["status"], told["database"]) == (503, "unhealthy", "disconnected")
+    assert ask(f"{url}/readyz")[0] == 503
+    assert (told["redis"], told["scheduler_service"]) == ("disconnected", "failing")
+    assert str(store.port) not in body
+    assert ask(f"{url}/healthz")[0] == 200
+    code, told = here.doctor()
+    assert (code, told["store"]["level"], told["redis"]["level"]) == (1, "red", "green")

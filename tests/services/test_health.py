@@ -1,0 +1,335 @@
+"""Health finds what keeps jobs from running, in a store that tests have put into every state."""
+
+import asyncio
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from tests.services.conftest import TEN, WORKER, Clock, World
+from tickwell import Every, OnDemand
+from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.health import Level, LinkState, ProcessHealth
+from tickwell.domain.health.facts import LATE, WAITS_LONG
+from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
+from tickwell.errors import StoreUnavailable
+from tickwell.ports.records import Flaw, Record
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
+from tickwell.services.declarations import GONE
+from tickwell.services.health import TTL, HealthReader, Link
+from tickwell.stores.memory import MemoryStore
+
+MINUTE = 60_000
+ALL = replace(WORKER, roles=("planner", "worker"))
+ADMIN = Actor(name="ada", project="default", permissions=frozenset(Permission))
+TENANT = replace(ADMIN, permissions=frozenset({Permission.READ}))
+
+
+class Moving(Clock):
+    """Its seconds pass with its instants."""
+
+    def monotonic(self):
+        return self.instant / 1000
+
+
+@pytest.fixture
+def clock():
+    return Moving()
+
+
+@pytest.fixture
+async def store(clock):
+    store = MemoryStore(wall=clock.now)
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def world(store, clock):
+    return World(store, clock)
+
+
+async def look(world, actor=ADMIN, *, skew=0, links=()):
+    reader = HealthReader(world.store, world.clock)
+    reader.wall = lambda: world.clock.now() + skew
+    reader.links = links
+    health = await reader.of(actor)
+    return {each.check: each for each in health.findings}
+
+
+async def late(world, **fields):
+    """An execution that has been due for so long that it is reported."""
+    await world.jobs.add(world.job(OnDemand(), **fields))
+    await world.executions.trigger("default", "report")
+    await world.store.promote(TEN, 0, 10)
+    world.clock.instant += LATE + 1000
+
+
+async def test_a_lost_index_is_red_and_all_that_is_told(clock):
+    class Flawed(MemoryStore):
+        async def flaws(self):
+            return [Flaw("the index claim is missing", "Make it")]
+
+    [found] = (await HealthReader(Flawed(), clock).of(ADMIN)).findings
+    assert (found.check, found.level) == ("indexes", Level.RED)
+    assert (found.text, found.remedy) == ("the index claim is missing", "Make it")
+
+
+async def test_a_system_that_works_is_green(world):
+    await world.jobs.add(world.job(Every("1m")))
+    await world.store.beat(ALL, TEN)
+    assert {each.level for each in (await look(world)).values()} == {Level.GREEN}
+
+
+async def test_a_busy_system_with_a_backlog_is_green(world):
+    """Full slots, a backlog of seconds and beats that are almost missed are no fault."""
+    await world.jobs.add(world.job(OnDemand()))
+    for _ in range(150):
+        await world.executions.trigger("default", "report")
+    await world.store.promote(TEN, 0, 1000)
+    await world.store.beat(replace(ALL, busy=99), TEN)
+    world.clock.instant += min(WAITS_LONG, 2 * ALL.beat_every)
+    assert {each.level for each in (await look(world)).values()} == {Level.GREEN}
+
+
+async def test_an_idle_store_without_processes_is_amber(world):
+    found = await look(world)
+    assert found["workers"].level is Level.AMBER
+    assert (found["store"].level, found["planner"].level) == (Level.GREEN, Level.GREEN)
+
+
+async def test_jobs_without_processes_are_amber_until_one_is_due(world):
+    await world.jobs.add(world.job(Every("1m")))
+    found = await look(world)
+    assert (found["planner"].level, found["workers"].level) == (Level.AMBER, Level.AMBER)
+    assert found["planner"].text == "no planner is alive; the next fire time is in 1m"
+    world.clock.instant += MINUTE + LATE + 1000
+    found = await look(world)
+    assert (found["planner"].level, found["workers"].level) == (Level.RED, Level.RED)
+    assert "overdue for 9s" in found["planner"].text
+
+
+async def test_a_planner_that_misses_beats_is_not_alive(world):
+    await world.jobs.add(world.job(Every("1s")))
+    await world.store.beat(ALL, TEN)
+    world.clock.instant += 2 * ALL.beat_every
+    found = (await look(world))["planner"]
+    assert (found.level, "although a planner is alive" in found.text) == (Level.AMBER, True)
+    world.clock.instant += 1
+    assert (await look(world))["planner"].level is Level.RED
+
+
+async def test_a_requested_run_waits_for_a_planner_as_well(world):
+    await world.jobs.add(world.job(OnDemand()))
+    await world.executions.trigger("default", "report", run_at=TEN + MINUTE)
+    world.clock.instant += MINUTE + LATE + 1000
+    await world.store.beat(WORKER, world.clock.now())
+    found = (await look(world))["planner"]
+    assert (found.level, "a requested run or a retry has been overdue for 9s" in found.text) == (
+        Level.RED,
+        True,
+    )
+
+
+async def test_a_worker_is_no_planner_and_a_planner_no_worker(world):
+    await late(world)
+    await world.jobs.add(world.job(Every("1s"), name="often"))
+    world.clock.instant += LATE + 2000
+    planner = replace(WORKER, id="p", roles=("planner",), queues=(), abilities=(), slots=0)
+    await world.store.beat(planner, world.clock.now())
+    found = await look(world)
+    assert (found["planner"].level, found["workers"].level) == (Level.AMBER, Level.RED)
+    await world.store.beat(planner, world.clock.now(), leaving=True)
+    await world.store.beat(WORKER, world.clock.now())
+    found = await look(world)
+    assert (found["planner"].level, found["workers"].level) == (Level.RED, Level.GREEN)
+
+
+async def test_a_queue_that_no_worker_serves_is_named(world):
+    await late(world, queue="mail")
+    await world.store.beat(ALL, world.clock.now())
+    found = (await look(world))["queues"]
+    assert found.level is Level.RED
+    assert found.text == "1 execution is waiting: no live worker serves queue 'mail'"
+    assert found.remedy.endswith("TICKWELL_QUEUES=mail tickwell serve")
+
+
+async def test_a_crowd_in_another_queue_hides_nothing_of_a_worker_that_is_gone(world):
+    gone = replace(WORKER, id="gone", queues=("mail",))
+    await world.store.beat(gone, TEN)
+    await late(world, queue="mail")
+    await world.jobs.add(world.job(OnDemand(), name="crowd"))
+    for _ in range(120):
+        await world.executions.trigger("default", "crowd")
+    await world.store.promote(world.clock.now(), 0, 1000)
+    world.clock.instant += 2 * WORKER.beat_every
+    await world.store.beat(ALL, world.clock.now())
+    found = (await look(world))["queues"]
+    assert "queue 'mail'" in found.text
+
+
+async def test_a_handler_that_no_worker_knows_is_named(world):
+    await late(world)
+    await world.store.beat(replace(ALL, abilities=("call:*/y",)), world.clock.now())
+    found = (await look(world))["handlers"]
+    assert (found.level, "knows handler 'x'" in found.text) == (Level.RED, True)
+    assert found.remedy.endswith("tickwell serve --app module:scheduler")
+
+
+async def test_parked_work_is_told_until_a_worker_can_run_it(world):
+    await world.jobs.add(world.job(OnDemand()))
+    waiting = await world.executions.trigger("default", "report")
+    states = {State.QUEUED, State.WAITING}
+    await world.store.settle([waiting.id], states, State.PARKED, "x", TEN)
+    await world.store.beat(replace(ALL, abilities=()), TEN)
+    assert (await look(world))["handlers"].level is Level.RED
+    await world.store.beat(ALL, TEN)
+    assert "handlers" not in await look(world)
+
+
+async def test_a_paused_queue_is_amber_only_with_a_backlog(world):
+    note = {"by": "ada", "why": "lunch", "since": TEN}
+    pause = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key="default", document=note)
+    await world.store.put_record(pause, TEN)
+    await world.store.beat(ALL, TEN)
+    assert (await look(world))["paused_queues"].level is Level.GREEN
+    await late(world)
+    world.clock.instant += MINUTE
+    await world.store.beat(ALL, world.clock.now())
+    found = await look(world)
+    assert "queues" not in found  # more workers would not help
+    told = found["paused_queues"]
+    assert told.level is Level.AMBER
+    assert told.text == "queue default is paused (lunch), and 1 execution is due in it"
+    assert told.remedy.endswith("tickwell queues resume default")
+
+
+async def test_workers_that_are_too_few(world):
+    await late(world)
+    world.clock.instant += MINUTE
+    await world.store.beat(ALL, world.clock.now())
+    assert (await look(world))["queues"].level is Level.AMBER
+
+
+async def test_dead_letters_are_counted(world):
+    await world.jobs.add(world.job(OnDemand()))
+    await world.executions.trigger("default", "report")
+    await world.store.promote(TEN, 0, 10)
+    await world.run(OutcomeKind.FAILED, retry=False)
+    found = (await look(world))["dead_letters"]
+    assert (found.level, found.text) == (Level.AMBER, "1 dead letter needs attention")
+
+
+@pytest.mark.parametrize(
+    ("skew", "said"), [(1500, "1.5s ahead of the store's"), (-2000, "2s behind the store's")]
+)
+async def test_a_clock_that_is_off_by_more_than_a_second_is_told(world, skew, said):
+    assert (await look(world, skew=1000))["clock"].level is Level.GREEN
+    found = (await look(world, skew=skew))["clock"]
+    assert (found.level, said in found.text) == (Level.AMBER, True)
+
+
+async def test_the_clock_of_every_live_process_is_compared(world):
+    await world.store.beat(replace(ALL, host="far", clock_offset=5000), TEN)
+    assert "host far is 5s ahead" in (await look(world))["clock"].text
+    assert "a host is 5s ahead" in (await look(world, TENANT))["clock"].text
+
+
+async def test_jobs_that_another_program_may_have_paused_are_named(world):
+    await world.jobs.add(world.job(Every("1m")))
+    assert "declared_jobs" not in await look(world)
+    entry = await world.jobs.get("default", "report")
+    await world.jobs.pause("default", [entry.job.id], by="app default", why=GONE)
+    found = (await look(world))["declared_jobs"]
+    assert (found.level, found.text) == (Level.AMBER, "1 paused as gone from the code: report")
+    assert "Scheduler(app=" in found.remedy
+
+
+async def test_what_is_lost_with_all_processes_waits_for_recovery(world):
+    await world.jobs.add(world.job(OnDemand()))
+    await world.executions.trigger("default", "report")
+    await world.store.promote(TEN, 0, 10)
+    await world.claim()
+    world.clock.instant += MINUTE
+    found = (await look(world))["recovery"]
+    assert found.level is Level.AMBER
+    assert found.text == "1 execution is recorded as running, and no process is alive"
+    await world.store.beat(replace(ALL, id="another"), world.clock.now())
+    assert "recovery" not in await look(world)
+
+
+class Broken(MemoryStore):
+    """Does not answer."""
+
+    pings = 0
+
+    async def ping(self):
+        self.pings += 1
+        raise StoreUnavailable("db.internal:5432 refuses")
+
+
+async def test_a_store_that_does_not_answer_is_red_and_its_host_a_secret(clock):
+    reader = HealthReader(Broken(), clock)
+    reader.process = lambda: ProcessHealth(ok=False, problems=["planner: db.internal:5432 refuses"])
+    for actor, is_told in ((ADMIN, True), (TENANT, False)):
+        health = await reader.of(actor)
+        [found] = health.findings
+        assert (found.check, found.level, health.ready) == ("store", Level.RED, False)
+        assert ("db.internal" in found.text) is is_told
+        assert health.scheduler_service == "failing"
+
+
+async def test_many_probes_cost_as_much_as_one(clock):
+    store = Broken()
+    reader = HealthReader(store, clock)
+    for _ in range(10):
+        await reader.platform()
+        await reader.of(ADMIN)
+    assert store.pings == 1
+    clock.instant += int(TTL * 1000)
+    await reader.platform()
+    assert store.pings == 2
+
+
+async def test_a_crowd_waits_for_one_look_however_long_it_takes_to_answer_them(clock, monkeypatch):
+    ticks = count(0.0, 2 * TTL)
+    monkeypatch.setattr(clock, "monotonic", lambda: next(ticks))
+    store = Broken()
+    reader = HealthReader(store, clock)
+    await asyncio.gather(*(reader.platform() for _ in range(10)))
+    assert store.pings == 1
+
+
+async def test_of_other_projects_nothing_is_told(world):
+    job = replace(world.job(OnDemand(), queue="secret-queue"), project="other")
+    await world.jobs.add(job)
+    await world.executions.trigger("other", "report")
+    await world.store.promote(TEN, 0, 10)
+    world.clock.instant += LATE + 1000
+    await world.store.beat(ALL, world.clock.now())
+    assert "secret-queue" in (await look(world, ADMIN))["queues"].text
+    assert "queues" not in await look(world, TENANT)
+
+
+async def test_a_server_besides_the_store_is_asked(world):
+    answers = True
+
+    async def ping():
+        if not answers:
+            raise StoreUnavailable("redis.internal refuses")
+
+    async def close():
+        pass
+
+    state = LinkState(
+        check="redis", name="Redis", error=None, level=Level.AMBER, effect="polls", remedy="Start"
+    )
+    links = [Link(state=state, ping=ping, close=close)]
+    assert (await look(world, links=links))["redis"].level is Level.GREEN
+    answers = False
+    found = (await look(world, links=links))["redis"]
+    assert (found.level, found.remedy) == (Level.AMBER, "Start")
+    assert "redis.internal" in found.text
+    assert "internal" not in (await look(world, TENANT, links=links))["redis"].text
