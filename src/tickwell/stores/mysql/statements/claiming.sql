@@ -1,5 +1,7 @@
--- Claims. A lane is what is queued for one ability in one queue: a worker looks only into lanes
--- that it can serve, so what it cannot run never stands in its way.
+-- Claims. Rows that are locked by their ids are joined to a list of them, here and in the other
+-- files: for `id IN (...)` the server walks over a table of a few rows from end to end, and takes
+-- or waits for rows that others have locked. A lane is what is queued for one ability in one
+-- queue: a worker looks only into lanes that it can serve.
 
 -- name: lanes
 -- The lanes of these queues that hold something: one step of the index for each.
@@ -30,8 +32,9 @@ SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost
        (SELECT head.hard FROM tickwell_cursor AS head WHERE head.job = queue.job),
        IF(queue.own_payload, (SELECT LENGTH(execution.payload) FROM tickwell_execution AS execution
                               WHERE execution.id = queue.id), 0)
-FROM tickwell_queue AS queue FORCE INDEX (PRIMARY)
-WHERE queue.id IN $4[] AND queue.state = 2 AND queue.queue IN $5[] AND queue.ability IN $6[]
+FROM ROWS($4, id ID) AS wanted
+STRAIGHT_JOIN tickwell_queue AS queue FORCE INDEX (PRIMARY) ON queue.id = wanted.id
+WHERE queue.state = 2 AND queue.queue IN $5[] AND queue.ability IN $6[]
   AND queue.run_at <= $7 AND queue.job NOT IN $8[]
   AND (queue.expires_at IS NULL OR queue.expires_at > $2)
   AND EXISTS (SELECT 1 FROM tickwell_worker AS worker WHERE worker.id = $1 AND NOT worker.lost)
@@ -45,10 +48,11 @@ SELECT queue.id, queue.job, queue.attempt + 1, queue.charged + 1, queue.lost, qu
        queue.run_at, queue.rank, queue.expires_at, $2, $3,
        GREATEST($4, queue.run_at) + head.hard + 60000, queue.holds_job,
        IF(queue.holds_key, queue.gate, NULL)
-FROM tickwell_queue AS queue FORCE INDEX (PRIMARY)
-STRAIGHT_JOIN tickwell_cursor AS head ON head.job = queue.job
-WHERE queue.id IN $1[];
-DELETE queue FROM tickwell_queue AS queue FORCE INDEX (PRIMARY) WHERE queue.id IN $1[];
+FROM ROWS($1, id ID) AS picked
+STRAIGHT_JOIN tickwell_queue AS queue FORCE INDEX (PRIMARY) ON queue.id = picked.id
+STRAIGHT_JOIN tickwell_cursor AS head FORCE INDEX (PRIMARY) ON head.job = queue.job;
+DELETE queue FROM ROWS($1, id ID) AS picked
+STRAIGHT_JOIN tickwell_queue AS queue FORCE INDEX (PRIMARY) ON queue.id = picked.id;
 SELECT id, payload FROM tickwell_execution FORCE INDEX (PRIMARY) WHERE id IN $5[];
 
 -- name: best_of_lane
@@ -66,7 +70,7 @@ SELECT execution.id, running.job, execution.kind, running.attempt, running.charg
        running.worker, running.claim_id, running.started_at,
        head.version
 FROM tickwell_running AS running FORCE INDEX (running_worker)
-STRAIGHT_JOIN tickwell_execution AS execution ON execution.id = running.id
-STRAIGHT_JOIN tickwell_cursor AS head ON head.job = running.job
+STRAIGHT_JOIN tickwell_execution AS execution FORCE INDEX (PRIMARY) ON execution.id = running.id
+STRAIGHT_JOIN tickwell_cursor AS head FORCE INDEX (PRIMARY) ON head.job = running.job
 STRAIGHT_JOIN tickwell_worker AS worker ON worker.id = running.worker AND NOT worker.lost
 WHERE running.worker = $1 AND running.claim_id = $2 ORDER BY execution.id;

@@ -6,7 +6,7 @@
 -- definition is the one that the report was made by. The others come later, one by one.
 SELECT running.id
 FROM ROWS($2, id ID, attempt INT, version INT) AS report
-STRAIGHT_JOIN tickwell_running AS running
+STRAIGHT_JOIN tickwell_running AS running FORCE INDEX (PRIMARY)
   ON running.id = report.id AND running.attempt = report.attempt
 WHERE $1 OR (running.gate IS NULL AND NOT running.holds_job AND NOT running.called_off
              AND report.version = (SELECT head.version FROM tickwell_cursor AS head
@@ -17,8 +17,8 @@ FOR UPDATE;
 -- End executions with their last attempts; the rows of `running` are locked.
 UPDATE ROWS($1, id ID, attempt INT, version INT, state INT, outcome INT, reason TEXT, charged INT,
             lost INT, returned INT, started_at INT, ended_at INT, error TEXT, result TEXT) AS report
-STRAIGHT_JOIN tickwell_running AS running ON running.id = report.id
-STRAIGHT_JOIN tickwell_execution AS execution ON execution.id = report.id
+STRAIGHT_JOIN tickwell_running AS running FORCE INDEX (PRIMARY) ON running.id = report.id
+STRAIGHT_JOIN tickwell_execution AS execution FORCE INDEX (PRIMARY) ON execution.id = report.id
 SET execution.state = report.state, execution.rare = NULLIF(report.state, 5),
     execution.outcome = report.outcome, execution.reason = report.reason,
     execution.attempt = report.attempt, execution.charged = report.charged,
@@ -26,7 +26,8 @@ SET execution.state = report.state, execution.rare = NULLIF(report.state, 5),
     execution.worker = running.worker, execution.started_at = report.started_at,
     execution.ended_at = report.ended_at, execution.error = report.error,
     execution.result = report.result;
-DELETE running FROM tickwell_running AS running FORCE INDEX (PRIMARY) WHERE running.id IN $2[];
+DELETE running FROM ROWS($2, id ID) AS ended
+STRAIGHT_JOIN tickwell_running AS running FORCE INDEX (PRIMARY) ON running.id = ended.id;
 
 -- name: standing
 -- The running executions among these, with what their end depends on.
@@ -36,13 +37,14 @@ SELECT running.id, running.job, running.attempt, running.worker, running.holds_j
        execution.ability, execution.gate, execution.gate_limit, execution.payload IS NOT NULL,
        running.expires_at, execution.reason
 FROM ROWS($1, id ID) AS wanted
-STRAIGHT_JOIN tickwell_running AS running ON running.id = wanted.id
-STRAIGHT_JOIN tickwell_execution AS execution ON execution.id = wanted.id
+STRAIGHT_JOIN tickwell_running AS running FORCE INDEX (PRIMARY) ON running.id = wanted.id
+STRAIGHT_JOIN tickwell_execution AS execution FORCE INDEX (PRIMARY) ON execution.id = wanted.id
 FOR UPDATE;
 
 -- name: stop
 -- They are running no more.
-DELETE running FROM tickwell_running AS running FORCE INDEX (PRIMARY) WHERE running.id IN $1[];
+DELETE running FROM ROWS($1, id ID) AS ended
+STRAIGHT_JOIN tickwell_running AS running FORCE INDEX (PRIMARY) ON running.id = ended.id;
 
 -- name: pass_job_on
 -- Give the gates of these jobs to the best of those before them, or to nobody.
@@ -71,7 +73,7 @@ WHERE waits = 2 AND gate = $1 ORDER BY `rank`, id LIMIT $2;
 -- name: move_keyed
 -- Where executions before concurrency gates stand now; those with their jobs' gates keep them.
 UPDATE ROWS($1, state INT, waits INT, holds_key INT, holds_job INT, id ID) AS moved
-STRAIGHT_JOIN tickwell_queue AS queue ON queue.id = moved.id
+STRAIGHT_JOIN tickwell_queue AS queue FORCE INDEX (PRIMARY) ON queue.id = moved.id
 SET queue.state = moved.state, queue.waits = moved.waits, queue.holds_key = moved.holds_key,
     queue.holds_job = queue.holds_job OR moved.holds_job;
 
@@ -104,7 +106,7 @@ FROM ROWS($1, execution ID, number INT, outcome INT, worker NAME, started_at INT
 -- Executions that are tried again.
 UPDATE ROWS($1, attempt INT, charged INT, lost INT, returned INT, started_at INT, error TEXT,
             result TEXT, run_at INT, id ID) AS again
-STRAIGHT_JOIN tickwell_execution AS execution ON execution.id = again.id
+STRAIGHT_JOIN tickwell_execution AS execution FORCE INDEX (PRIMARY) ON execution.id = again.id
 SET execution.attempt = again.attempt, execution.charged = again.charged,
     execution.lost = again.lost, execution.returned = again.returned,
     execution.started_at = again.started_at, execution.error = again.error,
@@ -125,14 +127,14 @@ FROM ROWS($1, id ID, job ID, state INT, queue NAME, ability NAME, kind INT, fire
 -- name: set_failures
 -- Dead executions in a row.
 UPDATE ROWS($1, failures INT, job ID) AS counted
-STRAIGHT_JOIN tickwell_cursor AS head ON head.job = counted.job
+STRAIGHT_JOIN tickwell_cursor AS head FORCE INDEX (PRIMARY) ON head.job = counted.job
 SET head.failures = counted.failures;
 
 -- name: was_applied
 -- Which of these attempts are on record with this end.
 SELECT report.place
 FROM ROWS($1, place INT, id ID, attempt INT, ended_at INT, outcome INT) AS report
-STRAIGHT_JOIN tickwell_execution AS execution ON execution.id = report.id
+STRAIGHT_JOIN tickwell_execution AS execution FORCE INDEX (PRIMARY) ON execution.id = report.id
 LEFT JOIN tickwell_attempt AS attempt
     ON attempt.execution = report.id AND attempt.number = report.attempt
 WHERE (attempt.ended_at = report.ended_at AND attempt.outcome = report.outcome)

@@ -35,7 +35,7 @@ SELECT id, version, document FROM tickwell_job WHERE id IN $1[];
 -- counted is set last: a column that was set has its new value further right.
 UPDATE ROWS($1, state INT, next_fire_time INT, after INT, runs INT, nudged INT, paused_through INT,
             pause TEXT, holder ID, made INT, prune_at INT, job ID) AS moved
-STRAIGHT_JOIN tickwell_cursor AS head ON head.job = moved.job
+STRAIGHT_JOIN tickwell_cursor AS head FORCE INDEX (PRIMARY) ON head.job = moved.job
 SET head.state = moved.state, head.next_fire_time = moved.next_fire_time, head.after = moved.after,
     head.runs = moved.runs, head.nudged = moved.nudged, head.paused_through = moved.paused_through,
     head.pause = moved.pause, head.holder = moved.holder,

@@ -3,8 +3,9 @@
 
 -- name: lock_jobs
 -- Take the locks of jobs, and read what gates and ends depend on.
-SELECT job, version, state, failures, holder FROM tickwell_cursor FORCE INDEX (PRIMARY)
-WHERE job IN $1[] ORDER BY job FOR UPDATE;
+SELECT head.job, head.version, head.state, head.failures, head.holder
+FROM ROWS($1, id ID) AS wanted
+STRAIGHT_JOIN tickwell_cursor AS head FORCE INDEX (PRIMARY) ON head.job = wanted.id FOR UPDATE;
 
 -- name: gates_of_jobs
 -- The concurrency gates that pending executions of these jobs pass.
@@ -18,8 +19,8 @@ ON DUPLICATE KEY UPDATE tickwell_gate.name = tickwell_gate.name;
 
 -- name: lock_gates
 -- Take the locks of gates.
-SELECT name, held FROM tickwell_gate FORCE INDEX (PRIMARY) WHERE name IN $1[]
-ORDER BY name FOR UPDATE;
+SELECT gate.name, gate.held FROM ROWS($1, name NAME) AS wanted
+STRAIGHT_JOIN tickwell_gate AS gate FORCE INDEX (PRIMARY) ON gate.name = wanted.name FOR UPDATE;
 
 -- name: load_pending
 -- A pending execution by its id.
@@ -72,7 +73,8 @@ WHERE job = $1 AND waits = 1 AND state = 1 AND overlap <> 2 ORDER BY id;
 -- name: set_held
 -- Places taken in concurrency gates, whose locks are held.
 UPDATE ROWS($1, name NAME, held INT) AS counted
-STRAIGHT_JOIN tickwell_gate AS gate ON gate.name = counted.name SET gate.held = counted.held;
+STRAIGHT_JOIN tickwell_gate AS gate FORCE INDEX (PRIMARY) ON gate.name = counted.name
+SET gate.held = counted.held;
 
 -- name: best_before_gate
 -- The best of those before a concurrency gate.

@@ -74,7 +74,7 @@ ORDER BY queue LIMIT 1;
 -- name: record_starts
 -- When attempts that are still under way started.
 UPDATE ROWS($1, started_at INT, id ID, attempt INT) AS report
-STRAIGHT_JOIN tickwell_running AS running
+STRAIGHT_JOIN tickwell_running AS running FORCE INDEX (PRIMARY)
     ON running.id = report.id AND running.attempt = report.attempt
 SET running.started_at = report.started_at;
 SELECT running.id FROM ROWS($1, started_at INT, id ID, attempt INT) AS report

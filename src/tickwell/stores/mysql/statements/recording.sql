@@ -52,7 +52,7 @@ SET @new = $1;
 UPDATE ROWS(@new, id ID, project NAME, job ID, job_version INT, kind INT, fire_time INT, run_at INT,
           queue NAME, ability NAME, created_at INT, overlap INT, gate NAME, gate_limit INT,
           payload TEXT, request_key NAME, revived_from NAME) AS new
-STRAIGHT_JOIN tickwell_execution AS slot ON slot.id = new.id
+STRAIGHT_JOIN tickwell_execution AS slot FORCE INDEX (PRIMARY) ON slot.id = new.id
 SET slot.job_version = new.job_version, slot.kind = new.kind, slot.fire_time = new.fire_time,
     slot.run_at = new.run_at, slot.queue = new.queue, slot.ability = new.ability,
     slot.overlap = new.overlap, slot.gate = new.gate, slot.gate_limit = new.gate_limit,
@@ -71,7 +71,7 @@ FROM ROWS(@new, id ID, project NAME, job ID, job_version INT, kind INT, fire_tim
           queue NAME, ability NAME, created_at INT, overlap INT, gate NAME, gate_limit INT,
           payload TEXT, request_key NAME, revived_from NAME, state INT, waits INT, look_at INT,
           holds_job INT, `rank` INT, expires_at INT, holds_key INT) AS new
-STRAIGHT_JOIN tickwell_execution AS slot ON slot.id = new.id;
+STRAIGHT_JOIN tickwell_execution AS slot FORCE INDEX (PRIMARY) ON slot.id = new.id;
 SET @new = NULL;
 
 -- name: queue_armed
@@ -85,7 +85,7 @@ FROM tickwell_execution WHERE id = $1;
 -- name: count_made
 -- Executions on record of jobs, and who holds their gates.
 UPDATE ROWS($1, made INT, holder ID, prune_at INT, job ID) AS more
-STRAIGHT_JOIN tickwell_cursor AS head ON head.job = more.job
+STRAIGHT_JOIN tickwell_cursor AS head FORCE INDEX (PRIMARY) ON head.job = more.job
 SET head.holder = more.holder,
     head.prune_at = CASE
         WHEN head.keep >= head.made AND head.keep < head.made + more.made THEN 0

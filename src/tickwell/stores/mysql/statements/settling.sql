@@ -6,7 +6,8 @@ SELECT DISTINCT job FROM tickwell_queue WHERE id IN $1[];
 
 -- name: lock_pending
 -- Which of these are pending, and their states; no claim gets them any more.
-SELECT id, state FROM tickwell_queue WHERE id IN $1[] ORDER BY id FOR UPDATE;
+SELECT queue.id, queue.state FROM ROWS($1, id ID) AS wanted
+STRAIGHT_JOIN tickwell_queue AS queue FORCE INDEX (PRIMARY) ON queue.id = wanted.id FOR UPDATE;
 
 -- name: set_reason
 -- Why an execution is parked, or is to be cancelled.
@@ -19,7 +20,9 @@ WHERE id IN $1[] AND project = $2 AND state IS NULL;
 
 -- name: lock_running
 -- Take the rows of running executions, in one order for all.
-SELECT id FROM tickwell_running FORCE INDEX (PRIMARY) WHERE id IN $1[] ORDER BY id FOR UPDATE;
+SELECT running.id FROM ROWS($1, id ID) AS wanted
+STRAIGHT_JOIN tickwell_running AS running FORCE INDEX (PRIMARY) ON running.id = wanted.id
+FOR UPDATE;
 
 -- name: dead_in_project
 -- The dead executions of a project among these whose jobs are there.

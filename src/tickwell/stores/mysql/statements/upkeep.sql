@@ -33,7 +33,7 @@ WHERE job = $1 AND state IS NOT NULL AND state <> 6 ORDER BY id DESC LIMIT $2 OF
 -- are kept, since those that are live count when they end; later with many dead letters, since
 -- all of them are passed over. Else by age, and what is live has not even ended.
 UPDATE ROWS($2, job ID, dead INT, age INT) AS looked_at
-STRAIGHT_JOIN tickwell_cursor AS head ON head.job = looked_at.job
+STRAIGHT_JOIN tickwell_cursor AS head FORCE INDEX (PRIMARY) ON head.job = looked_at.job
 SET head.prune_at = CASE
     WHEN head.made > head.keep THEN $1 + 5 * GREATEST(head.made - head.keep - 1000, 0)
     ELSE (
@@ -48,15 +48,15 @@ SET head.prune_at = CASE
 -- Delete executions with their attempts; what is gone, by job, project and state.
 SELECT job, project, state, COUNT(*) FROM tickwell_execution FORCE INDEX (PRIMARY)
 WHERE id IN $1[] GROUP BY job, project, state;
-DELETE execution FROM tickwell_execution AS execution FORCE INDEX (PRIMARY)
-WHERE execution.id IN $1[];
-DELETE attempt FROM tickwell_attempt AS attempt FORCE INDEX (PRIMARY)
-WHERE attempt.execution IN $1[];
+DELETE execution FROM ROWS($1, id ID) AS gone
+STRAIGHT_JOIN tickwell_execution AS execution FORCE INDEX (PRIMARY) ON execution.id = gone.id;
+DELETE attempt FROM ROWS($1, id ID) AS gone
+STRAIGHT_JOIN tickwell_attempt AS attempt FORCE INDEX (PRIMARY) ON attempt.execution = gone.id;
 
 -- name: uncount_made
 -- Executions that are not on record any more.
 UPDATE ROWS($1, count INT, job ID) AS gone
-STRAIGHT_JOIN tickwell_cursor AS head ON head.job = gone.job
+STRAIGHT_JOIN tickwell_cursor AS head FORCE INDEX (PRIMARY) ON head.job = gone.job
 SET head.made = head.made - gone.count;
 
 -- name: keep_skips
@@ -78,7 +78,8 @@ WHERE kind = 'job_version' AND project = $1 AND name >= $2 AND name <= $3 ORDER 
 
 -- name: drop_versions
 -- Definitions that nobody needs any more.
-DELETE FROM tickwell_record WHERE kind = 'job_version' AND project = $1 AND name IN $2[];
+DELETE record FROM ROWS($2, name NAME) AS gone STRAIGHT_JOIN tickwell_record AS record
+  ON record.kind = 'job_version' AND record.project = $1 AND record.name = gone.name;
 
 -- name: expired_records
 -- Records past their time.
@@ -99,16 +100,20 @@ LIMIT $1 FOR UPDATE SKIP LOCKED;
 
 -- name: prune_jobs
 -- Their definitions.
-SELECT id, project FROM tickwell_job WHERE id IN $1[] FOR UPDATE;
-DELETE FROM tickwell_job WHERE id IN $1[];
+SELECT job.id, job.project FROM ROWS($1, id ID) AS gone
+STRAIGHT_JOIN tickwell_job AS job FORCE INDEX (PRIMARY) ON job.id = gone.id FOR UPDATE;
+DELETE job FROM ROWS($1, id ID) AS gone
+STRAIGHT_JOIN tickwell_job AS job FORCE INDEX (PRIMARY) ON job.id = gone.id;
 
 -- name: prune_cursors
 -- Their cursors.
-DELETE FROM tickwell_cursor WHERE job IN $1[];
+DELETE head FROM ROWS($1, id ID) AS gone
+STRAIGHT_JOIN tickwell_cursor AS head FORCE INDEX (PRIMARY) ON head.job = gone.id;
 
 -- name: prune_skips
 -- Their skips.
-DELETE FROM tickwell_skip WHERE job IN $1[];
+DELETE skip FROM ROWS($1, id ID) AS gone
+STRAIGHT_JOIN tickwell_skip AS skip FORCE INDEX (skip_job) ON skip.job = gone.id;
 
 -- name: prune_versions
 -- Their earlier definitions.
@@ -123,4 +128,5 @@ LIMIT $1 FOR UPDATE SKIP LOCKED;
 
 -- name: prune_gates
 -- They are gone until somebody passes them again.
-DELETE gate FROM tickwell_gate AS gate FORCE INDEX (PRIMARY) WHERE gate.name IN $1[];
+DELETE gate FROM ROWS($1, name NAME) AS gone
+STRAIGHT_JOIN tickwell_gate AS gate FORCE INDEX (PRIMARY) ON gate.name = gone.name;

@@ -32,7 +32,7 @@ class Settling:
         jobs = await self.session.rows("jobs_of_pending", asked)
         await self.flow.locks.jobs_with_gates([job for (job,) in jobs])
         # Chosen before any moves: one that ends may let another of them into the queue.
-        found = await self.session.rows("lock_pending", asked)
+        found = await self.session.rows("lock_pending", sorted(asked))
         ready = {id for id, state in found if state in codes}
         moved = []
         for id in asked:
