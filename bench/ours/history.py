@@ -16,7 +16,7 @@ from tickwell.domain.policy import DAY, HOUR
 from tickwell.domain.tally import KIND, Tally, tally_key
 from tickwell.ids import new_id
 from tickwell.ports.records import Record
-from tickwell.services.jobs import Jobs
+from tickwell.services.jobs.jobs import Jobs
 from tickwell.stores.sqlite import SqliteStore
 
 TRIGGERS: tuple[dict[str, object], ...] = (

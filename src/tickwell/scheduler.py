@@ -33,12 +33,12 @@ from tickwell.executors.handlers import Handler, Handlers
 from tickwell.ids import ENTROPY
 from tickwell.observe.logs import EventLog
 from tickwell.ports.executor import Executor
-from tickwell.services.admission import admission
-from tickwell.services.declarations import stamped
-from tickwell.services.executions import Executions
-from tickwell.services.jobs import Jobs
-from tickwell.services.slots import Slots
-from tickwell.services.transactions import Transactions
+from tickwell.services.executions.executions import Executions
+from tickwell.services.executions.transactions import Transactions
+from tickwell.services.jobs.admission import admission
+from tickwell.services.jobs.declarations import stamped
+from tickwell.services.jobs.jobs import Jobs
+from tickwell.services.slots.slots import Slots
 from tickwell.settings import Settings
 
 if TYPE_CHECKING:

@@ -43,11 +43,11 @@ from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
 from tickwell.ports.tracer import Tracer
 from tickwell.services.callbacks.relay import Relay
-from tickwell.services.executions import Executions
+from tickwell.services.executions.executions import Executions
+from tickwell.services.executions.trigger_span import read_trigger
 from tickwell.services.health import Link
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.secrets.source import StoredSecrets
-from tickwell.services.trigger_span import read_trigger
 from tickwell.settings import Settings
 from tickwell.stores.link import weakness
 from tickwell.stores.schemes import SERVERS, scheme_of, unknown
@@ -383,8 +383,8 @@ def make_api(
     from tickwell.api.access import let_in
     from tickwell.api.app import create_app
     from tickwell.api.context import Context
-    from tickwell.services.admission import admission
     from tickwell.services.assembly import check_issuers
+    from tickwell.services.jobs.admission import admission
     from tickwell.ui.app import create_ui
 
     check_issuers(settings)

@@ -10,7 +10,7 @@ from tickwell.domain.note import OUTPUT, PROGRESS, output_key
 from tickwell.ports.records import Record
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import execution_document
-from tickwell.services.executions import Executions
+from tickwell.services.executions.executions import Executions
 
 
 async def test_pause_with_a_note_and_resume(world, http):
@@ -90,7 +90,7 @@ async def test_lines_are_read_from_one_on(world, http):
 
 
 async def test_lines_of_very_many_attempts_are_read_in_parts(world, http, monkeypatch):
-    monkeypatch.setattr("tickwell.services.executions._TAILED", 2)
+    monkeypatch.setattr("tickwell.services.executions.executions._TAILED", 2)
     await world.add()
     id = (await http.post("/jobs/report/trigger")).json()["id"]
     get = Executions.get

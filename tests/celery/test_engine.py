@@ -12,7 +12,7 @@ from tests.processes.site import Site
 from tests.servers import rabbitmq, redis
 from tickwell.clock import wall_millis
 from tickwell.domain.policy import Retry
-from tickwell.services.notes import read_output, read_progress
+from tickwell.services.executions.executions import read_output, read_progress
 
 FIRES = 300
 RETRY = Retry(max_attempts=4, delay="100ms", jitter=0.0)

@@ -13,7 +13,7 @@ from tickwell.domain.job import JobState
 from tickwell.domain.policy import DAY, HOUR
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.insights.overview import look
-from tickwell.services.slots import Slots
+from tickwell.services.slots.slots import Slots
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.world import BAD, GOOD, make_past, work
 from tickwell.domain.execution import OutcomeKind
-from tickwell.services.dead import DeadLetters
+from tickwell.services.executions.dead_letters import DeadLetters
 from tickwell.testing.contract.builders import a_request
 from tickwell.testing.contract.scene import Scene
 from tickwell.wiring import make_store

@@ -9,7 +9,7 @@ from tickwell.declared import leaving
 from tickwell.domain.event import JobPaused
 from tickwell.domain.job import Cursor, Entry, Job, JobState
 from tickwell.errors import Conflict, InvalidJob
-from tickwell.services.declarations import is_edited
+from tickwell.services.jobs.declarations import is_edited
 
 
 @pytest.fixture

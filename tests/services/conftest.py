@@ -15,9 +15,9 @@ from tickwell.domain.worker import Worker
 from tickwell.ids import new_id
 from tickwell.ports.records import ClaimRequest
 from tickwell.ports.store import Store
-from tickwell.services.executions import Executions
-from tickwell.services.jobs import Jobs
-from tickwell.services.slots import Slots
+from tickwell.services.executions.executions import Executions
+from tickwell.services.jobs.jobs import Jobs
+from tickwell.services.slots.slots import Slots
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.sqlite import SqliteStore
 

@@ -6,7 +6,7 @@ import pytest
 
 from tickwell import OnDemand
 from tickwell.domain.execution import Execution, Kind, OutcomeKind, State
-from tickwell.services.dead import DeadFilter, DeadLetters, signature
+from tickwell.services.executions.dead_letters import DeadFilter, DeadLetters, signature
 
 
 def died(error=None, reason=None):

@@ -8,7 +8,6 @@ from tickwell.domain.document import job_from_document
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.trigger.duration import Millis
-from tickwell.services.dead import DeadLetters
 from tickwell.services.documents import (
     backfill_document,
     changed_document,
@@ -21,6 +20,7 @@ from tickwell.services.documents import (
     slots_document,
     worker_document,
 )
+from tickwell.services.executions.dead_letters import DeadLetters
 
 HOUR = 3_600_000
 

@@ -6,9 +6,9 @@ from tickwell.domain.ability import shared_ability
 from tickwell.domain.fairness import SPREAD, Fairness
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
-from tickwell.services.executions import Executions
-from tickwell.services.jobs import Jobs
-from tickwell.services.transactions import Transactions
+from tickwell.services.executions.executions import Executions
+from tickwell.services.executions.transactions import Transactions
+from tickwell.services.jobs.jobs import Jobs
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock
 from tickwell.testing.contract.builders import T0, a_job

@@ -16,8 +16,8 @@ from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import Flaw, Record
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.declarations import GONE
 from tickwell.services.health import TTL, HealthReader, Link
+from tickwell.services.jobs.declarations import GONE
 from tickwell.stores.memory import MemoryStore
 
 MINUTE = 60_000

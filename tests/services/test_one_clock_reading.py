@@ -7,8 +7,8 @@ import pytest
 
 from tickwell import Scheduler
 from tickwell.clock import NEVER
-from tickwell.services.executions import Executions
-from tickwell.services.jobs import Jobs
+from tickwell.services.executions.executions import Executions
+from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.time import After, instant_of
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock

@@ -16,8 +16,8 @@ from tickwell.domain.trigger import OnDemand
 from tickwell.engine.engine import Engine
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import Store
-from tickwell.services.executions import Executions
-from tickwell.services.jobs import Jobs
+from tickwell.services.executions.executions import Executions
+from tickwell.services.jobs.jobs import Jobs
 from tickwell.settings import Settings
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.sqlite import SqliteStore

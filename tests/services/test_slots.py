@@ -11,9 +11,9 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import DAY, HOUR, MINUTE, SECOND, Misfire, OnMisfire, Retention
 from tickwell.domain.trigger import Calendar, Cron, Every, Once, Window
 from tickwell.errors import InvalidInput, NotFound
-from tickwell.services import slots as slots_module
-from tickwell.services.dead import DeadFilter, DeadLetters
-from tickwell.services.slot import Answer
+from tickwell.services.executions.dead_letters import DeadFilter, DeadLetters
+from tickwell.services.slots.slot import Answer
+from tickwell.services.slots import slots as slots_module
 
 TEN = 1_781_517_600_000
 SKIP = Misfire(policy=OnMisfire.SKIP)

@@ -8,7 +8,7 @@ from tickwell.domain.note import OUTPUT, PROGRESS
 from tickwell.ids import trace_id
 from tickwell.ports.records import Record
 from tickwell.services.access.permission import Role
-from tickwell.services.declarations import stamped
+from tickwell.services.jobs.declarations import stamped
 
 
 async def test_neighbours_are_compared_and_an_old_one_is_put_back(house):

@@ -11,7 +11,7 @@ from tickwell.domain.execution import Kind, State
 from tickwell.domain.job import JobState
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.services.dead import DeadFilter
+from tickwell.services.executions.dead_letters import DeadFilter
 
 
 class _Query(BaseModel):

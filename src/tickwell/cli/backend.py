@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from tickwell.cli.administration import Administration
 from tickwell.domain.document.initial_state import ACTIVE, InitialState
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.services.dead import DeadFilter
+from tickwell.services.executions.dead_letters import DeadFilter
 from tickwell.services.payload import KEEP
 
 Document = dict[str, Any]

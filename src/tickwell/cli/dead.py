@@ -15,7 +15,7 @@ from tickwell.cli.views import show_execution, show_executions, soon
 from tickwell.domain.policy import REVIVAL_RATE
 
 if TYPE_CHECKING:
-    from tickwell.services.dead import DeadFilter
+    from tickwell.services.executions.dead_letters import DeadFilter
 
 app = group("dead", "Look at dead letters, revive or purge them.")
 Error = Annotated[
@@ -188,7 +188,7 @@ async def _filter(
     until: str | None,
     error: str | None = None,
 ) -> DeadFilter:
-    from tickwell.services.dead import DeadFilter
+    from tickwell.services.executions.dead_letters import DeadFilter
 
     now = await session.backend.now()
     return DeadFilter(

@@ -14,8 +14,8 @@ from tickwell.clock import StoreClock, to_millis, wall_millis
 from tickwell.domain.document.initial_state import ACTIVE, InitialState
 from tickwell.errors import InvalidInput, InvalidJob, NotFound, StoreError
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.services.dead import DeadFilter
 from tickwell.services.documents import instant_text
+from tickwell.services.executions.dead_letters import DeadFilter
 from tickwell.services.payload import KEEP
 
 if TYPE_CHECKING:

@@ -28,11 +28,11 @@ from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services import documents as to
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.admission import admission, check_certificate, check_handler, check_task
 from tickwell.services.audit.audit import Audit
 from tickwell.services.cursor_seal import LOCAL_SEAL
-from tickwell.services.dead import DeadFilter
+from tickwell.services.executions.dead_letters import DeadFilter
 from tickwell.services.health import weak_link_findings
+from tickwell.services.jobs.admission import admission, check_certificate, check_handler, check_task
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.operations.bundle import Operations
 from tickwell.services.operations.tools import Tools

@@ -249,7 +249,7 @@ def say_roles(process: Document) -> str:
 
 def say_error(error: str | None) -> str:
     """What went wrong, in one line."""
-    from tickwell.services.dead import headline
+    from tickwell.services.executions.dead_letters import headline
 
     return headline(error) if error else ""
 

@@ -24,10 +24,10 @@ from tickwell.domain.trigger.moment import exact
 from tickwell.errors import InvalidTrigger, NotFound
 from tickwell.executors.jsonable import jsonable
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.services.executions import Executions
-from tickwell.services.jobs import Jobs
+from tickwell.services.executions.executions import Executions
+from tickwell.services.jobs.jobs import Jobs
+from tickwell.services.jobs.save_limits import require_effective
 from tickwell.services.payload import checked
-from tickwell.services.savable import require_effective
 from tickwell.services.time import After, Moment, moment_of
 
 FOREVER = float("inf")

@@ -23,7 +23,7 @@ from tickwell.services.access.trusted import Fetch, TrustedIssuer
 from tickwell.services.access.users import Users
 from tickwell.services.audit.audit import Audit
 from tickwell.services.callbacks.callbacks import Callbacks
-from tickwell.services.jobs import Jobs
+from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.keyring import Keyring
 from tickwell.services.limits.limits import Limits
 from tickwell.services.limits.quota import Quota

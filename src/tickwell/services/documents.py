@@ -22,15 +22,15 @@ from tickwell.domain.note import Output, Progress
 from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import Page
-from tickwell.services.completeness import Completeness
-from tickwell.services.dead import Group, Groups
-from tickwell.services.declarations import is_edited
-from tickwell.services.executions import Backfill, Tail
-from tickwell.services.fires import upcoming
+from tickwell.services.executions.dead_letters import Group, Groups
+from tickwell.services.executions.executions import Backfill, Tail
 from tickwell.services.insights.metrics import Metrics, Percentiles
+from tickwell.services.jobs.declarations import is_edited
+from tickwell.services.jobs.fire_times import upcoming
 from tickwell.services.masking import masked_definition
 from tickwell.services.paced import paced
-from tickwell.services.slot import Slot, SlotPage
+from tickwell.services.slots.completeness import Completeness
+from tickwell.services.slots.slot import Slot, SlotPage
 
 if TYPE_CHECKING:  # a command that asks a server needs none of the operations
     from tickwell.services.operations.queues import Queue

@@ -37,7 +37,7 @@ from tickwell.ports.records import ExecutionFilter, Flaw, JobFilter, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, RecordStore, Upkeep
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.declarations import GONE
+from tickwell.services.jobs.declarations import GONE
 from tickwell.shared_read import SharedRead
 
 #: Seconds that facts are shared before the store is asked again.

@@ -18,7 +18,7 @@ from tickwell.services.access.permission import Permission, Role
 from tickwell.services.audit.audit import Audit
 from tickwell.services.documents import definition_of, entry_document
 from tickwell.services.every_record import every_record
-from tickwell.services.jobs import Jobs
+from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.platform import DEFAULT, PLATFORM, check_project_name
 from tickwell.services.recall import Recall
 from tickwell.services.secrets.place import KIND as SECRET

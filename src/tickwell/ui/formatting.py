@@ -18,7 +18,7 @@ from tickwell.domain.http import Http
 from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
 from tickwell.services.audit.entry import Entry as Audited
-from tickwell.services.fires import upcoming
+from tickwell.services.jobs.fire_times import upcoming
 from tickwell.services.masking import masked_url
 
 #: Characters of a document that a page shows of it.

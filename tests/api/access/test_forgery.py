@@ -5,7 +5,7 @@ import pytest
 from tests.executors.http.conftest import Names
 from tickwell.executors.http.guard import Guard
 from tickwell.services.access.permission import Role
-from tickwell.services.admission import Admission
+from tickwell.services.jobs.admission import Admission
 
 JOB = {"name": "j", "trigger": {"on_demand": True}}
 

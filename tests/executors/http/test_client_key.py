@@ -9,7 +9,7 @@ from tickwell.domain.job import Job
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import InvalidJob
 from tickwell.executors.http.client_key import Unusable, checked_pem
-from tickwell.services.admission import check_certificate
+from tickwell.services.jobs.admission import check_certificate
 
 RSA, RSA_PSS, DSA = "1.2.840.113549.1.1.1", "1.2.840.113549.1.1.10", "1.2.840.10040.4.1"
 EC, ED25519 = "1.2.840.10045.2.1", "1.3.101.112"

@@ -25,8 +25,8 @@ from tickwell.domain.planning import first_cursor, plan
 from tickwell.domain.worker import Worker
 from tickwell.errors import WrongState
 from tickwell.ports.records import ClaimRequest, ExecutionFilter
-from tickwell.services.slot import Answer
-from tickwell.services.slots import Slots
+from tickwell.services.slots.slot import Answer
+from tickwell.services.slots.slots import Slots
 from tickwell.stores.memory import MemoryStore
 
 HORIZON = 2 * SECOND

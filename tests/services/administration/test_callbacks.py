@@ -20,7 +20,7 @@ from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter
 from tickwell.services.access.permission import Role
 from tickwell.services.callbacks.callback import Told
 from tickwell.services.callbacks.relay import SWEEP, Relay
-from tickwell.services.executions import Executions
+from tickwell.services.executions.executions import Executions
 from tickwell.services.secrets.source import StoredSecrets
 
 URL = "https://example.com/told"

@@ -32,8 +32,8 @@ from tickwell.services.callbacks.callback import (
     to_document,
 )
 from tickwell.services.every_record import every_record
-from tickwell.services.jobs import Jobs
-from tickwell.services.known import jobs_by_id
+from tickwell.services.jobs.jobs import Jobs
+from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.platform import PLATFORM
 from tickwell.services.secrets.secrets import Secrets
 

@@ -30,8 +30,8 @@ from tickwell.services.callbacks.callback import (
     news_of_report,
     was_revived,
 )
-from tickwell.services.executions import Executions
-from tickwell.services.known import jobs_by_id
+from tickwell.services.executions.executions import Executions
+from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.platform import PLATFORM
 from tickwell.services.recall import Recall
 

@@ -11,10 +11,10 @@ from tickwell.domain.policy import DAY, HOUR
 from tickwell.domain.tally import Tally, total
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
-from tickwell.services.dead import headline, signature
+from tickwell.services.executions.dead_letters import headline, signature
 from tickwell.services.insights.coming import Fire, next_fires
 from tickwell.services.insights.rates import hourly
-from tickwell.services.known import jobs_by_id
+from tickwell.services.jobs.jobs_by_id import jobs_by_id
 
 #: Fires to come, and notes of each sort, that are shown; executions that notes are made of.
 FIRES, NOTES, READ = 15, 5, 100

@@ -11,7 +11,7 @@ from tickwell.errors import Conflict, HandlerError, InvalidInput, NotFound
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.known import jobs_by_id
+from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.operations.said import filter_document, ids_document
 from tickwell.services.operations.senders import refuse_sender
 from tickwell.services.operations.tools import Tools

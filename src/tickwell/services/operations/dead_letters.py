@@ -15,7 +15,7 @@ from tickwell.errors import InvalidInput, NotFound, TickwellError
 from tickwell.ids import new_id
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.dead import DeadFilter, DeadLetters, Groups, Revive
+from tickwell.services.executions.dead_letters import DeadFilter, DeadLetters, Groups, Revive
 from tickwell.services.operations.few import Few
 from tickwell.services.operations.revival import KIND, Revival
 from tickwell.services.operations.said import filter_document

@@ -14,8 +14,8 @@ from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import instant_text
-from tickwell.services.executions import Backfill, Tail
-from tickwell.services.known import jobs_by_id
+from tickwell.services.executions.executions import Backfill, Tail
+from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.operations.paging import execution_size, read_page
 from tickwell.services.operations.senders import allowed_to
 from tickwell.services.operations.tools import Tools

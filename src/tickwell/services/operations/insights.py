@@ -10,7 +10,7 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.insights import density, history, overview, timeline
 from tickwell.services.insights.metrics import Metrics, Scope, Series, read_current, read_series
-from tickwell.services.known import jobs_by_id
+from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.operations.tools import Tools
 
 

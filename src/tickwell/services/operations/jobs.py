@@ -16,9 +16,9 @@ from tickwell.errors import InvalidJob, JobExists, VersionConflict
 from tickwell.ports.records import JobFilter, Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.admission import check_handler
 from tickwell.services.documents import stamps
-from tickwell.services.known import jobs_by_id
+from tickwell.services.jobs.admission import check_handler
+from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.masking import masked_definition, require_unmasked, unmasked
 from tickwell.services.operations.job_warnings import job_warnings
 from tickwell.services.operations.merge import merged

@@ -7,8 +7,8 @@ from dataclasses import fields
 from typing import Any
 
 from tickwell.ports.records import JobFilter
-from tickwell.services.dead import DeadFilter
 from tickwell.services.documents import instant_text
+from tickwell.services.executions.dead_letters import DeadFilter
 
 #: Ids that are named, so that the entry is kept as it is and not as its hash.
 NAMED = 50

@@ -9,11 +9,11 @@ from tickwell.errors import InvalidInput
 from tickwell.ports.records import Page
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.completeness import Completeness, count
 from tickwell.services.operations.paging import definition_size, within
 from tickwell.services.operations.tools import Tools
-from tickwell.services.slot import Slot, SlotPage
-from tickwell.services.versions import spans
+from tickwell.services.slots.completeness import Completeness, count
+from tickwell.services.slots.definition_spans import spans
+from tickwell.services.slots.slot import Slot, SlotPage
 
 
 class SlotOperations:

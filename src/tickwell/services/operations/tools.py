@@ -12,12 +12,12 @@ from tickwell.domain.policy import Retention
 from tickwell.ids import Random
 from tickwell.ports.executor import Executor
 from tickwell.ports.store import Store
-from tickwell.services.executions import Executions
+from tickwell.services.executions.executions import Executions
 from tickwell.services.health import HealthReader
-from tickwell.services.jobs import Jobs
+from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.operations.ports import Auditor, Limiter, Unaudited, Unlimited
 from tickwell.services.retentions import built_in
-from tickwell.services.slots import Slots
+from tickwell.services.slots.slots import Slots
 
 
 @dataclass(slots=True, kw_only=True)

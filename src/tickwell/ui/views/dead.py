@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.services.access.permission import Permission
-from tickwell.services.dead import DeadFilter
+from tickwell.services.executions.dead_letters import DeadFilter
 from tickwell.services.payload import KEEP
 from tickwell.ui.answers import done
 from tickwell.ui.forms import json_of

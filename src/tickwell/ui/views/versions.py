@@ -13,7 +13,7 @@ from tickwell.domain.job import Job
 from tickwell.errors import NotFound
 from tickwell.services.access.permission import Permission
 from tickwell.services.audit.entry import Entry
-from tickwell.services.declarations import is_edited
+from tickwell.services.jobs.declarations import is_edited
 from tickwell.ui.answers import done
 from tickwell.ui.draft import definition
 from tickwell.ui.formatting import lines_between

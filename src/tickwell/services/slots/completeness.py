@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tickwell.domain.execution import Reason
-from tickwell.services.slot import Answer, Slot
+from tickwell.services.slots.slot import Answer, Slot
 
 
 @dataclass(slots=True, kw_only=True)

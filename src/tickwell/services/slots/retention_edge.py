@@ -9,7 +9,7 @@ from tickwell.domain.job import Job
 from tickwell.domain.policy import Retention
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import HistoryStore
-from tickwell.services.versions import Span
+from tickwell.services.slots.definition_spans import Span
 
 _PAGE = 1000
 

@@ -16,7 +16,7 @@ from tickwell.errors import InvalidInput
 from tickwell.ids import Random, new_id
 from tickwell.ports.store import Upkeep
 from tickwell.ports.transactional import Maker, TransactionalStore
-from tickwell.services.executions import as_recorded
+from tickwell.services.executions.executions import as_recorded
 from tickwell.services.payload import checked
 from tickwell.services.time import Moment, instant_of
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from tickwell.domain.execution import PENDING, Execution, RangeSkip, Reason, State
 from tickwell.domain.job import Entry, JobState
-from tickwell.services.slot import Answer, Slot
-from tickwell.services.versions import Span
+from tickwell.services.slots.definition_spans import Span
+from tickwell.services.slots.slot import Answer, Slot
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.given import check_key
 from tickwell.domain.job import Entry, Job, JobState, rank
-from tickwell.domain.note import Output, Progress
+from tickwell.domain.note import OUTPUT, PROGRESS, Output, Progress, output_key, outputs_of
 from tickwell.domain.planning import new_execution
 from tickwell.errors import (
     InvalidInput,
@@ -22,15 +22,15 @@ from tickwell.errors import (
 )
 from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
+from tickwell.ports.store import RecordStore
+from tickwell.services.executions.trigger_span import keep_trigger
 from tickwell.services.insights.cancelled import count_cancelled
-from tickwell.services.known import jobs_by_id
-from tickwell.services.notes import read_attempt_output, read_output, read_progress
+from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.paced import paced
 from tickwell.services.payload import checked
-from tickwell.services.slot import Answer
-from tickwell.services.slots import Slots, SlotStore
+from tickwell.services.slots.slot import Answer
+from tickwell.services.slots.slots import Slots, SlotStore
 from tickwell.services.time import Moment, Time, instant_of
-from tickwell.services.trigger_span import keep_trigger
 
 #: Raises where a job is not to be run.
 Admit = Callable[[Job], None]
@@ -342,3 +342,24 @@ def _due(new: NewExecution, now: int) -> NewExecution:
 def _in_turn(job: Job) -> Overlap:
     """A person asked for each of them: they wait for each other instead of being skipped."""
     return Overlap.ALLOW if job.overlap is Overlap.ALLOW else Overlap.QUEUE_ALL
+
+
+async def read_progress(store: RecordStore, project: str, id: str, now: int) -> Progress | None:
+    """How far the newest attempt of an execution is, by its own account."""
+    record = await store.get_record(PROGRESS, project, id, now)
+    return None if record is None else Progress(**record.document)
+
+
+async def read_attempt_output(
+    store: RecordStore, project: str, id: str, attempt: int, now: int
+) -> Output | None:
+    """What one attempt printed and logged so far."""
+    records = await store.list_records(OUTPUT, project, output_key(id, attempt), now)
+    found = outputs_of((record.key, record.document) for record in records)
+    return found[0] if found else None
+
+
+async def read_output(store: RecordStore, project: str, id: str, now: int) -> Sequence[Output]:
+    """What the attempts of an execution printed and logged, oldest attempt first."""
+    records = await store.list_records(OUTPUT, project, f"{id}/", now)
+    return outputs_of((record.key, record.document) for record in records)

@@ -12,14 +12,14 @@ from tickwell.domain.job import Entry
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
-from tickwell.services.completeness import Completeness, count
 from tickwell.services.paced import paced
-from tickwell.services.pruned import pruned_before
-from tickwell.services.purged import purged_fire_times
-from tickwell.services.slot import Answer, Slot, SlotPage
-from tickwell.services.slot_reader import Ledger, SlotReader
+from tickwell.services.slots.completeness import Completeness, count
+from tickwell.services.slots.definition_spans import Span, spans
+from tickwell.services.slots.purge_log import purged_fire_times
+from tickwell.services.slots.reader import Ledger, SlotReader
+from tickwell.services.slots.retention_edge import pruned_before
+from tickwell.services.slots.slot import Answer, Slot, SlotPage
 from tickwell.services.time import Time
-from tickwell.services.versions import Span, spans
 
 #: Slots that one call answers with.
 LIMIT = 10_000

@@ -1,0 +1,1 @@
+"""Executions: requested, cancelled, revived and purged, with their output."""

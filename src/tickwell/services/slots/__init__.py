@@ -1,0 +1,1 @@
+"""Slots: every fire time of a job with its answer."""
