@@ -11,7 +11,7 @@ from tickwell.services.access.key import ApiKey
 from tickwell.services.access.key_token import new_token
 from tickwell.services.access.keys import NewKey
 from tickwell.services.access.oidc import Provider
-from tickwell.services.bootstrap import Bootstrap
+from tickwell.services.admin.bootstrap import Bootstrap
 from tickwell.settings import Settings
 from tickwell.wiring import make_store
 

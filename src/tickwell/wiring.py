@@ -383,7 +383,7 @@ def make_api(
     from tickwell.api.access import let_in
     from tickwell.api.app import create_app
     from tickwell.api.context import Context
-    from tickwell.services.assembly import check_issuers
+    from tickwell.services.admin.admin_factory import check_issuers
     from tickwell.services.jobs.admission import admission
     from tickwell.ui.app import create_ui
 

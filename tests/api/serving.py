@@ -20,7 +20,7 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.access.issuer import LONGEST_LIFE
 from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.permission import Permission, Role
-from tickwell.services.administration import Administration
+from tickwell.services.admin.admin import Administration
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools

@@ -14,7 +14,7 @@ from tickwell.api import stream as streams
 from tickwell.api.server import serve
 from tickwell.domain.event import AttemptsFinished, Planned
 from tickwell.errors import LimitReached
-from tickwell.services import feed as feeds
+from tickwell.services import event_feed as feeds
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from tickwell.services import paced as pacing
-from tickwell.services.paced import paced
+from tickwell.services import cooperative as pacing
+from tickwell.services.cooperative import paced
 
 
 async def read(items, told):

@@ -1,6 +1,6 @@
 import pytest
 
-from tickwell.services.store_url import without_password
+from tickwell.services.redaction.store_address import without_password
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from playwright.async_api import expect
 from tests.ui.house import HOST, OWNER, House
 from tests.ui.site import Site
 from tickwell.services.access.permission import Role
-from tickwell.services.bootstrap import bootstrap
+from tickwell.services.admin.bootstrap import bootstrap
 from tickwell.ui.app import pages
 
 PASSWORD = "a few words of my own"

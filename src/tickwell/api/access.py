@@ -8,19 +8,19 @@ from tickwell.api.authentication import Authentication
 from tickwell.api.context import Context
 from tickwell.api.local import local_admin, local_visit
 from tickwell.log import events as lines
-from tickwell.services.administration import Administration
-from tickwell.services.assembly import (
+from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin_factory import (
     make_administration,
     make_request_limits,
     open_administration,
 )
-from tickwell.services.bootstrap import LOCAL, Bootstrap, bootstrap, ensure_first_user
+from tickwell.services.admin.bootstrap import LOCAL, Bootstrap, bootstrap, ensure_first_user
 from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.keyring import Keyring
 from tickwell.services.keyring.proof import require_keys
 from tickwell.services.limits.requests import RequestLimits
 from tickwell.services.operations import Tools
-from tickwell.services.store_url import without_password
+from tickwell.services.redaction.store_address import without_password
 
 
 def give_access(

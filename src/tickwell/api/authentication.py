@@ -20,9 +20,9 @@ from tickwell.services.access.permission import Permission, permissions_of
 from tickwell.services.access.sessions import csrf_token
 from tickwell.services.access.token import looks_like_token
 from tickwell.services.access.user import User
-from tickwell.services.administration import Administration
+from tickwell.services.admin.admin import Administration
 from tickwell.services.limits.requests import Allowance, RequestLimits
-from tickwell.services.platform import DEFAULT, PLATFORM
+from tickwell.services.projects.platform import DEFAULT, PLATFORM
 
 #: Where nothing was shown.
 NOBODY = "no API key was sent; send one as Authorization: Bearer tw_…"

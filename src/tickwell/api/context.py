@@ -14,9 +14,9 @@ from tickwell.domain.health import ProcessHealth
 from tickwell.errors import NotRunning
 from tickwell.observe.metrics.metrics import Metrics
 from tickwell.services.access.actor import Actor
-from tickwell.services.administration import Administration
+from tickwell.services.admin.admin import Administration
 from tickwell.services.cursor_seal import CursorSeal
-from tickwell.services.feed import Feed
+from tickwell.services.event_feed import Feed
 from tickwell.services.health import HealthReader
 from tickwell.services.operations import Operations, Tools
 from tickwell.settings import Settings

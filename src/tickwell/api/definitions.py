@@ -15,9 +15,9 @@ from tickwell.domain.document.job import UNWRITTEN
 from tickwell.domain.given import require_name
 from tickwell.domain.job import Job, copied, copier
 from tickwell.errors import InvalidInput, InvalidJob
+from tickwell.services.cooperative import Pace
 from tickwell.services.jobs.save_limits import require_savable
 from tickwell.services.operations.jobs import MOST
-from tickwell.services.paced import Pace
 
 #: What the service says of a job, and nobody writes.
 READ_ONLY = UNWRITTEN | {"next_fire_time", "cursor", "edited", "warnings"}

@@ -18,7 +18,7 @@ from tickwell.api.security import is_of_platform
 from tickwell.errors import NotFound
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.platform import DEFAULT
+from tickwell.services.projects.platform import DEFAULT
 
 #: Names the project of a request that could be in several.
 HEADER = "x-tickwell-project"

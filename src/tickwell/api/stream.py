@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from tickwell.api.answers import encoded
 from tickwell.clock import Clock
 from tickwell.services.documents import instant_text
-from tickwell.services.feed import Feed, Subscription, Told
+from tickwell.services.event_feed import Feed, Subscription, Told
 
 #: Seconds between signs of life.
 HEARTBEAT = 15.0

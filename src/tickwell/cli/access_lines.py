@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 from tickwell.cli.program_name import PROGRAM_NAME
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.scheduler import Scheduler
-from tickwell.services.store_url import without_password
+from tickwell.services.redaction.store_address import without_password
 from tickwell.settings import Settings
 
 if TYPE_CHECKING:
-    from tickwell.services.bootstrap import Bootstrap
+    from tickwell.services.admin.bootstrap import Bootstrap
 
 _DEFAULTS = Settings()
 _DEFAULT_URL = f"http://{_DEFAULTS.host}:{_DEFAULTS.port}"

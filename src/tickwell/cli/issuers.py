@@ -11,7 +11,7 @@ def issuer_findings(settings: Settings) -> list[Finding]:
     """What `tickwell serve` would refuse to start with."""
     if not (settings.oidc or settings.jwt_issuers):
         return []
-    from tickwell.services.assembly import check_issuers
+    from tickwell.services.admin.admin_factory import check_issuers
 
     try:
         check_issuers(settings)

@@ -29,7 +29,7 @@ from tickwell.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from tickwell.api.context import Context
-    from tickwell.services.bootstrap import Bootstrap
+    from tickwell.services.admin.bootstrap import Bootstrap
 
 #: Seconds beyond the drain timeout before a worker process is killed: it writes its reports first.
 PATIENCE = 25.0
@@ -73,7 +73,7 @@ class Service:
         if http and "api" in self.roles and not scheduler.settings.auth:
             _require_loopback(host)
         if http and "api" in self.roles:
-            from tickwell.services.assembly import check_issuers
+            from tickwell.services.admin.admin_factory import check_issuers
 
             check_issuers(scheduler.settings)
         if workers and scheduler.settings.store.startswith("memory:"):

@@ -13,14 +13,14 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.access.keys import OVERLAP
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.access.user import public
-from tickwell.services.administered import (
+from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin_documents import (
     callback_document,
     entry_document,
     key_document,
     secret_document,
 )
-from tickwell.services.administration import Administration
-from tickwell.services.assembly import open_administration
+from tickwell.services.admin.admin_factory import open_administration
 from tickwell.services.callbacks.callback import Told
 from tickwell.services.operations.tools import Tools
 from tickwell.settings import Settings

@@ -37,9 +37,9 @@ from tickwell.services.keyring.source import load_keys
 from tickwell.services.operations.bundle import Operations
 from tickwell.services.operations.tools import Tools
 from tickwell.services.payload import KEEP, checked
-from tickwell.services.platform import DEFAULT
-from tickwell.services.projects import is_known
-from tickwell.services.retentions import read_retention
+from tickwell.services.projects.platform import DEFAULT
+from tickwell.services.projects.projects import is_known
+from tickwell.services.projects.retention import read_retention
 from tickwell.settings import Settings
 from tickwell.wiring import health_links, leave_missing, make_store, weak_links
 

@@ -22,13 +22,13 @@ from tickwell.domain.note import Output, Progress
 from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import Page
+from tickwell.services.cooperative import paced
 from tickwell.services.executions.dead_letters import Group, Groups
 from tickwell.services.executions.executions import Backfill, Tail
 from tickwell.services.insights.metrics import Metrics, Percentiles
 from tickwell.services.jobs.declarations import is_edited
 from tickwell.services.jobs.fire_times import upcoming
-from tickwell.services.masking import masked_definition
-from tickwell.services.paced import paced
+from tickwell.services.redaction.masking import masked_definition
 from tickwell.services.slots.completeness import Completeness
 from tickwell.services.slots.slot import Slot, SlotPage
 

@@ -14,7 +14,7 @@ from tickwell.domain.job import Job
 from tickwell.domain.trigger import Trigger
 from tickwell.domain.trigger.document import trigger_from_document
 from tickwell.errors import InvalidInput
-from tickwell.services.masking import masked_definition
+from tickwell.services.redaction.masking import masked_definition
 from tickwell.ui.formatting import pretty
 from tickwell.ui.places import (
     DEFAULTS,

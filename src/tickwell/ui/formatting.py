@@ -19,7 +19,7 @@ from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
 from tickwell.services.audit.entry import Entry as Audited
 from tickwell.services.jobs.fire_times import upcoming
-from tickwell.services.masking import masked_url
+from tickwell.services.redaction.masking import masked_url
 
 #: Characters of a document that a page shows of it.
 LONGEST = 16_384

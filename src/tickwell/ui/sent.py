@@ -15,7 +15,7 @@ from tickwell.domain.http.target import WITH_PAYLOAD
 from tickwell.domain.http.template import Resolve, render_json, template
 from tickwell.domain.job import Job
 from tickwell.services.audit.entry import HIDDEN, redacted
-from tickwell.services.masking import masked_target
+from tickwell.services.redaction.masking import masked_target
 from tickwell.ui.formatting import LONGEST, iso
 
 #: The file that holds a body which is too long for a command.

@@ -13,9 +13,9 @@ from tickwell.api.context import Context, administration_in, context_of
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.access.user import User, is_foreign
-from tickwell.services.administration import Administration
+from tickwell.services.admin.admin import Administration
 from tickwell.services.operations import Operations
-from tickwell.services.platform import DEFAULT
+from tickwell.services.projects.platform import DEFAULT
 
 THEMES = ("system", "light", "dark")
 

@@ -10,7 +10,7 @@ from tickwell.api.authentication import Authentication
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.permission import Permission, Role
-from tickwell.services.administration import Administration
+from tickwell.services.admin.admin import Administration
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.limits.requests import RequestLimits
 

@@ -13,7 +13,7 @@ from tickwell.ports.store import Store
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.permission import Permission, Role, permissions_of
-from tickwell.services.administration import Administration
+from tickwell.services.admin.admin import Administration
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.stores.memory import MemoryStore

@@ -7,7 +7,7 @@ from tests.services.administration.conftest import TEN, together
 from tickwell.errors import Conflict, Forbidden, InvalidInput, NotFound
 from tickwell.services.access.key_check import KeyCheck
 from tickwell.services.access.permission import Permission, Role
-from tickwell.services.recall import BRIEFLY
+from tickwell.services.ttl_cache import BRIEFLY
 
 
 async def test_a_key_is_found_and_knows_its_project_and_rights(office, service):

@@ -12,7 +12,7 @@ from tickwell.errors import (
 from tickwell.services.access.actor import stranger
 from tickwell.services.access.permission import Role
 from tickwell.services.access.sessions import ABSOLUTE, IDLE, csrf_token
-from tickwell.services.bootstrap import bootstrap
+from tickwell.services.admin.bootstrap import bootstrap
 
 GOOD = "correct horse battery"
 

@@ -16,9 +16,9 @@ from tickwell.api.security import allow
 from tickwell.ports.records import Page
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.administered import entry_document
+from tickwell.services.admin.admin_documents import entry_document
 from tickwell.services.audit.entry import Entry
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 
 router = APIRouter(tags=["audit"])
 

@@ -14,7 +14,7 @@ from tickwell.api.once import require_no_key
 from tickwell.api.security import allow
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.administered import callback_document
+from tickwell.services.admin.admin_documents import callback_document
 from tickwell.services.callbacks.callback import Told
 
 router = APIRouter(tags=["callbacks"])

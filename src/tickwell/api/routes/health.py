@@ -12,7 +12,7 @@ from tickwell.api.models import other as models
 from tickwell.api.security import allow_despite_outage, public
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.discretion import store_name_for
+from tickwell.services.redaction.store_address import store_name_for
 
 router = APIRouter(tags=["health"])
 

@@ -17,7 +17,7 @@ from tickwell.domain.trigger.duration import read_duration
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.keys import OVERLAP
 from tickwell.services.access.permission import Permission, Role
-from tickwell.services.administered import key_document
+from tickwell.services.admin.admin_documents import key_document
 
 router = APIRouter(tags=["keys"])
 

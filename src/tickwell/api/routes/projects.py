@@ -16,7 +16,7 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import instant_text
 from tickwell.services.limits.quota import LIMITS, quota_from_document, quota_to_document
-from tickwell.services.projects import Project
+from tickwell.services.projects.projects import Project
 
 router = APIRouter(tags=["projects"])
 

@@ -15,7 +15,7 @@ from tickwell.api.security import allow
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.administered import secret_document
+from tickwell.services.admin.admin_documents import secret_document
 
 router = APIRouter(tags=["secrets"])
 

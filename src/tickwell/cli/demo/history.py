@@ -22,7 +22,7 @@ from tickwell.domain.worker import Worker
 from tickwell.ids import execution_id, new_id
 from tickwell.ports.records import ClaimRequest, Record
 from tickwell.ports.store import Store
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 
 _BATCH = 500
 #: Of the fires of this job, one in so many met a run that was still live.

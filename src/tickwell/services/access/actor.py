@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tickwell.errors import Forbidden
 from tickwell.services.access.permission import Permission
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -10,9 +10,9 @@ from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.user import User, user_from_document, user_to_document
 from tickwell.services.every_record import every_record
-from tickwell.services.platform import PLATFORM
-from tickwell.services.recall import Recall
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
+from tickwell.services.ttl_cache import Recall
 
 #: The user, of the platform; that a user is a member, in the project.
 KIND, MEMBER = "user", "member"

@@ -12,10 +12,10 @@ from tickwell.ports.store import RecordStore
 from tickwell.services.access.jwk import VerifyingKey, read_key
 from tickwell.services.access.user import User
 from tickwell.services.keyring import Keyring
-from tickwell.services.platform import PLATFORM
-from tickwell.services.recall import Recall
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.secrets.envelope import rewrap, seal, unseal
 from tickwell.services.time import Time
+from tickwell.services.ttl_cache import Recall
 
 KIND = "signing_key"
 #: What own tokens say of issuer and audience.

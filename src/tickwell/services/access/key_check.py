@@ -11,9 +11,9 @@ from tickwell.services.access.key import ApiKey, key_from_document
 from tickwell.services.access.key_token import KeyToken, digest, read_token
 from tickwell.services.access.keys import KIND, PLACE, USED
 from tickwell.services.keyring import Keyring
-from tickwell.services.platform import PLATFORM
-from tickwell.services.recall import Recall
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
+from tickwell.services.ttl_cache import Recall
 
 #: Milliseconds between two notes of when a key was last used.
 NOTED = 60_000

@@ -18,12 +18,12 @@ from tickwell.services.access.key import (
 )
 from tickwell.services.access.key_token import digest, new_token
 from tickwell.services.access.permission import Permission, Role, permissions_of
-from tickwell.services.administered import key_document
+from tickwell.services.admin.admin_documents import key_document
 from tickwell.services.audit.audit import Audit
 from tickwell.services.documents import instant_text
 from tickwell.services.every_record import every_record
 from tickwell.services.keyring import Keyring
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
 
 #: The key itself, in its project; which project that is; when it was last used.

@@ -8,7 +8,7 @@ import secrets
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.user import User
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
 
 KIND = "login_link"

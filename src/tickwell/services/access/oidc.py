@@ -21,7 +21,7 @@ from tickwell.services.access.token import read_unverified, subject_of, verify
 from tickwell.services.access.trusted import LIFE as KEYS_LIFE
 from tickwell.services.access.trusted import NAME, RemoteKeys, read_pairs, require_url
 from tickwell.services.access.user import User, check_user_name
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
 
 KIND = "oidc_state"

@@ -11,9 +11,9 @@ from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.user import User
-from tickwell.services.platform import PLATFORM
-from tickwell.services.recall import Recall
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
+from tickwell.services.ttl_cache import Recall
 
 KIND = "session"
 #: Milliseconds without a request, and in all, after which one logs in again.

@@ -15,7 +15,7 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.access.user import User, check_user_name, is_foreign, public
 from tickwell.services.audit.audit import Audit
 from tickwell.services.limits.bucket import Buckets
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
 
 

@@ -17,7 +17,7 @@ from tickwell.services.audit.chain import Chain
 from tickwell.services.audit.checkpoint import Checkpoint
 from tickwell.services.audit.entry import Entry, entry_of
 from tickwell.services.keyring import Keyring
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
 
 #: Entries among which those about one thing are looked for.

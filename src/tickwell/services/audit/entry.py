@@ -9,8 +9,8 @@ from typing import Any
 
 from tickwell.services.access.actor import Actor
 from tickwell.services.audit.difference import difference
-from tickwell.services.masking import masked_definition
-from tickwell.services.sensitive import is_sensitive
+from tickwell.services.redaction.credential_names import is_sensitive
+from tickwell.services.redaction.masking import masked_definition
 
 try:
     import orjson

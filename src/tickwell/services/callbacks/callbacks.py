@@ -20,7 +20,7 @@ from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.administered import callback_document
+from tickwell.services.admin.admin_documents import callback_document
 from tickwell.services.audit.audit import Audit
 from tickwell.services.callbacks.callback import (
     KIND,
@@ -34,7 +34,7 @@ from tickwell.services.callbacks.callback import (
 from tickwell.services.every_record import every_record
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.secrets.secrets import Secrets
 
 #: Callbacks of one project.

@@ -32,8 +32,8 @@ from tickwell.services.callbacks.callback import (
 )
 from tickwell.services.executions.executions import Executions
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.platform import PLATFORM
-from tickwell.services.recall import Recall
+from tickwell.services.projects.platform import PLATFORM
+from tickwell.services.ttl_cache import Recall
 
 #: News that wait to be told, and batches of reports that wait to be looked at; the oldest go
 #: first, and are found again by the sweep.

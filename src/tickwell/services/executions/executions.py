@@ -23,10 +23,10 @@ from tickwell.errors import (
 from tickwell.ids import Random, execution_id, new_id
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.ports.store import RecordStore
+from tickwell.services.cooperative import paced
 from tickwell.services.executions.trigger_span import keep_trigger
 from tickwell.services.insights.cancelled import count_cancelled
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.paced import paced
 from tickwell.services.payload import checked
 from tickwell.services.slots.slot import Answer
 from tickwell.services.slots.slots import Slots, SlotStore

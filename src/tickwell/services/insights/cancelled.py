@@ -22,7 +22,7 @@ from tickwell.domain.tally import (
 from tickwell.errors import StoreError
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import HistoryStore, RecordStore
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 
 #: The owner of these records: cancels are rare enough for all processes to share one.
 OWNER = "cancelled"

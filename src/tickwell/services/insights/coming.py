@@ -9,8 +9,8 @@ from tickwell.clock import NEVER
 from tickwell.domain.job import Entry, JobState
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import CatalogStore
+from tickwell.services.cooperative import paced
 from tickwell.services.jobs.fire_times import due_or_upcoming
-from tickwell.services.paced import paced
 
 _ACTIVE = frozenset({JobState.ACTIVE})
 

@@ -18,7 +18,7 @@ from tickwell.domain.tally import HOURS, MINUTES, Named, Period, Range, Tally, t
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import HistoryStore, RecordStore
 from tickwell.services.insights.rates import Counted, by_interval, by_name, read
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 
 #: Minutes that rates are given over; percentiles are those of the longest.
 WINDOWS = (1, 5, 15)

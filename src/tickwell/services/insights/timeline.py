@@ -13,10 +13,10 @@ from tickwell.domain.policy import DAY, HOUR
 from tickwell.ids import first_id
 from tickwell.ports.records import ExecutionFilter, JobFilter, Page
 from tickwell.ports.store import CatalogStore, HistoryStore, Store
+from tickwell.services.cooperative import paced
 from tickwell.services.insights.load import counted, hourly_load
 from tickwell.services.insights.rates import hourly
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.paced import paced
 
 #: Lanes that are drawn; fires of one job that are counted.
 LANES, FIRES = 40, 300

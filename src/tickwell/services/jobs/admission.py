@@ -16,8 +16,8 @@ from tickwell.executors.http.client_key import Unusable, checked_pem
 from tickwell.executors.http.guard import Guard, check_unresolved
 from tickwell.executors.http.project import PROJECT
 from tickwell.executors.http.resolver import Resolver, SystemResolver
-from tickwell.services.recall import Recall
 from tickwell.services.time import Time
+from tickwell.services.ttl_cache import Recall
 from tickwell.settings import Settings
 
 #: A scheme, a host and a port.

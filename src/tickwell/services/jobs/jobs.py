@@ -20,11 +20,11 @@ from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
 from tickwell.ids import Random, new_id, new_ids
 from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
+from tickwell.services.cooperative import Pace, paced
 from tickwell.services.insights.cancelled import CountingStore, count_deleted
 from tickwell.services.jobs.fire_times import each_upcoming
 from tickwell.services.jobs.insert_batcher import Gathered
 from tickwell.services.jobs.save_limits import require_savable
-from tickwell.services.paced import Pace, paced
 from tickwell.services.payload import checked
 from tickwell.services.time import Moment, Time, instant_of
 

@@ -10,7 +10,7 @@ from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.keyring.keyring import Keyring
 from tickwell.services.keyring.source import key_path, load_keys
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.settings import Settings
 
 KIND = "server_key"

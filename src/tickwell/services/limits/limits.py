@@ -25,9 +25,9 @@ from tickwell.services.limits.quota import Quota, quota_from_document, quota_to_
 from tickwell.services.limits.requests import Allowance, count_request
 from tickwell.services.limits.tally import Tally
 from tickwell.services.limits.usage import Usage, count, usage_of
-from tickwell.services.platform import PLATFORM
-from tickwell.services.recall import Recall
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
+from tickwell.services.ttl_cache import Recall
 
 KIND = LIMITS_KIND
 _FEWER_JOBS = "Delete other jobs, or ask a platform admin to raise it"

@@ -15,7 +15,7 @@ from tickwell.errors import StoreError
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
 
 KIND = "requests"

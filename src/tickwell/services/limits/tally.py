@@ -9,8 +9,8 @@ from math import inf
 
 from tickwell.errors import LimitReached
 from tickwell.services.limits.usage import Usage
-from tickwell.services.recall import BRIEFLY
 from tickwell.services.time import Time
+from tickwell.services.ttl_cache import BRIEFLY
 
 #: A count is used for so many times as long as it took: a large project is not always counted.
 _WORTH = 10

@@ -19,13 +19,13 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.documents import stamps
 from tickwell.services.jobs.admission import check_handler
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.masking import masked_definition, require_unmasked, unmasked
 from tickwell.services.operations.job_warnings import job_warnings
 from tickwell.services.operations.merge import merged
 from tickwell.services.operations.paging import job_size, read_page
 from tickwell.services.operations.said import ids_document
 from tickwell.services.operations.senders import allowed_to, require_own_secrets
 from tickwell.services.operations.tools import Tools
+from tickwell.services.redaction.masking import masked_definition, require_unmasked, unmasked
 from tickwell.services.secrets.hosts import require_allowed_hosts
 from tickwell.services.time import Moment
 

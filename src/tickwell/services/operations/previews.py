@@ -11,8 +11,8 @@ from tickwell.clock import NEVER
 from tickwell.domain.trigger import Trigger
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
+from tickwell.services.cooperative import paced
 from tickwell.services.operations.tools import Tools
-from tickwell.services.paced import paced
 
 
 @dataclass(slots=True, kw_only=True)

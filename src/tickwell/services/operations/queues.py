@@ -16,7 +16,7 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import queue_pause_document
 from tickwell.services.operations.tools import Tools
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 
 #: Who paused a queue, why and when.
 Pause = dict[str, Any]

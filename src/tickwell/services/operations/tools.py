@@ -16,7 +16,7 @@ from tickwell.services.executions.executions import Executions
 from tickwell.services.health import HealthReader
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.operations.ports import Auditor, Limiter, Unaudited, Unlimited
-from tickwell.services.retentions import built_in
+from tickwell.services.projects.retention import built_in
 from tickwell.services.slots.slots import Slots
 
 

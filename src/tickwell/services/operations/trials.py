@@ -18,10 +18,10 @@ from tickwell.ids import new_id
 from tickwell.ports.executor import Executor
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.masking import masked_url, unmasked
 from tickwell.services.operations.few import Few
 from tickwell.services.operations.senders import require_own_secrets
 from tickwell.services.operations.tools import Tools
+from tickwell.services.redaction.masking import masked_url, unmasked
 
 #: Seconds that one may take, whatever the timeout of its job: somebody sits and waits for it.
 LONGEST = 30.0

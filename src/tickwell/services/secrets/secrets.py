@@ -18,7 +18,7 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
 from tickwell.services.every_record import every_record
 from tickwell.services.keyring import Keyring
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.secrets.envelope import rewrap, seal
 from tickwell.services.secrets.hosts import read_hosts
 from tickwell.services.secrets.place import KIND, PROJECT, place

@@ -11,11 +11,11 @@ from tickwell.executors.http.values import Unsendable
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.keyring import Keyring
-from tickwell.services.recall import Recall
 from tickwell.services.secrets.envelope import unseal
 from tickwell.services.secrets.hosts import allows, refusal
 from tickwell.services.secrets.place import KIND, place
 from tickwell.services.time import Time
+from tickwell.services.ttl_cache import Recall
 
 
 class StoredSecrets:

@@ -11,7 +11,7 @@ from tickwell.domain.job import Entry, Job, JobState
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.trigger.work import tried_before
 from tickwell.ports.store import RecordStore
-from tickwell.services.paced import paced
+from tickwell.services.cooperative import paced
 
 #: Old versions that one call to the store reads; their keys end in the number.
 _BATCH = 1000

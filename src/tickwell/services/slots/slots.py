@@ -12,7 +12,7 @@ from tickwell.domain.job import Entry
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
-from tickwell.services.paced import paced
+from tickwell.services.cooperative import paced
 from tickwell.services.slots.completeness import Completeness, count
 from tickwell.services.slots.definition_spans import Span, spans
 from tickwell.services.slots.purge_log import purged_fire_times

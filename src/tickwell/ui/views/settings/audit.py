@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from tickwell.services.access.permission import Permission
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 

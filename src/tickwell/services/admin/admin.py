@@ -25,11 +25,11 @@ from tickwell.services.audit.audit import Audit
 from tickwell.services.callbacks.callbacks import Callbacks
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.keyring import Keyring
+from tickwell.services.keyring.rewrap import Rewrapping
 from tickwell.services.limits.limits import Limits
 from tickwell.services.limits.quota import Quota
-from tickwell.services.projects import Projects
-from tickwell.services.retentions import Retentions
-from tickwell.services.rewrapping import Rewrapping
+from tickwell.services.projects.projects import Projects
+from tickwell.services.projects.retention import Retentions
 from tickwell.services.secrets.secrets import Secrets
 from tickwell.services.time import Time
 

@@ -11,7 +11,7 @@ from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.resolver import SystemResolver
 from tickwell.services.access.oidc import read_provider
 from tickwell.services.access.trusted import read_issuer
-from tickwell.services.administration import Administration
+from tickwell.services.admin.admin import Administration
 from tickwell.services.keyring import Keyring
 from tickwell.services.keyring.proof import find_keys, require_keys
 from tickwell.services.limits.quota import Quota

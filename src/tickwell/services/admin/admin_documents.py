@@ -10,7 +10,7 @@ from tickwell.services.access.key import ApiKey
 from tickwell.services.audit.entry import Entry
 from tickwell.services.callbacks.callback import Callback
 from tickwell.services.documents import instant_text
-from tickwell.services.masking import masked_url
+from tickwell.services.redaction.masking import masked_url
 from tickwell.services.secrets.secrets import SecretInfo
 
 

@@ -1,8 +1,11 @@
-"""The URL of a store as it may be shown: without its password."""
+"""Addresses of stores as they may be shown: without passwords, and to most readers without hosts."""
 
 from __future__ import annotations
 
 import re
+
+from tickwell.services.access.actor import Actor
+from tickwell.services.access.permission import Permission
 
 #: Placeholder for a password, to be replaced by the reader.
 PASSWORD = "PASSWORD"  # noqa: S105 - not one
@@ -19,3 +22,8 @@ def without_password(url: str) -> str:
     shown = f"{user}:{PASSWORD}" if colon else login
     options = _SECRET.sub(rf"\1{PASSWORD}", tail)
     return f"{scheme}{mark}{shown}{at}{host}{options}"
+
+
+def store_name_for(actor: Actor, name: str) -> str:
+    """The store's name, or what kind of store it is: no host, no path."""
+    return name if Permission.PLATFORM in actor.permissions else name.partition(":")[0]

@@ -20,7 +20,11 @@ from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
 from tickwell.domain.target import Target
 from tickwell.errors import InvalidJob
-from tickwell.services.sensitive import is_sensitive, is_sensitive_member, is_sensitive_parameter
+from tickwell.services.redaction.credential_names import (
+    is_sensitive,
+    is_sensitive_member,
+    is_sensitive_parameter,
+)
 
 MASK = f"{{{{{MASKED}}}}}"
 _ADVICE = "Use {{secret.name}}, or enter the value again"

@@ -9,8 +9,8 @@ from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
-from tickwell.services.recall import Recall
 from tickwell.services.time import Time
+from tickwell.services.ttl_cache import Recall
 
 KIND = "retention"
 

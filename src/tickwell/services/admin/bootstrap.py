@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.access.user import User, with_role
-from tickwell.services.administration import Administration
-from tickwell.services.platform import DEFAULT
+from tickwell.services.admin.admin import Administration
+from tickwell.services.projects.platform import DEFAULT
 from tickwell.services.time import Time
 
 #: The user of the embedded case; logs in by links.

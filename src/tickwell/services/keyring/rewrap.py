@@ -10,7 +10,7 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
 from tickwell.services.keyring import Keyring
 from tickwell.services.keyring.proof import retire_keys
-from tickwell.services.platform import PLATFORM
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.secrets.secrets import Secrets
 from tickwell.services.time import Time
 

@@ -1,0 +1,1 @@
+"""Administration: all that an admin sees to, made from the settings."""

@@ -1,0 +1,1 @@
+"""Projects, their default retention, and the project of the platform."""

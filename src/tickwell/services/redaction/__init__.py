@@ -1,0 +1,1 @@
+"""Redaction: credentials that no document, page or log may show."""
