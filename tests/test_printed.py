@@ -7,8 +7,7 @@ import pytest
 from tickwell.client.place import Place
 from tickwell.errors import InvalidSetting
 from tickwell.executors.http.plan import Credentials
-from tickwell.services.access.key import ApiKey
-from tickwell.services.access.key_token import new_token
+from tickwell.services.access.key import ApiKey, new_token
 from tickwell.services.access.keys import NewKey
 from tickwell.services.access.oidc import Provider
 from tickwell.services.admin.bootstrap import Bootstrap

@@ -22,7 +22,7 @@ from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.admin.admin import Administration
 from tickwell.services.keyring import Keyring, ServerKey
-from tickwell.services.limits.requests import RequestLimits
+from tickwell.services.limits.request_limits import RequestLimits
 from tickwell.services.operations import Tools
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore

@@ -7,9 +7,8 @@ from tickwell.domain.trigger import Cron, Every, OnDemand
 from tickwell.ports.records import Record
 from tickwell.services.insights import timeline as timelines
 from tickwell.services.insights.density import density
-from tickwell.services.insights.history import LATEST_FEW, latest_states
-from tickwell.services.insights.load import hourly_load
-from tickwell.services.insights.timeline import timeline
+from tickwell.services.insights.job_history import LATEST_FEW, latest_states
+from tickwell.services.insights.timeline import hourly_load, timeline
 
 TEN = 1_781_517_600_000
 

@@ -18,7 +18,7 @@ from tickwell.services.admin.bootstrap import LOCAL, Bootstrap, bootstrap, ensur
 from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.keyring import Keyring
 from tickwell.services.keyring.proof import require_keys
-from tickwell.services.limits.requests import RequestLimits
+from tickwell.services.limits.request_limits import RequestLimits
 from tickwell.services.operations import Tools
 from tickwell.services.redaction.store_address import without_password
 

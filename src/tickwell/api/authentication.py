@@ -14,14 +14,14 @@ from tickwell.api.same_origin import require_own_page
 from tickwell.api.security import is_of_platform
 from tickwell.errors import InvalidInput, NotFound, Unauthenticated
 from tickwell.services.access.actor import Actor, stranger
-from tickwell.services.access.key_token import PREFIX
+from tickwell.services.access.jwt import looks_like_token
+from tickwell.services.access.key import PREFIX
 from tickwell.services.access.members import without
 from tickwell.services.access.permission import Permission, permissions_of
 from tickwell.services.access.sessions import csrf_token
-from tickwell.services.access.token import looks_like_token
 from tickwell.services.access.user import User
 from tickwell.services.admin.admin import Administration
-from tickwell.services.limits.requests import Allowance, RequestLimits
+from tickwell.services.limits.request_limits import Allowance, RequestLimits
 from tickwell.services.projects.platform import DEFAULT, PLATFORM
 
 #: Where nothing was shown.

@@ -6,7 +6,7 @@ import sys
 
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.ports.store import CatalogStore
-from tickwell.services.insights.coming import next_fires
+from tickwell.services.insights.next_fires import next_fires
 
 _SECOND = 1000
 

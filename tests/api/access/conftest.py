@@ -12,7 +12,7 @@ from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.admin.admin import Administration
 from tickwell.services.keyring import Keyring, ServerKey
-from tickwell.services.limits.requests import RequestLimits
+from tickwell.services.limits.request_limits import RequestLimits
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 OWNER = Actor(name="user:root", project="default", permissions=frozenset(Permission))

@@ -4,7 +4,7 @@ import asyncio
 
 from tickwell.api.authentication import Authentication
 from tickwell.services.access.permission import Role
-from tickwell.services.limits.requests import RequestLimits
+from tickwell.services.limits.request_limits import RequestLimits
 
 
 class Listener:

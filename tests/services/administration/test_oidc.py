@@ -18,7 +18,7 @@ from tickwell.executors.http.guard import Guard, Refused
 from tickwell.services.access.actor import stranger
 from tickwell.services.access.oidc import LIFE, read_provider
 from tickwell.services.access.permission import Role
-from tickwell.services.access.trusted import LIFE as KEYS_LIFE
+from tickwell.services.access.trusted_issuer import LIFE as KEYS_LIFE
 from tickwell.services.admin.admin_factory import check_issuers
 from tickwell.settings import Settings
 

@@ -20,10 +20,10 @@ from tickwell.errors import (
 )
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.permission import Role
-from tickwell.services.limits.bucket import Buckets, Rate
 from tickwell.services.limits.quota import Quota
-from tickwell.services.limits.requests import RequestLimits
-from tickwell.services.limits.sharing import EVERY
+from tickwell.services.limits.request_limits import RequestLimits
+from tickwell.services.limits.shared_counts import EVERY
+from tickwell.services.limits.token_bucket import Buckets, Rate
 from tickwell.settings import Settings
 from tickwell.testing.clock import ManualClock
 

@@ -3,9 +3,9 @@
 import asyncio
 import random
 
-from tickwell.services.limits import sharing
-from tickwell.services.limits.requests import RequestLimits
-from tickwell.services.limits.sharing import EVERY
+from tickwell.services.limits import shared_counts as sharing
+from tickwell.services.limits.request_limits import RequestLimits
+from tickwell.services.limits.shared_counts import EVERY
 
 
 def process(office, seed, *, with_key=0):

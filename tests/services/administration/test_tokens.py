@@ -14,7 +14,7 @@ from tickwell.errors import InvalidSetting, Unauthenticated
 from tickwell.services.access.issuer import AGAIN, AHEAD, LONGEST_LIFE
 from tickwell.services.access.jwk import read_key
 from tickwell.services.access.permission import Role
-from tickwell.services.access.trusted import (
+from tickwell.services.access.trusted_issuer import (
     LIFE,
     PATIENCE,
     TRUST_LIMIT,

@@ -7,8 +7,7 @@ import secrets
 
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
-from tickwell.services.access.key import ApiKey, key_from_document
-from tickwell.services.access.key_token import KeyToken, digest, read_token
+from tickwell.services.access.key import ApiKey, KeyToken, digest, key_from_document, read_token
 from tickwell.services.access.keys import KIND, PLACE, USED
 from tickwell.services.keyring import Keyring
 from tickwell.services.projects.platform import PLATFORM

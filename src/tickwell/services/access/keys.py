@@ -13,10 +13,11 @@ from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.key import (
     ApiKey,
     check_new,
+    digest,
     key_from_document,
     key_to_document,
+    new_token,
 )
-from tickwell.services.access.key_token import digest, new_token
 from tickwell.services.access.permission import Permission, Role, permissions_of
 from tickwell.services.admin.admin_documents import key_document
 from tickwell.services.audit.audit import Audit

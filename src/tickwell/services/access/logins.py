@@ -8,13 +8,13 @@ from typing import NoReturn
 from tickwell.errors import LimitReached, Unauthenticated
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.directory import Directory
-from tickwell.services.access.links import Links
+from tickwell.services.access.login_links import Links
 from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.sessions import Sessions
 from tickwell.services.access.user import User
 from tickwell.services.audit.audit import Audit
-from tickwell.services.limits.bucket import Buckets, Rate
-from tickwell.services.limits.neighbours import neighbours
+from tickwell.services.limits.request_limits import network_of
+from tickwell.services.limits.token_bucket import Buckets, Rate
 from tickwell.services.time import Time
 
 #: Tries for one name, and from one address.
@@ -101,7 +101,7 @@ class Logins:
     def throttle(self, address: str, name: str = "") -> None:
         """Refuse a try where there were too many, from an address or for a name."""
         now = self._clock.now()
-        asked = [self._addresses.take(neighbours(address), now)]
+        asked = [self._addresses.take(network_of(address), now)]
         asked += [self._names.take(name, now)] if name else []
         waits = [taken.reset for taken in asked if not taken.allowed]
         if waits:

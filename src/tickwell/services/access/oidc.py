@@ -16,10 +16,10 @@ from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.directory import Directory
+from tickwell.services.access.jwt import read_unverified, subject_of, verify
 from tickwell.services.access.logins import REFUSED, Logins
-from tickwell.services.access.token import read_unverified, subject_of, verify
-from tickwell.services.access.trusted import LIFE as KEYS_LIFE
-from tickwell.services.access.trusted import NAME, RemoteKeys, read_pairs, require_url
+from tickwell.services.access.trusted_issuer import LIFE as KEYS_LIFE
+from tickwell.services.access.trusted_issuer import NAME, RemoteKeys, read_pairs, require_url
 from tickwell.services.access.user import User, check_user_name
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time

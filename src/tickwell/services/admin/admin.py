@@ -10,16 +10,16 @@ from tickwell.ids import Random
 from tickwell.ports.store import Store
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.issuer import Issuer
+from tickwell.services.access.jwt_check import Tokens
 from tickwell.services.access.key_check import KeyCheck
 from tickwell.services.access.keys import Keys
-from tickwell.services.access.links import Links
+from tickwell.services.access.login_links import Links
 from tickwell.services.access.logins import Logins
 from tickwell.services.access.members import Members
 from tickwell.services.access.oidc import Oidc, Provider, Web
 from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.sessions import Sessions
-from tickwell.services.access.tokens import Tokens
-from tickwell.services.access.trusted import Fetch, TrustedIssuer
+from tickwell.services.access.trusted_issuer import Fetch, TrustedIssuer
 from tickwell.services.access.users import Users
 from tickwell.services.audit.audit import Audit
 from tickwell.services.callbacks.callbacks import Callbacks

@@ -11,7 +11,7 @@ from tickwell.services.audit.entry import Entry
 from tickwell.services.callbacks.callback import Callback
 from tickwell.services.documents import instant_text
 from tickwell.services.redaction.masking import masked_url
-from tickwell.services.secrets.secrets import SecretInfo
+from tickwell.services.secrets.secret import SecretInfo
 
 
 def key_document(key: ApiKey, used: int | None) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from tickwell.executors.http.fetch import Fetcher
 from tickwell.executors.http.guard import Guard, Refused
 from tickwell.executors.http.resolver import SystemResolver
 from tickwell.services.access.oidc import read_provider
-from tickwell.services.access.trusted import read_issuer
+from tickwell.services.access.trusted_issuer import read_issuer
 from tickwell.services.admin.admin import Administration
 from tickwell.services.keyring import Keyring
 from tickwell.services.keyring.proof import find_keys, require_keys
 from tickwell.services.limits.quota import Quota
-from tickwell.services.limits.requests import RequestLimits
+from tickwell.services.limits.request_limits import RequestLimits
 from tickwell.services.operations.tools import Tools
 from tickwell.settings import Settings
 

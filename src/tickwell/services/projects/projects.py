@@ -20,7 +20,7 @@ from tickwell.services.documents import definition_of, entry_document
 from tickwell.services.every_record import every_record
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.projects.platform import DEFAULT, PLATFORM, check_project_name
-from tickwell.services.secrets.place import KIND as SECRET
+from tickwell.services.secrets.secret import KIND as SECRET
 from tickwell.services.time import Time
 from tickwell.services.ttl_cache import Recall
 

@@ -1,4 +1,4 @@
-"""Addresses of stores as they may be shown: without passwords, and to most readers without hosts."""
+"""Addresses of stores as they may be shown: no passwords, and hosts to platform admins only."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Envelopes: a value under a key of its own, and that key under a server key.
 
-Both are bound to their place: what is moved to another row, project or version does not open.
+Both are bound to their record: what is moved to another row, project or version does not open.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tickwell.services.keyring import Keyring, ServerKey
 _NONCE = 12
 
 
-def seal(keyring: Keyring, value: bytes, place: Sequence[str]) -> dict[str, Any]:
+def seal(keyring: Keyring, value: bytes, binding: Sequence[str]) -> dict[str, Any]:
     """The value as a document that may be stored."""
-    key, aad = secrets.token_bytes(32), _aad(place)
+    key, aad = secrets.token_bytes(32), _aad(binding)
     return {
         "kek": keyring.current.id,
         "dek": _encrypt(_wrapping(keyring.current), key, aad),
@@ -27,35 +27,35 @@ def seal(keyring: Keyring, value: bytes, place: Sequence[str]) -> dict[str, Any]
     }
 
 
-def unseal(keyring: Keyring, envelope: dict[str, Any], place: Sequence[str]) -> bytes:
-    """The value; `StoreCorrupt` when the envelope is not the one that was made for this place."""
-    return _decrypt(_data_key(keyring, envelope, place), envelope["data"], _aad(place))
+def unseal(keyring: Keyring, envelope: dict[str, Any], binding: Sequence[str]) -> bytes:
+    """The value; `StoreCorrupt` when the envelope was sealed with another binding."""
+    return _decrypt(_data_key(keyring, envelope, binding), envelope["data"], _aad(binding))
 
 
-def rewrap(keyring: Keyring, envelope: dict[str, Any], place: Sequence[str]) -> dict[str, Any]:
+def rewrap(keyring: Keyring, envelope: dict[str, Any], binding: Sequence[str]) -> dict[str, Any]:
     """The same envelope under the current server key; the value itself is never opened."""
-    key = _data_key(keyring, envelope, place)
-    wrapped = _encrypt(_wrapping(keyring.current), key, _aad(place))
+    key = _data_key(keyring, envelope, binding)
+    wrapped = _encrypt(_wrapping(keyring.current), key, _aad(binding))
     return envelope | {"kek": keyring.current.id, "dek": wrapped}
 
 
-def _data_key(keyring: Keyring, envelope: dict[str, Any], place: Sequence[str]) -> bytes:
+def _data_key(keyring: Keyring, envelope: dict[str, Any], binding: Sequence[str]) -> bytes:
     server_key = keyring.find(envelope["kek"])
     if server_key is None:
         raise StoreCorrupt(
             f"it is sealed with the server key {envelope['kek']}, which is not known here;"
             " add it to TICKWELL_SECRET_KEYS or to the key file"
         )
-    return _decrypt(_wrapping(server_key), envelope["dek"], _aad(place))
+    return _decrypt(_wrapping(server_key), envelope["dek"], _aad(binding))
 
 
 def _wrapping(key: ServerKey) -> bytes:
     return key.derive("kek")
 
 
-def _aad(place: Sequence[str]) -> bytes:
-    """With lengths, so that no two places make the same bytes."""
-    parts = [part.encode() for part in place]
+def _aad(binding: Sequence[str]) -> bytes:
+    """With lengths, so that no two bindings make the same bytes."""
+    parts = [part.encode() for part in binding]
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 
 
@@ -74,4 +74,4 @@ def _decrypt(key: bytes, text: str, aad: bytes) -> bytes:
         sealed = base64.b64decode(text)
         return AESGCM(key).decrypt(sealed[:_NONCE], sealed[_NONCE:], aad)
     except (InvalidTag, ValueError):
-        raise StoreCorrupt("it was not sealed for this place, or was changed since") from None
+        raise StoreCorrupt("sealed for another record, or changed since") from None

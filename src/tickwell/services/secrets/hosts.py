@@ -10,7 +10,7 @@ from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.ports.store import RecordStore
-from tickwell.services.secrets.place import KIND
+from tickwell.services.secrets.secret import KIND
 
 #: Hosts of one secret.
 MOST = 50

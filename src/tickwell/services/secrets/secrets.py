@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tickwell.errors import Conflict, InvalidInput, NotFound
@@ -21,26 +19,20 @@ from tickwell.services.keyring import Keyring
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.secrets.envelope import rewrap, seal
 from tickwell.services.secrets.hosts import read_hosts
-from tickwell.services.secrets.place import KIND, PROJECT, place
+from tickwell.services.secrets.secret import (
+    KIND,
+    PROJECT,
+    SecretInfo,
+    binding,
+    check_secret_name,
+    read_info,
+)
 from tickwell.services.time import Time
 
 #: Characters of a value.
 LONGEST = 8 * 1024
 #: Secrets of one project.
 MOST = 1000
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,255}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretInfo:
-    """What may be known of a secret."""
-
-    name: str
-    version: int
-    saved_at: int
-    by: str
-    #: The only hosts that it may be sent to; without any, all.
-    hosts: tuple[str, ...] = ()
 
 
 class Secrets:
@@ -66,7 +58,7 @@ class Secrets:
 
         Without a value or hosts, those of a secret that exists stay.
         """
-        check_name(name)
+        check_secret_name(name)
         allowed = None if hosts is None else read_hosts(hosts)
         if value is None:
             return await self._limit(actor, name, allowed)
@@ -87,14 +79,14 @@ class Secrets:
         record = await self._store.get_record(KIND, project, name, now)
         if record is None or hosts is None:
             raise InvalidInput("a text is needed", field="value")
-        before = _info(record.document)
+        before = read_info(record.document)
         record.document = record.document | {"hosts": hosts}
         if not await self._store.put_record(record, now, record.version):
             raise Conflict(f"secret {name!r} was changed at the same moment; repeat it")
         await self._audit.record(
             actor, "secret.limit", f"secret/{name}", {"hosts": [*before.hosts]}, {"hosts": hosts}
         )
-        return _info(record.document)
+        return read_info(record.document)
 
     async def keep(
         self,
@@ -124,7 +116,7 @@ class Secrets:
         if hosts is None:
             hosts = known.document.get("hosts", []) if known else []
         info = SecretInfo(name=name, version=version, saved_at=now, by=by, hosts=tuple(hosts))
-        sealed = seal(self._keyring, value.encode(), place(project, name, version))
+        sealed = seal(self._keyring, value.encode(), binding(project, name, version))
         await self._put(project, info, sealed, now, known.version if known else 0)
         return info
 
@@ -144,7 +136,7 @@ class Secrets:
         """Names and versions, by name."""
         now = self._clock.now()
         records = every_record(self._store, KIND, actor.project, now)
-        return [_info(record.document) async for record in records]
+        return [read_info(record.document) async for record in records]
 
     async def projects(self) -> Sequence[str]:
         """Those that have secrets, or had some."""
@@ -158,7 +150,7 @@ class Secrets:
             document = record.document
             if document["sealed"]["kek"] == self._keyring.current.id:
                 continue
-            where = place(project, record.key, document["version"])
+            where = binding(project, record.key, document["version"])
             record.document = document | {
                 "sealed": rewrap(self._keyring, document["sealed"], where)
             }
@@ -188,23 +180,3 @@ class Secrets:
         record = Record(kind=KIND, project=project, key=info.name, document=document)
         if not await self._store.put_record(record, now, expected):
             raise Conflict(f"secret {info.name!r} was changed at the same moment; repeat it")
-
-
-def check_name(name: str) -> None:
-    """A name that a template can say."""
-    if not _NAME.fullmatch(name):
-        raise InvalidInput(
-            f"{name[:64]!r} is no name for a secret",
-            field="name",
-            hint="Use 1 to 255 of letters, digits, - and _",
-        )
-
-
-def _info(document: dict[str, Any]) -> SecretInfo:
-    return SecretInfo(
-        name=document["name"],
-        version=document["version"],
-        saved_at=document["saved_at"],
-        by=document["by"],
-        hosts=tuple(document.get("hosts", ())),
-    )

@@ -13,7 +13,7 @@ from tickwell.ports.store import RecordStore
 from tickwell.services.keyring import Keyring
 from tickwell.services.secrets.envelope import unseal
 from tickwell.services.secrets.hosts import allows, refusal
-from tickwell.services.secrets.place import KIND, place
+from tickwell.services.secrets.secret import KIND, binding
 from tickwell.services.time import Time
 from tickwell.services.ttl_cache import Recall
 
@@ -44,7 +44,7 @@ class StoredSecrets:
     def _open(self, project: str, record: Record) -> str:
         document = record.document
         keyring = self._keys(document["sealed"]["kek"])
-        where = place(project, record.key, document["version"])
+        where = binding(project, record.key, document["version"])
         try:
             return unseal(keyring, document["sealed"], where).decode()
         except StoreCorrupt as error:

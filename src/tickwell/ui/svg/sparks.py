@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 from tickwell.domain.execution import State
-from tickwell.services.insights.history import LATEST_FEW
+from tickwell.services.insights.job_history import LATEST_FEW
 
 STEP, HEIGHT = 7, 18
 #: Colour and height by how it ended: what died stands out without its colour as well.

@@ -12,7 +12,7 @@ from tickwell.domain.job import Entry, JobState
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.domain.trigger.duration import parse_duration
 from tickwell.services.access.permission import Permission
-from tickwell.services.insights.history import LATEST
+from tickwell.services.insights.job_history import LATEST
 from tickwell.services.jobs.declarations import is_edited
 from tickwell.services.jobs.fire_times import overdue
 from tickwell.services.operations.previews import warnings

@@ -1,16 +1,17 @@
-"""How many requests anybody may make; counted in this process, and told to the others."""
+"""Request limits: per address without credentials, per key or user with them."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv4Address, ip_address
 
 from tickwell.errors import LimitReached
 from tickwell.ids import Random
 from tickwell.ports.store import RecordStore
-from tickwell.services.limits.bucket import Buckets, Rate
-from tickwell.services.limits.neighbours import neighbours
-from tickwell.services.limits.sharing import Sharing
+from tickwell.services.limits.shared_counts import Sharing
+from tickwell.services.limits.token_bucket import Buckets, Rate
 from tickwell.services.time import Time
 
 
@@ -64,7 +65,7 @@ class RequestLimits:
 
     def stranger(self, address: str) -> Allowance | None:
         """One request of somebody who showed nothing that can be believed."""
-        return self._take("address", self._strangers, neighbours(address))
+        return self._take("address", self._strangers, network_of(address))
 
     def known(self, name: str) -> Allowance | None:
         """One request of a key or a user."""
@@ -82,3 +83,15 @@ class RequestLimits:
         buckets = self._strangers if name == "address" else self._known
         if buckets is not None:
             buckets.spend(key, count, at, self._clock.now())
+
+
+@lru_cache(maxsize=4096)
+def network_of(address: str) -> str:
+    """With IPv6 whoever has one address has all of its network, and would never be counted."""
+    try:
+        found = ip_address(address)
+    except ValueError:  # a socket's, or none
+        return address
+    if isinstance(found, IPv4Address):
+        return address
+    return str(found.ipv4_mapped or f"{found.packed[:8].hex(':', 2)}::/64")

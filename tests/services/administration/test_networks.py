@@ -4,7 +4,7 @@ import pytest
 
 from tickwell.errors import LimitReached, Unauthenticated
 from tickwell.services.access.actor import stranger
-from tickwell.services.limits.neighbours import neighbours
+from tickwell.services.limits.request_limits import network_of
 
 
 @pytest.mark.parametrize("office", ["memory"], indirect=True)
@@ -36,4 +36,4 @@ async def test_guessing_is_slow_from_all_addresses_of_one_network(office, servic
     ],
 )
 def test_an_address_is_counted_with_its_network(address, counted):
-    assert neighbours(address) == counted
+    assert network_of(address) == counted

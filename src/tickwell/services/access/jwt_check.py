@@ -9,9 +9,9 @@ from typing import Any
 from tickwell.errors import InvalidInput, Unauthenticated
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.issuer import NAME, Issuer
+from tickwell.services.access.jwt import REFUSED, read_unverified, subject_of, verify
 from tickwell.services.access.permission import Role
-from tickwell.services.access.token import REFUSED, read_unverified, subject_of, verify
-from tickwell.services.access.trusted import Fetch, RemoteKeys, TrustedIssuer
+from tickwell.services.access.trusted_issuer import Fetch, RemoteKeys, TrustedIssuer
 from tickwell.services.access.user import User, check_user_name
 from tickwell.services.time import Time
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from math import inf
 
 from tickwell.errors import LimitReached
-from tickwell.services.limits.usage import Usage
+from tickwell.services.limits.quota import Usage
 from tickwell.services.time import Time
 from tickwell.services.ttl_cache import BRIEFLY
 
