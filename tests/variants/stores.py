@@ -11,6 +11,7 @@ from tickwell.engine.planner import Planner
 from tickwell.ids import new_id
 from tickwell.ports.records import Fired
 from tickwell.stores.memory import MemoryStore, catalog, flow, reports
+from tickwell.stores.memory.firing import MemoryFiring
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.liveness import MemoryLiveness
 from tickwell.stores.memory.reports import MemoryReports
@@ -18,10 +19,10 @@ from tickwell.stores.memory.reports import MemoryReports
 
 def move_before_record(patches):
     """The cursor is moved by one write, and what it passed is recorded by another."""
-    sound_init, recorded = Planner.__init__, MemoryStore._fire
+    sound_init, recorded = Planner.__init__, MemoryFiring._fire
 
     async def move(self, now, horizon, limit, plan):
-        made = [(e.job, plan(e.job, e.cursor)) for e in self._due_jobs(now + horizon, limit)]
+        made = [(e.job, plan(e.job, e.cursor)) for e in self.firing._due_jobs(now + horizon, limit)]
         for job, planned in made:
             self.tables.put_entry(Entry(job, planned.cursor))
         return made
@@ -30,7 +31,7 @@ def move_before_record(patches):
         fired = Fired()
         for job, planned in made:
             latest = self.tables.jobs[job.id].cursor
-            recorded(self, job, replace(planned, cursor=latest), fired, now, horizon)
+            recorded(self.firing, job, replace(planned, cursor=latest), fired, now, horizon)
         return fired
 
     class TwoWrites:
@@ -97,7 +98,7 @@ def limit_counted_at_claim(patches):
 
     def full_gates(self):
         counts = dict[str, list[int]]()
-        for row in self.running():
+        for row in self.claims.running():
             if row.gate is not None:
                 counts.setdefault(row.gate, []).append(row.limit)
         return {gate for gate, limits in counts.items() if len(limits) >= min(limits)}
@@ -116,10 +117,10 @@ def lock_only(patches):
         if 0 < locked["until"] - loop.time() < 0.05:
             return fired
         locked["until"] = loop.time() + 0.05
-        made = [(e.job, plan(e.job, e.cursor)) for e in self._due_jobs(now + horizon, limit)]
+        made = [(e.job, plan(e.job, e.cursor)) for e in self.firing._due_jobs(now + horizon, limit)]
         await asyncio.sleep(random.choice((0.0, 0.01, 0.2)))
         for job, planned in made:
-            self._fire(job, planned, fired, now, horizon)
+            self.firing._fire(job, planned, fired, now, horizon)
         return fired
 
     def random_id(_, fire_time):

@@ -21,7 +21,7 @@ async def test_a_worker_declared_lost_begins_again_under_another_id(rig):
     await rig.beat()
     await rig.request(job)
     await rig.worker.step()
-    assert rig.worker.id in {one.execution.worker for one in rig.memory.running()}
+    assert rig.worker.id in {one.execution.worker for one in rig.memory.claims.running()}
 
 
 async def test_a_claim_that_lands_after_the_loss_is_not_run(rig):

@@ -12,15 +12,16 @@ from tickwell.errors import Conflict, JobExists, JobIdTaken, NotFound
 from tickwell.ports.records import JobFilter, Page, Record
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.pending import PendingExecutions
-from tickwell.stores.memory.tables import Tables, is_readable, own_entry
+from tickwell.stores.memory.tables import is_readable, own_entry
 from tickwell.stores.page_cursor import require_job_cursor
 
 
 class MemoryCatalog:
     """`ports.store.CatalogStore`."""
 
-    tables: Tables
-    flow: Flow
+    def __init__(self, flow: Flow) -> None:
+        self.tables = flow.tables
+        self.flow = flow
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
         added: list[Job] = []

@@ -10,21 +10,26 @@ from tickwell.domain.job import Entry, Job
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
 from tickwell.ports.store import PlanMaker
-from tickwell.stores.memory.liveness import MemoryLiveness
+from tickwell.stores.memory.claims import Claims
+from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.pending import PendingExecutions
-from tickwell.stores.memory.reports import MemoryReports
 
 #: An instant with the id of what is due then.
 At = tuple[int, str]
 
 
-class MemoryFiring(MemoryReports, MemoryLiveness):
+class MemoryFiring:
     """The part of `ports.store.QueueStore` that plans."""
+
+    def __init__(self, flow: Flow, claims: Claims) -> None:
+        self.tables = flow.tables
+        self.flow = flow
+        self.claims = claims
 
     async def fire_due(
         self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
     ) -> Fired:
-        left_out = self.unreadable.keys(now, planning=True)
+        left_out = self.claims.unreadable.keys(now, planning=True)
         fired = Fired()
         if in_turn:
             due, fired.more = self._due_in_turn(now + horizon, limit, left_out)
@@ -32,12 +37,12 @@ class MemoryFiring(MemoryReports, MemoryLiveness):
             due = self._due_jobs(now + horizon, limit, left_out)
             fired.more = len(due) == limit
         for entry in due:
-            if not self.can_be_read(entry.job.id, now):
+            if not self.claims.can_read(entry.job.id, now):
                 continue
             try:
                 planned = plan(entry.job, entry.cursor)
             except Exception as error:  # noqa: BLE001 - the other jobs are fired all the same
-                self.unreadable.add(entry.job.id, entry.job.id, error, now, planning=True)
+                self.claims.unreadable.add(entry.job.id, entry.job.id, error, now, planning=True)
                 continue
             self._fire(entry.job, planned, fired, now, horizon)
             fired.more = fired.more or planned.more
@@ -78,7 +83,7 @@ class MemoryFiring(MemoryReports, MemoryLiveness):
         """Take what is due off a heap, oldest first, each once, noting where it came from."""
         while heap and heap[0][0] <= end:
             first = heapq.heappop(heap)
-            if first not in drawn and self.is_due_job(*first):
+            if first not in drawn and self.tables.is_due_job(*first):
                 drawn[first] = heap
                 if first[1] not in left_out:
                     yield first
@@ -90,11 +95,6 @@ class MemoryFiring(MemoryReports, MemoryLiveness):
         return [self.tables.jobs[id] for _, id in due]
 
     def _is_due(self, heap: list[At], end: int) -> bool:
-        while heap and not self.is_due_job(*heap[0]):
+        while heap and not self.tables.is_due_job(*heap[0]):
             heapq.heappop(heap)
         return bool(heap) and heap[0][0] <= end
-
-    def is_due_job(self, at: int, id: str) -> bool:
-        """Whether this is the job's next fire time."""
-        entry = self.tables.jobs.get(id)
-        return entry is not None and entry.cursor.next_fire_time == at

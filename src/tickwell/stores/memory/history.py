@@ -19,15 +19,16 @@ from tickwell.domain.job import JobState, rank
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.memory.flow import Flow
-from tickwell.stores.memory.tables import Row, Tables, own
+from tickwell.stores.memory.tables import Row, own
 from tickwell.stores.page_cursor import require_execution_cursor
 
 
 class MemoryHistory:
     """`ports.store.HistoryStore`, but for workers."""
 
-    tables: Tables
-    flow: Flow
+    def __init__(self, flow: Flow) -> None:
+        self.tables = flow.tables
+        self.flow = flow
 
     async def add_executions(
         self, new: Sequence[NewExecution], now: int, horizon: int

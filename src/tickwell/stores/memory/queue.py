@@ -11,12 +11,21 @@ from tickwell.domain.ability import is_able
 from tickwell.domain.execution import PENDING, Claim, Reason, State
 from tickwell.domain.policy import MINUTE
 from tickwell.ports.records import Claimable, ClaimRequest, Promoted, Wakeup
-from tickwell.stores.memory.firing import MemoryFiring
+from tickwell.stores.memory.claims import Claims
+from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.tables import Row
 
 
-class MemoryQueue(MemoryFiring):
-    """`ports.store.QueueStore`. No method awaits anything, so each is atomic in its event loop."""
+class MemoryQueue:
+    """The part of `ports.store.QueueStore` that moves executions to their workers.
+
+    No method awaits anything, so each is atomic in its event loop.
+    """
+
+    def __init__(self, flow: Flow, claims: Claims) -> None:
+        self.tables = flow.tables
+        self.flow = flow
+        self.claims = claims
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
         expired = self._gather(self.tables.expiring, self._is_expiring, (now, now), limit)
@@ -51,7 +60,7 @@ class MemoryQueue(MemoryFiring):
             if not is_valid(at, id):
                 continue
             row = self.tables.rows[id]
-            if self.can_be_read(row.execution.job_id, now):
+            if self.claims.can_read(row.execution.job_id, now):
                 found[id] = row
             else:
                 passed.append((at, id))
@@ -64,10 +73,10 @@ class MemoryQueue(MemoryFiring):
         if liveness is None or liveness.lost:
             return []
         if request.repeated:
-            mine = (row for row in self.running() if row.execution.worker == request.worker)
+            mine = (row for row in self.claims.running() if row.execution.worker == request.worker)
             held = [row for row in mine if row.claim_id == request.claim_id]
             if held:
-                return self.claims_of(held, request.now)
+                return self.claims.of(held, request.now)
         rows = heapq.nsmallest(
             request.limit,
             self._claimable(request),
@@ -102,7 +111,7 @@ class MemoryQueue(MemoryFiring):
                 seen[entry] = None
                 if row.execution.job_id in request.left_out:
                     continue
-                if _is_claimable(row, request) and self.can_be_read(
+                if _is_claimable(row, request) and self.claims.can_read(
                     row.execution.job_id, request.now
                 ):
                     found += 1
@@ -125,7 +134,7 @@ class MemoryQueue(MemoryFiring):
         execution.deadline = max(request.now, execution.run_at) + job.timeout.hard + MINUTE
         row.claim_id = request.claim_id
         self.tables.move(row, State.RUNNING)
-        return self.claim_of(row)
+        return self.claims.claim_of(row)
 
     async def settle(
         self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int
@@ -145,17 +154,17 @@ class MemoryQueue(MemoryFiring):
         return [row.execution.id for row in chosen]
 
     async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
-        left_out = self.unreadable.keys(now)
-        not_planned = self.unreadable.keys(now, planning=True)
+        left_out = self.claims.unreadable.keys(now)
+        not_planned = self.claims.unreadable.keys(now, planning=True)
         rows = {id for job in left_out for id in self.tables.by_job.get(job, ())}
         heaps = self.tables.due_jobs.values()
-        fires = [self._top(heap, self.is_due_job, not_planned) for heap in heaps]
+        fires = [self._top(heap, self.tables.is_due_job, not_planned) for heap in heaps]
         return Wakeup(
             fire=min((at for at in fires if at is not None), default=None),
             promote=self._top(self.tables.due_rows, self._is_waiting, rows),
             expire=self._top(self.tables.expiring, self._is_expiring, rows),
             run=min(self._run_times(now, queues), default=None),
-            unreadable=self.unreadable.news(),
+            unreadable=self.claims.unreadable.news(),
         )
 
     def _run_times(self, now: int, queues: Collection[str] | None) -> Iterator[int]:

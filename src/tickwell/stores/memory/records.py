@@ -12,7 +12,8 @@ from tickwell.stores.memory.tables import Tables, own
 class MemoryRecords:
     """`ports.store.RecordStore`."""
 
-    tables: Tables
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
 
     async def put_record(
         self, record: Record, now: int, expected_version: int | None = None

@@ -11,14 +11,15 @@ from tickwell.domain.job import Entry, JobState
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import Finished
 from tickwell.stores.memory.flow import Flow
-from tickwell.stores.memory.tables import Row, Tables, own
+from tickwell.stores.memory.tables import Row, own
 
 
 class MemoryReports:
     """The part of `ports.store.QueueStore` that ends attempts."""
 
-    tables: Tables
-    flow: Flow
+    def __init__(self, flow: Flow) -> None:
+        self.tables = flow.tables
+        self.flow = flow
 
     async def finish(self, reports: Sequence[Report], now: int) -> Finished:
         finished = Finished()

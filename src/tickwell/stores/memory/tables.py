@@ -97,6 +97,11 @@ class Tables:
             heap = self.due_jobs.setdefault(entry.job.project, [])
             heapq.heappush(heap, (entry.cursor.next_fire_time, entry.job.id))
 
+    def is_due_job(self, at: int, id: str) -> bool:
+        """Whether this is the job's next fire time."""
+        entry = self.jobs.get(id)
+        return entry is not None and entry.cursor.next_fire_time == at
+
     def put_row(self, row: Row) -> None:
         """Store an execution that is new."""
         execution = row.execution

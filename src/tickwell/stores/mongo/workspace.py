@@ -13,7 +13,7 @@ from tickwell.domain.execution import RangeSkip, State
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.memory import MemoryStore
-from tickwell.stores.memory.tables import Row, Waits
+from tickwell.stores.memory.tables import Row, Tables, Waits
 from tickwell.stores.mongo.codec import FIRST_ENDED, QUEUED, RUNNING, STATE_CODE, diff
 from tickwell.stores.mongo.entries import (
     cursor_document,
@@ -52,10 +52,9 @@ class Workspace:
         self.now = now
         #: The jobs that this is about, whether they exist or not.
         self.asked = frozenset(asked)
-        self.spec = MemoryStore(lambda: now)
-        self.tables = self.spec.tables
+        self.tables = Tables()
         self.flow = GateFlow(self.tables)
-        self.spec.flow = self.flow
+        self.spec = MemoryStore(lambda: now, self.flow)
         #: Jobs that this process cannot read, and why.
         self.unreadable: dict[str, StoreCorrupt] = {}
         self._heads: dict[str, Document] = {}
