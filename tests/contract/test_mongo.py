@@ -13,27 +13,20 @@ from tickwell.testing.contract import StoreContract
 OPTIONS = {"journal": "false"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def place():
     return server().url("contract", **OPTIONS)
 
 
+@pytest.fixture(scope="module")
+def make_store(place):
+    return lambda: MongoStore.from_url(place)
+
+
 @pytest.fixture
-async def store(place):
+def store(pair, place):
     empty(place)
-    store = MongoStore.from_url(place)
-    await store.open()
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def another_store(store, place):
-    """A second process would come in by the same URL."""
-    other = MongoStore.from_url(place)
-    await other.open()
-    yield other
-    await other.close()
+    return pair[0]
 
 
 @pytest.fixture

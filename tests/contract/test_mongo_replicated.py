@@ -9,10 +9,10 @@ from tickwell.testing.contract.topics.concurrency import Concurrency
 from tickwell.testing.contract.topics.finishing import Finishing
 from tickwell.testing.contract.topics.repetition import Repetition
 
-store, another_store, corrupt = test_mongo.store, test_mongo.another_store, test_mongo.corrupt
+make_store, store, corrupt = test_mongo.make_store, test_mongo.store, test_mongo.corrupt
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def place():
     return replica().url("contract", replicaSet="rs0", journal="false")
 

@@ -1,6 +1,7 @@
 """The MySQL store keeps the contract, with two pools of connections to one set of tables."""
 
 import pytest
+import pytest_asyncio
 
 from tests.servers.mariadb_tables import empty, run, url
 from tickwell.stores.mysql import MysqlStore
@@ -9,22 +10,15 @@ from tickwell.testing.contract import StoreContract
 PREFIX = "contract_"
 
 
-@pytest.fixture
-async def store():
+@pytest.fixture(scope="module")
+def make_store():
+    return lambda: MysqlStore.from_url(url(PREFIX))
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def store(pair):
     await empty(PREFIX)
-    store = MysqlStore.from_url(url(PREFIX))
-    await store.open()
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def another_store(store):
-    """A second process would come in by the same URL."""
-    other = MysqlStore.from_url(url(PREFIX))
-    await other.open()
-    yield other
-    await other.close()
+    return pair[0]
 
 
 @pytest.fixture

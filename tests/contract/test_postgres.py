@@ -1,6 +1,7 @@
 """The PostgreSQL store keeps the contract, with two pools of connections to one schema."""
 
 import pytest
+import pytest_asyncio
 
 from tests.servers.schemas import empty, run, url
 from tickwell.stores.postgres import PostgresStore
@@ -9,22 +10,15 @@ from tickwell.testing.contract import StoreContract
 SCHEMA = "contract"
 
 
-@pytest.fixture
-async def store():
+@pytest.fixture(scope="module")
+def make_store():
+    return lambda: PostgresStore.from_url(url(SCHEMA))
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def store(pair):
     await empty(SCHEMA)
-    store = PostgresStore.from_url(url(SCHEMA))
-    await store.open()
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def another_store(store):
-    """A second process would come in by the same URL."""
-    other = PostgresStore.from_url(url(SCHEMA))
-    await other.open()
-    yield other
-    await other.close()
+    return pair[0]
 
 
 @pytest.fixture

@@ -149,9 +149,15 @@ def _ties():
 
 def empty(url):
     """Delete all documents but those of meta, if the database is there."""
-    client: MongoClient[Any]
-    with MongoClient(url, w=1, journal=False) as client:
-        database: Any = client.get_default_database()
-        for name in database.list_collection_names():
-            if name != "meta":
-                database[name].delete_many({})
+    database = _owner(url).get_default_database()
+    for name in database.list_collection_names():
+        if name != "meta":
+            database[name].delete_many({})
+
+
+@cache
+def _owner(url: str) -> MongoClient[Any]:
+    """A client that stays: to connect costs more than to delete a few documents."""
+    client: MongoClient[Any] = MongoClient(url, w=1, journal=False)
+    at_end(client.close)
+    return client
