@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from tickwell.engine.engine import Engine
-    from tickwell.engine.hint_worker import HintInbox
+    from tickwell.engine.hints.hint_worker import HintInbox
     from tickwell.engine.supervisor import Supervisor
     from tickwell.observe.metrics.metrics import Metrics
     from tickwell.services.operations import Tools

@@ -19,9 +19,9 @@ from tickwell.domain.health import Level, LinkState, ProcessHealth
 from tickwell.domain.http import Http
 from tickwell.domain.target import Call
 from tickwell.engine import garbage
-from tickwell.engine.dispatcher import Dispatcher
 from tickwell.engine.engine import ROLES, Engine
-from tickwell.engine.hint_worker import HintInbox
+from tickwell.engine.hints.dispatcher import Dispatcher
+from tickwell.engine.hints.hint_worker import HintInbox
 from tickwell.engine.loop import WakingService
 from tickwell.errors import InvalidSetting
 from tickwell.executors.call import CallExecutor

@@ -5,7 +5,7 @@ import pytest
 from tickwell.domain.event import AttemptsFinished
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome, decide
-from tickwell.engine.tallies import Tallies
+from tickwell.engine.charts.tallies import Tallies
 from tickwell.services.access.permission import Permission
 
 PATH = "/observability/metrics"

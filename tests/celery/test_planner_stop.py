@@ -5,7 +5,7 @@ from functools import partial
 
 from tickwell.domain.event import StepFailed
 from tickwell.domain.share import PROJECT_PLACE
-from tickwell.engine.dispatcher import KIND
+from tickwell.engine.hints.dispatcher import KIND
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 

@@ -8,7 +8,7 @@ import pytest
 from tickwell import Call, Every, Scheduler, Settings
 from tickwell.clock import StoreClock
 from tickwell.declared import lifecycle
-from tickwell.engine.pulse import Pulse
+from tickwell.engine.liveness.pulse import Pulse
 from tickwell.errors import Conflict, NotRunning, StoreUnavailable
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.sqlite import SqliteStore

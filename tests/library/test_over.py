@@ -9,7 +9,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain.event import JobOver
 from tickwell.domain.job import JobState
 from tickwell.domain.removed import REMOVED_KIND
-from tickwell.engine.housekeeping import Housekeeping
+from tickwell.engine.liveness.housekeeping import Housekeeping
 from tickwell.errors import InvalidTrigger
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock

@@ -21,8 +21,8 @@ from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.policy import Backoff, Retry
 from tickwell.domain.trigger import OnDemand
 from tickwell.engine.engine import Engine
-from tickwell.engine.planner import Planner
-from tickwell.engine.reaper import Reaper
+from tickwell.engine.liveness.reaper import Reaper
+from tickwell.engine.planning.planner import Planner
 from tickwell.errors import StoreUnavailable
 from tickwell.executors.call import CallExecutor
 from tickwell.executors.handlers import Handlers

@@ -11,7 +11,7 @@ from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import DAY, HOUR, MINUTE
 from tickwell.domain.tally import HOURS, Tally
 from tickwell.domain.trigger import Every, OnDemand
-from tickwell.engine.tallies import Tallies
+from tickwell.engine.charts.tallies import Tallies
 from tickwell.errors import Forbidden, InvalidInput, NotFound
 from tickwell.ports.records import ClaimRequest, Record
 from tickwell.services.access.actor import Actor

@@ -2,7 +2,7 @@
 
 from tickwell.domain.execution import State
 from tickwell.domain.tally import PERIODS, Tally
-from tickwell.engine.tallies import Tallies
+from tickwell.engine.charts.tallies import Tallies
 
 
 def retries_counted(patches):

@@ -10,19 +10,19 @@ from tickwell.domain.execution import PENDING, Claim, Execution, OutcomeKind, St
 from tickwell.domain.planning import plan as sound_plan
 from tickwell.domain.policy import HOUR
 from tickwell.domain.worker import Liveness
-from tickwell.engine import reaper
-from tickwell.engine.deadlines import Deadlines
+from tickwell.engine.claiming.lane import Lane
+from tickwell.engine.claiming.worker import Worker
 from tickwell.engine.engine import Engine
-from tickwell.engine.hint_worker import HintInbox
-from tickwell.engine.lane import Lane
+from tickwell.engine.hints.hint_worker import HintInbox
+from tickwell.engine.liveness import reaper
+from tickwell.engine.liveness.pulse import Pulse
+from tickwell.engine.liveness.pulse_thread import PulseThread
+from tickwell.engine.liveness.reaper import Reaper
 from tickwell.engine.loop import LONGEST_REST, Loop
-from tickwell.engine.pulse import Pulse
-from tickwell.engine.pulse_thread import PulseThread
-from tickwell.engine.reaper import Reaper
-from tickwell.engine.recall import Recall
-from tickwell.engine.reporter import Reporter
-from tickwell.engine.runner import Runner
-from tickwell.engine.worker import Worker
+from tickwell.engine.planning.outage_recovery import Recall
+from tickwell.engine.running.deadlines import Deadlines
+from tickwell.engine.running.reporter import Reporter
+from tickwell.engine.running.runner import Runner
 from tickwell.errors import StoreError
 from tickwell.executors.celery import executor
 from tickwell.executors.celery.executor import CeleryExecutor
@@ -51,7 +51,7 @@ def next_from_now(patches):
             moved = replace(moved, next_fire_time=job.trigger.after(now + horizon))
         return replace(planned, cursor=moved, executions=planned.executions[:1], skips=[])
 
-    patches.setattr("tickwell.engine.planner.plan", plan)
+    patches.setattr("tickwell.engine.planning.planner.plan", plan)
 
 
 def loss_by_age(patches):
@@ -221,7 +221,7 @@ def recall_without_return(patches):
         return change
 
     sound = changes.recall
-    patches.setattr("tickwell.engine.recall.recall", recall)
+    patches.setattr("tickwell.engine.planning.outage_recovery.recall", recall)
 
 
 def recalled_though_tried(patches):
@@ -285,7 +285,7 @@ def more_than_callers(patches):
 
 def callers_kept(patches):
     """A caller goes on for as long as something is due."""
-    patches.setattr("tickwell.engine.hint_worker.LONGEST", float("inf"))
+    patches.setattr("tickwell.engine.hints.hint_worker.LONGEST", float("inf"))
 
 
 def task_sent_again(patches):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from random import Random
 
-from tickwell.engine.pulse import Pulse
+from tickwell.engine.liveness.pulse import Pulse
 from tickwell.ids import new_id
 from tickwell.stores.postgres import database
 from tickwell.stores.postgres.queue import PostgresQueue

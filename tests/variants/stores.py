@@ -7,7 +7,7 @@ from random import Random
 from tickwell.domain.change import leave_out as sound_leave_out
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.job import Entry
-from tickwell.engine.planner import Planner
+from tickwell.engine.planning.planner import Planner
 from tickwell.ids import new_id
 from tickwell.ports.records import Fired
 from tickwell.stores.memory import MemoryStore, catalog, flow, reports

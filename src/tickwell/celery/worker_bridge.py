@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from celery import signals
 
 from tickwell.brokers.celery import PREFIX
-from tickwell.engine.hint_worker import HintInbox
+from tickwell.engine.hints.hint_worker import HintInbox
 from tickwell.engine.loop import backoff
 from tickwell.log import events as lines
 from tickwell.scheduler import Scheduler

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from tickwell.domain.outcome import Outcome
-from tickwell.engine.attempt import Attempt
+from tickwell.engine.running.attempt import Attempt
 
 
 class Ends:

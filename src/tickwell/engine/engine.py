@@ -14,20 +14,20 @@ from tickwell.clock import Clock
 from tickwell.domain import worker as domain
 from tickwell.domain.event import Events, Idle, JobUnreadable, Started, Stopped
 from tickwell.domain.health import ProcessHealth
-from tickwell.engine.depth_sampler import DepthSampler
-from tickwell.engine.hint_worker import HintInbox, HintWorker
-from tickwell.engine.lane import make_lanes
+from tickwell.engine.charts.depth_sampler import DepthSampler
+from tickwell.engine.charts.tallies import Tallies
+from tickwell.engine.claiming.lane import make_lanes
+from tickwell.engine.claiming.worker import Worker
+from tickwell.engine.hints.hint_worker import HintInbox, HintWorker
+from tickwell.engine.liveness.process_identity import own_process
+from tickwell.engine.liveness.pulse import Pulse
+from tickwell.engine.liveness.pulse_thread import PulseThread
+from tickwell.engine.liveness.reaper import Reaper
 from tickwell.engine.loop import ClosingService, Loop, Service, WakingService, follow
-from tickwell.engine.planner import Planner
-from tickwell.engine.process import own_process
-from tickwell.engine.pulse import Pulse
-from tickwell.engine.pulse_thread import PulseThread
-from tickwell.engine.reaper import Reaper
-from tickwell.engine.reporter import Reporter
-from tickwell.engine.runner import Runner
-from tickwell.engine.tallies import Tallies
+from tickwell.engine.planning.planner import Planner
+from tickwell.engine.running.reporter import Reporter
+from tickwell.engine.running.runner import Runner
 from tickwell.engine.watcher import Watcher
-from tickwell.engine.worker import Worker
 from tickwell.errors import TickwellError
 from tickwell.ports.executor import Executor
 from tickwell.ports.notifier import Notifier, Turn

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tickwell.engine.attempt import Attempt
+    from tickwell.engine.running.attempt import Attempt
 
 _rank = attrgetter("rank")
 

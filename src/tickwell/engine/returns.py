@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from tickwell.domain.execution import Claim, Kind
 
 if TYPE_CHECKING:
-    from tickwell.engine.lane import Lane
-    from tickwell.engine.runner import Runner
+    from tickwell.engine.claiming.lane import Lane
+    from tickwell.engine.running.runner import Runner
 
 
 def give_back_late(runner: Runner, run_at: int) -> None:

@@ -9,7 +9,7 @@ from tickwell.domain.event import Events
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.share import PROJECT_KIND
-from tickwell.engine.housekeeping import Housekeeping
+from tickwell.engine.liveness.housekeeping import Housekeeping
 from tickwell.errors import (
     Conflict,
     Forbidden,

@@ -14,7 +14,7 @@ from tickwell.domain.seconds import Seconds
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import OnDemand
 from tickwell.engine.engine import Engine
-from tickwell.engine.reaper import Reaper
+from tickwell.engine.liveness.reaper import Reaper
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import ExecutionFilter
 from tickwell.settings import Settings

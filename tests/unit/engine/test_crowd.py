@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import OutcomeKind, State
-from tickwell.engine.attempt import Attempt
-from tickwell.engine.reporter import MANY
+from tickwell.engine.running.attempt import Attempt
+from tickwell.engine.running.reporter import MANY
 from tickwell.testing.executors import succeeds
 
 CROWD = MANY + 10

@@ -13,7 +13,7 @@ from tickwell.domain.policy import HOUR
 from tickwell.domain.share import PROJECT_PLACE
 from tickwell.domain.tally import HOURS, MINUTES
 from tickwell.domain.trigger import OnDemand
-from tickwell.engine.depth_sampler import DepthSampler
+from tickwell.engine.charts.depth_sampler import DepthSampler
 from tickwell.ports.records import QueueLength
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock

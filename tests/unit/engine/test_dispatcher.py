@@ -8,8 +8,8 @@ from tests.unit.engine.rig import Rig
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
 from tickwell.domain.share import PROJECT_PLACE
 from tickwell.domain.worker import Worker as Known
-from tickwell.engine import dispatcher as module
-from tickwell.engine.dispatcher import (
+from tickwell.engine.hints import dispatcher as module
+from tickwell.engine.hints.dispatcher import (
     AGAIN,
     AHEAD,
     KIND,

@@ -7,8 +7,8 @@ from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import State
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
 from tickwell.domain.worker import Worker as Known
-from tickwell.engine.hint_worker import LEAD, LONGEST, HintInbox
-from tickwell.engine.worker import FULL
+from tickwell.engine.claiming.worker import FULL
+from tickwell.engine.hints.hint_worker import LEAD, LONGEST, HintInbox
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import ClaimRequest, Record
 

@@ -12,7 +12,7 @@ from tickwell.domain.policy import Retention
 from tickwell.domain.share import DELETED_KIND, PROJECT_KIND, PROJECT_PLACE
 from tickwell.domain.trigger import Every, Once
 from tickwell.domain.worker import Worker
-from tickwell.engine.housekeeping import PAGES, Housekeeping
+from tickwell.engine.liveness.housekeeping import PAGES, Housekeeping
 from tickwell.ports.records import Record
 from tickwell.testing.executors import FakeExecutor
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.engine.hush import Hush
-from tickwell.engine.instants import HUSHED
-from tickwell.engine.reporter import MANY
+from tickwell.engine.running.reporter import MANY
+from tickwell.engine.running.start_timer import HUSHED
 from tickwell.testing.clock import ManualClock
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tickwell.engine.lane import REMEMBERED, Lane
+from tickwell.engine.claiming.lane import REMEMBERED, Lane
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import State
-from tickwell.engine.lane import Lane
+from tickwell.engine.claiming.lane import Lane
 from tickwell.ports.records import CLAIM_BYTES
 
 MEGABYTE = "x" * (1024 * 1024 - 2)

@@ -6,8 +6,8 @@ from tickwell.domain.execution import State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import Misfire, OnMisfire
 from tickwell.domain.trigger import Every
-from tickwell.engine import planner as module
-from tickwell.engine.planner import GATHER
+from tickwell.engine.planning import planner as module
+from tickwell.engine.planning.planner import GATHER
 from tickwell.errors import StoreUnavailable
 
 ALL = Misfire(policy=OnMisfire.ALL)

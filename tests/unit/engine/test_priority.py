@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.unit.engine.rig import Rig
-from tickwell.engine.lane import LOOK_AFTER, Lane
+from tickwell.engine.claiming.lane import LOOK_AFTER, Lane
 from tickwell.engine.line import Line
 from tickwell.testing.executors import FakeExecutor
 

@@ -2,10 +2,13 @@ import os
 import subprocess
 import sys
 
-from tickwell.engine import process
-from tickwell.engine.process import is_gone, own_process
+from tickwell.engine.liveness import process_identity
+from tickwell.engine.liveness.process_identity import is_gone, own_process
 
-SAY = "from tickwell.engine.process import own_process; print(own_process(), flush=True); input()"
+SAY = (
+    "from tickwell.engine.liveness.process_identity import own_process;"
+    " print(own_process(), flush=True); input()"
+)
 
 
 def child():
@@ -39,9 +42,9 @@ def test_one_that_was_killed_is_gone_before_its_parent_asks_how_it_ended():
 def test_one_whose_first_thread_alone_has_ended_is_there(monkeypatch):
     boot, namespace, _, _ = own_process().split()
     name, began = f"{boot} {namespace} {os.getppid()} 42", 42
-    monkeypatch.setattr(process, "_stat", lambda pid: ("Z", 2, began))
+    monkeypatch.setattr(process_identity, "_stat", lambda pid: ("Z", 2, began))
     assert not is_gone(name)
-    monkeypatch.setattr(process, "_stat", lambda pid: ("Z", 1, began))
+    monkeypatch.setattr(process_identity, "_stat", lambda pid: ("Z", 1, began))
     assert is_gone(name)
 
 

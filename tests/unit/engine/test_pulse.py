@@ -10,7 +10,7 @@ from tickwell.domain.event import StepFailed, StepRecovered
 from tickwell.domain.seconds import Seconds
 from tickwell.domain.trigger import Every
 from tickwell.domain.worker import Pulse as Answer
-from tickwell.engine.pulse import Pulse
+from tickwell.engine.liveness.pulse import Pulse
 from tickwell.errors import StoreUnavailable
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore

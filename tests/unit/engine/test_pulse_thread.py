@@ -1,8 +1,8 @@
 import pytest
 
 from tickwell.domain.event import Events
-from tickwell.engine.pulse import Pulse
-from tickwell.engine.pulse_thread import PulseThread
+from tickwell.engine.liveness.pulse import Pulse
+from tickwell.engine.liveness.pulse_thread import PulseThread
 from tickwell.errors import StoreUnavailable
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore

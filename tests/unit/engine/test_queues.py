@@ -1,7 +1,7 @@
 """A paused queue is left alone, within a second, and taken from again."""
 
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
-from tickwell.engine.queues import OpenQueues
+from tickwell.engine.claiming.open_queues import OpenQueues
 from tickwell.ports.records import Record
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock

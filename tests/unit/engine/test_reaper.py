@@ -7,7 +7,7 @@ from tickwell.domain.event import Recovered, WorkerLost
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import LOST_BUDGET, MANY_LOST, RETURN_BUDGET, Timeout
-from tickwell.engine.process import own_process
+from tickwell.engine.liveness.process_identity import own_process
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import ClaimRequest
 

@@ -6,7 +6,7 @@ from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import Delivery
-from tickwell.engine.refusals import LOOK, MOST
+from tickwell.engine.claiming.refusals import LOOK, MOST
 from tickwell.testing.executors import FakeExecutor
 
 WHY = "plain http is not allowed here"

@@ -8,7 +8,7 @@ from tickwell.domain.event import AttemptsFenced, AttemptsFinished, JobPaused
 from tickwell.domain.execution import State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import Retry
-from tickwell.engine.reporter import APART, FAR_APART, HELD, HELD_BATCHES, MANY, UNTIL_WOKEN
+from tickwell.engine.running.reporter import APART, FAR_APART, HELD, HELD_BATCHES, MANY, UNTIL_WOKEN
 from tickwell.errors import StoreUnavailable
 from tickwell.testing.executors import fails
 

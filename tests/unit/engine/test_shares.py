@@ -11,7 +11,7 @@ from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.share import LIMITS_KIND, NO_LIMIT, PROJECT_KIND, PROJECT_PLACE, seats
 from tickwell.domain.trigger import Every
-from tickwell.engine.shares import AT_ONCE, SOME
+from tickwell.engine.claiming.tenant_limits import AT_ONCE, SOME
 from tickwell.errors import InvalidSetting, StoreUnavailable
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.settings import Settings

@@ -2,8 +2,8 @@ import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import OutcomeKind
-from tickwell.engine.reporter import UNTIL_WOKEN
-from tickwell.engine.start_recorder import APART, SOON
+from tickwell.engine.running.reporter import UNTIL_WOKEN
+from tickwell.engine.running.start_recorder import APART, SOON
 
 
 @pytest.fixture

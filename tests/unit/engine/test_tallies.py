@@ -10,7 +10,7 @@ from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import HOUR, MINUTE, Retry
 from tickwell.domain.share import PROJECT_PLACE
 from tickwell.domain.tally import HOURS, MINUTES, MOST_NAMED, OTHER, Range, Tally, total
-from tickwell.engine.tallies import FLUSH, FLUSH_JOBS, Tallies
+from tickwell.engine.charts.tallies import FLUSH, FLUSH_JOBS, Tallies
 from tickwell.errors import StoreUnavailable
 from tickwell.services.insights.rates import by_interval, by_name, hourly, read
 from tickwell.stores.memory import MemoryStore

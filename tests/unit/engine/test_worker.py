@@ -8,7 +8,7 @@ from tickwell.domain.execution import BY_NEWER_FIRE, OutcomeKind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.trigger import Every
-from tickwell.engine.lane import AHEAD
+from tickwell.engine.claiming.lane import AHEAD
 from tickwell.errors import StoreUnavailable
 from tickwell.testing.executors import FakeExecutor, succeeds
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from tickwell.clock import Clock
 from tickwell.domain.worker import Liveness
-from tickwell.engine.lane import Lane
+from tickwell.engine.claiming.lane import Lane
 from tickwell.ports.store import Store
 
 #: Seconds between two looks of a worker that claims ahead.

@@ -12,8 +12,8 @@ from tickwell.domain.execution import Execution, NewExecution, Reason
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan, plan
-from tickwell.engine.presence import SLACK
-from tickwell.engine.recall import Recall
+from tickwell.engine.liveness.absence import SLACK
+from tickwell.engine.planning.outage_recovery import Recall
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import Turn
 from tickwell.ports.records import Fired, Promoted, Wakeup

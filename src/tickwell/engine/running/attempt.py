@@ -8,8 +8,8 @@ from dataclasses import replace
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import Timeout
-from tickwell.engine.lane import Lane
-from tickwell.engine.share import Share
+from tickwell.engine.claiming.lane import Lane
+from tickwell.engine.claiming.tenant_capacity import Share
 
 #: Milliseconds from its instant within which an attempt is started. Its deadline is a minute after
 #: the hard timeout of one that starts at once; what is left is for its report.

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tickwell.domain.share import NO_LIMIT
+from tickwell.engine.claiming.tenant_capacity import HOPED_DURATION, WEIGHT, Share
 from tickwell.engine.line import Line
-from tickwell.engine.share import HOPED_DURATION, WEIGHT, Share
 from tickwell.ports.executor import Sort
 from tickwell.ports.records import CLAIM_BYTES
 from tickwell.settings import Settings

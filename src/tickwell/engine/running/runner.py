@@ -10,16 +10,16 @@ from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job, rank
 from tickwell.domain.outcome import Outcome
-from tickwell.engine.attempt import Attempt
-from tickwell.engine.deadlines import Deadlines
+from tickwell.engine.claiming.lane import AHEAD, Lane
+from tickwell.engine.claiming.tenant_capacity import Share
 from tickwell.engine.ends import Ends
-from tickwell.engine.instants import Instants
-from tickwell.engine.lane import AHEAD, Lane
-from tickwell.engine.presence import Presence
-from tickwell.engine.reporter import HELD_BATCHES, MANY, Reporter
+from tickwell.engine.liveness.absence import Presence
 from tickwell.engine.returns import give_back_late
-from tickwell.engine.share import Share
-from tickwell.engine.start_recorder import StartRecorder
+from tickwell.engine.running.attempt import Attempt
+from tickwell.engine.running.deadlines import Deadlines
+from tickwell.engine.running.reporter import HELD_BATCHES, MANY, Reporter
+from tickwell.engine.running.start_recorder import StartRecorder
+from tickwell.engine.running.start_timer import Instants
 from tickwell.ports.executor import Executor, Killed, Sort
 from tickwell.settings import Settings
 

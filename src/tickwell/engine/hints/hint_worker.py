@@ -10,9 +10,9 @@ from typing import Protocol
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim
 from tickwell.domain.seconds import Seconds
-from tickwell.engine.lane import Lane
-from tickwell.engine.runner import Runner
-from tickwell.engine.worker import Worker
+from tickwell.engine.claiming.lane import Lane
+from tickwell.engine.claiming.worker import Worker
+from tickwell.engine.running.runner import Runner
 from tickwell.ports.executor import Sort
 from tickwell.ports.store import Store
 from tickwell.settings import Settings

@@ -18,10 +18,10 @@ from tickwell.domain.job import Entry
 from tickwell.domain.policy import DAY, OnMisfire
 from tickwell.domain.share import PROJECT_PLACE
 from tickwell.domain.worker import Liveness
-from tickwell.engine.presence import EVER, SLACK, Away
-from tickwell.engine.process import is_gone
+from tickwell.engine.liveness.absence import EVER, SLACK, Away
+from tickwell.engine.liveness.process_identity import is_gone
 from tickwell.engine.returns import give_back_missed
-from tickwell.engine.runner import Runner
+from tickwell.engine.running.runner import Runner
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import Store

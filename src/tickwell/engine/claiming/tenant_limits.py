@@ -13,7 +13,7 @@ from tickwell.domain.share import (
     PROJECT_PLACE,
     seats,
 )
-from tickwell.engine.lane import Lane
+from tickwell.engine.claiming.lane import Lane
 from tickwell.ports.store import RecordStore
 from tickwell.settings import Settings
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import OutcomeKind
-from tickwell.engine.attempt import Attempt
-from tickwell.engine.reporter import UNTIL_WOKEN
+from tickwell.engine.running.attempt import Attempt
+from tickwell.engine.running.reporter import UNTIL_WOKEN
 
 #: Seconds per bucket: a timeout is enforced up to this much late.
 TICK = 0.1

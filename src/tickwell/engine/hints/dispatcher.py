@@ -15,8 +15,8 @@ from socket import gethostname
 
 from tickwell.clock import Clock
 from tickwell.domain.share import PROJECT_PLACE
-from tickwell.engine.process import is_gone, own_process
-from tickwell.engine.queues import OpenQueues
+from tickwell.engine.claiming.open_queues import OpenQueues
+from tickwell.engine.liveness.process_identity import is_gone, own_process
 from tickwell.ports.broker import Broker, Hint
 from tickwell.ports.records import Claimable, ClaimRequest, Record
 from tickwell.ports.store import Store

@@ -9,7 +9,7 @@ from tickwell.engine.line import Line
 from tickwell.ids import spread
 
 if TYPE_CHECKING:
-    from tickwell.engine.attempt import Attempt
+    from tickwell.engine.running.attempt import Attempt
 
 #: A worker that does not know yet how long attempts take hopes for this many milliseconds: with
 #: 100 it held 600 of the first 1,000 at an instant. What does not start in time is given back.

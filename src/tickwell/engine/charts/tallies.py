@@ -23,7 +23,7 @@ from tickwell.domain.tally import (
     jobs_document,
     queues_document,
 )
-from tickwell.engine.reporter import UNTIL_WOKEN
+from tickwell.engine.running.reporter import UNTIL_WOKEN
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 

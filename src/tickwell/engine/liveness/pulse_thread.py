@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Event, Events
+from tickwell.engine.liveness.pulse import Pulse
 from tickwell.engine.loop import Loop
-from tickwell.engine.pulse import Pulse
 from tickwell.errors import TickwellError
 from tickwell.ports.store import Store
 from tickwell.threads import AwaitedThread

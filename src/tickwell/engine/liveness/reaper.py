@@ -13,9 +13,9 @@ from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import MANY_LOST
 from tickwell.domain.worker import Liveness
-from tickwell.engine.housekeeping import Housekeeping
-from tickwell.engine.planner import require_fresh_clock
-from tickwell.engine.process import is_gone
+from tickwell.engine.liveness.housekeeping import Housekeeping
+from tickwell.engine.liveness.process_identity import is_gone
+from tickwell.engine.planning.planner import require_fresh_clock
 from tickwell.errors import StoreError
 from tickwell.ports.store import Store
 from tickwell.settings import Settings

@@ -8,11 +8,11 @@ from functools import partial
 
 from tickwell.clock import Clock
 from tickwell.engine import garbage
-from tickwell.engine.attempt import Attempt
+from tickwell.engine.claiming.lane import Lane
+from tickwell.engine.claiming.tenant_capacity import Share
 from tickwell.engine.hush import Hush
-from tickwell.engine.lane import Lane
-from tickwell.engine.reporter import MANY
-from tickwell.engine.share import Share
+from tickwell.engine.running.attempt import Attempt
+from tickwell.engine.running.reporter import MANY
 from tickwell.engine.turn import Turn
 
 #: Milliseconds before a crowded instant from which on the clock is looked at in every turn of the

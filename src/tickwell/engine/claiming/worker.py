@@ -10,15 +10,15 @@ from tickwell.clock import Clock
 from tickwell.domain.ability import is_able
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.worker import Pulse
-from tickwell.engine.attempt import Attempt
-from tickwell.engine.company import Company
-from tickwell.engine.lane import Lane
-from tickwell.engine.queues import OpenQueues
-from tickwell.engine.recall import Recall
-from tickwell.engine.refusals import Refusals
+from tickwell.engine.claiming.lane import Lane
+from tickwell.engine.claiming.open_queues import OpenQueues
+from tickwell.engine.claiming.peer_count import Company
+from tickwell.engine.claiming.refusals import Refusals
+from tickwell.engine.claiming.tenant_limits import Shares
+from tickwell.engine.planning.outage_recovery import Recall
 from tickwell.engine.returns import give_back_worst
-from tickwell.engine.runner import Runner
-from tickwell.engine.shares import Shares
+from tickwell.engine.running.attempt import Attempt
+from tickwell.engine.running.runner import Runner
 from tickwell.ports.executor import Sort
 from tickwell.ports.records import CLAIM_BYTES, ClaimRequest
 from tickwell.ports.store import Store

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Start
-from tickwell.engine.attempt import Attempt
-from tickwell.engine.reporter import UNTIL_WOKEN
+from tickwell.engine.running.attempt import Attempt
+from tickwell.engine.running.reporter import UNTIL_WOKEN
 from tickwell.errors import StoreError
 from tickwell.ports.store import QueueStore
 

@@ -1,0 +1,1 @@
+"""Charts: counts and queue depths over time, recorded for the dashboard."""

@@ -1,0 +1,1 @@
+"""Hints: let the workers of another task queue (Celery) claim and run executions."""

@@ -1,0 +1,1 @@
+"""Liveness: heartbeats, and the recovery of what lost workers leave behind."""

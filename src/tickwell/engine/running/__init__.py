@@ -1,0 +1,1 @@
+"""Running: start attempts on time, enforce their timeouts, and report their outcomes."""
