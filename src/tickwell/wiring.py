@@ -18,11 +18,11 @@ from tickwell.domain.event import Events
 from tickwell.domain.health import Level, LinkState, ProcessHealth
 from tickwell.domain.http import Http
 from tickwell.domain.target import Call
-from tickwell.engine import garbage
 from tickwell.engine.engine import ROLES, Engine
 from tickwell.engine.hints.dispatcher import Dispatcher
 from tickwell.engine.hints.hint_worker import HintInbox
 from tickwell.engine.loop import WakingService
+from tickwell.engine.running.start_guard import collect_rarely
 from tickwell.errors import InvalidSetting
 from tickwell.executors.call import CallExecutor
 from tickwell.executors.celery.executor import CeleryExecutor
@@ -420,5 +420,5 @@ def have_for_ourselves() -> None:
     SQLite's thread lets go of it for every statement, and waits 5 ms to have it back beside a busy
     event loop: so the two worked in turn, never at once. A drain takes 8 % less time with 0.2 ms.
     """
-    garbage.collect_rarely()
+    collect_rarely()
     sys.setswitchinterval(0.0002)

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tests.simulation.seeds import run
-from tickwell.engine import garbage
+from tickwell.engine.running.start_guard import COLLECT_ANYWHERE, OLDER_GENERATIONS
 from tickwell.errors import NotRunning
 from tickwell.testing.simulation import simulate
 
@@ -27,7 +27,7 @@ def test_the_order_of_sets_has_no_say():
 def test_the_garbage_of_this_process_has_no_say():
     """An engine looks for it after an instant, in a process that is all its own."""
     before = gc.get_threshold()
-    gc.set_threshold(garbage.ANYWHERE, garbage.OLDER, garbage.OLDER)
+    gc.set_threshold(COLLECT_ANYWHERE, OLDER_GENERATIONS, OLDER_GENERATIONS)
     try:
         ours = simulate(21).trace
     finally:

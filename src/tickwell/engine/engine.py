@@ -27,6 +27,7 @@ from tickwell.engine.loop import ClosingService, Loop, Service, WakingService, f
 from tickwell.engine.planning.planner import Planner
 from tickwell.engine.running.reporter import Reporter
 from tickwell.engine.running.runner import Runner
+from tickwell.engine.running.start_guard import StartGuard
 from tickwell.engine.watcher import Watcher
 from tickwell.errors import TickwellError
 from tickwell.ports.executor import Executor
@@ -84,15 +85,17 @@ class Engine:
         self, notifier: Notifier | None, open_pulse_store: Callable[[], Store] | None
     ) -> None:
         store, clock, events, settings = self.store, self.clock, self.events, self.settings
+        guard = StartGuard(clock, settings.batch)
         self.reporter = Reporter(
             store,
             clock,
             events,
             settings,
+            guard=guard,
             wake_planner=self.wake_planner,
             wake_worker=self.wake_worker,
         )
-        self.runner = Runner(self.executor, self.reporter, clock, settings)
+        self.runner = Runner(self.executor, self.reporter, clock, settings, guard)
         lanes = make_lanes(settings, self.executor.abilities())
         parts = store, clock, settings, self.runner
         self.worker = (

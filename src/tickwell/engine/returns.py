@@ -24,7 +24,7 @@ def give_back_missed(runner: Runner, since: int, now: int) -> None:
     Late beyond the grace, it is for the misfire policy to say whether it runs.
     """
     for attempt in runner.not_started():
-        if attempt.turn is not None and is_missed(attempt.claim, since, now):
+        if attempt.start_signal is not None and is_missed(attempt.claim, since, now):
             runner.give_back(attempt)
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.domain.execution import OutcomeKind, State
+from tickwell.engine.running import start_guard
 from tickwell.engine.running.attempt import Attempt
-from tickwell.engine.running.reporter import MANY
 from tickwell.testing.executors import succeeds
 
-CROWD = MANY + 10
+CROWD = start_guard.CROWD + 10
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from tickwell.domain.event import AttemptsFenced, AttemptsFinished, JobPaused
 from tickwell.domain.execution import State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import Retry
-from tickwell.engine.running.reporter import APART, FAR_APART, HELD, HELD_BATCHES, MANY, UNTIL_WOKEN
+from tickwell.engine.running.reporter import APART, FAR_APART, UNTIL_WOKEN
+from tickwell.engine.running.start_guard import CROWD, RESULTS_BATCHES, RESULTS_WAIT
 from tickwell.errors import StoreUnavailable
 from tickwell.testing.executors import fails
 
@@ -147,7 +148,7 @@ async def test_a_target_may_ask_for_the_pause(rig):
 
 
 @pytest.mark.parametrize(
-    ("in_hand", "apart"), [(MANY, APART), (499, APART), (500, FAR_APART), (7000, FAR_APART)]
+    ("in_hand", "apart"), [(CROWD, APART), (499, APART), (500, FAR_APART), (7000, FAR_APART)]
 )
 async def test_while_many_are_in_hand_writes_are_apart(rig, in_hand, apart):
     await ran(rig, count=1)
@@ -161,7 +162,7 @@ async def test_while_many_are_in_hand_writes_are_apart(rig, in_hand, apart):
     assert [len(reports) for reports, _ in rig.store.named("finish")] == [1, 2]
 
 
-@pytest.mark.parametrize(("count", "in_hand"), [(8, MANY), (2, MANY - 1)])
+@pytest.mark.parametrize(("count", "in_hand"), [(8, CROWD), (2, CROWD - 1)])
 async def test_a_full_batch_and_the_last_of_few_are_written_at_once(count, in_hand):
     rig = Rig(batch=8)
     await ran(rig, count=1)
@@ -173,31 +174,31 @@ async def test_a_full_batch_and_the_last_of_few_are_written_at_once(count, in_ha
 
 
 async def test_ends_of_many_that_start_at_one_instant_are_written_when_few_are_left():
-    rig = Rig(slots=MANY // 2, lead=0.5, batch=100)
+    rig = Rig(slots=CROWD // 2, lead=0.5, batch=100)
     rig.executor.hold("other")
     for handler in ("other", "quick"):
         job = await rig.add(handler, handler=handler)
-        for _ in range(MANY // 2):
+        for _ in range(CROWD // 2):
             await rig.request(job, in_seconds=0.4)
     await rig.beat()
     await rig.worker.step()
     await rig.clock.advance(0.4)
     rig.executor.release("other")
     await rig.settle()
-    assert rig.reporter.backlog == MANY
-    rig.reporter.in_hand = lambda: MANY
+    assert rig.reporter.backlog == CROWD
+    rig.reporter.in_hand = lambda: CROWD
     assert await rig.reporter.step() == APART
-    rig.reporter.in_hand = lambda: MANY - 1
+    rig.reporter.in_hand = lambda: CROWD - 1
     assert await rig.reporter.step() == UNTIL_WOKEN
-    assert [len(reports) for reports, _ in rig.store.named("finish")] == [MANY]
+    assert [len(reports) for reports, _ in rig.store.named("finish")] == [CROWD]
 
 
 async def test_ends_are_held_for_no_longer_than_a_part_of_a_second(rig):
     await ran(rig, count=1)
-    rig.reporter.in_hand = lambda: MANY
-    rig.reporter.hold(MANY)
+    rig.reporter.in_hand = lambda: CROWD
+    rig.runner.guard.put_starts_first(CROWD)
     assert await rig.reporter.step() == APART
-    await rig.clock.advance(HELD - APART / 2)
+    await rig.clock.advance(RESULTS_WAIT - APART / 2)
     assert await rig.reporter.step() == pytest.approx(APART / 2)
     await rig.clock.advance(APART / 2)
     assert await rig.reporter.step() == UNTIL_WOKEN
@@ -205,24 +206,24 @@ async def test_ends_are_held_for_no_longer_than_a_part_of_a_second(rig):
 
 async def test_instants_that_follow_each_other_hold_no_end_any_longer(rig):
     await ran(rig, count=1)
-    rig.reporter.in_hand = lambda: MANY
+    rig.reporter.in_hand = lambda: CROWD
     for _ in range(4):
-        rig.reporter.hold(MANY)
+        rig.runner.guard.put_starts_first(CROWD)
         assert await rig.reporter.step() == APART
-        await rig.clock.advance(HELD / 4)
-    rig.reporter.hold(MANY)
+        await rig.clock.advance(RESULTS_WAIT / 4)
+    rig.runner.guard.put_starts_first(CROWD)
     assert await rig.reporter.step() == UNTIL_WOKEN
     assert [len(reports) for reports, _ in rig.store.named("finish")] == [1]
 
 
 @pytest.mark.parametrize(
     ("starting", "ended", "written"),
-    [(MANY, 4 * HELD_BATCHES - 1, []), (MANY, 4 * HELD_BATCHES, [4]), (MANY - 1, 4, [4])],
+    [(CROWD, 4 * RESULTS_BATCHES - 1, []), (CROWD, 4 * RESULTS_BATCHES, [4]), (CROWD - 1, 4, [4])],
 )
 async def test_no_more_ends_are_held_than_some_batches_and_none_of_few(starting, ended, written):
     rig = Rig(batch=4)
     await ran(rig, count=ended)
-    rig.reporter.in_hand = lambda: MANY
-    rig.reporter.hold(starting)
+    rig.reporter.in_hand = lambda: CROWD
+    rig.runner.guard.put_starts_first(starting)
     await rig.reporter.step()
     assert [len(reports) for reports, _ in rig.store.named("finish")] == written

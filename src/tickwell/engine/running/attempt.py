@@ -35,13 +35,13 @@ class Attempt:
         "rank",
         "seated",
         "share",
+        "start_signal",
         "started",
         "started_at",
         "stop",
         "task",
         "tick",
         "told",
-        "turn",
         "why",
     )
 
@@ -57,8 +57,8 @@ class Attempt:
         self.task: asyncio.Task[None] | None = None
         #: The task has begun: a task that is cancelled before that runs none of its own code.
         self.entered = False
-        #: Set when a slot came free for a task that was prepared.
-        self.turn: asyncio.Future[None] | None = None
+        #: Set at its instant, once there is capacity, for a task that was prepared.
+        self.start_signal: asyncio.Future[None] | None = None
         #: It takes one of the lane's slots.
         self.seated = False
         #: Why it was asked to end, if it was.
@@ -80,7 +80,7 @@ class Attempt:
     def is_waiting(self) -> bool:
         """Whether a slot would still start it: not given back, nor asked to stop meanwhile."""
         # Not by whether it was told: who is asked before its task begins may be told of later.
-        return self.stop is None and (self.turn is None or not self.turn.done())
+        return self.stop is None and (self.start_signal is None or not self.start_signal.done())
 
     def ask_to_stop(self, why: OutcomeKind) -> None:
         """Cancel the task; the first reason given stands, and comes with the cancellation."""

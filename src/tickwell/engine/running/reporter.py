@@ -13,20 +13,17 @@ from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Events, JobP
 from tickwell.domain.execution import Claim, OutcomeKind, State
 from tickwell.domain.job import Entry, JobState, Pause
 from tickwell.domain.outcome import Outcome, Report, decide
+from tickwell.engine.running.start_guard import CROWD, StartGuard
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
-#: With so many attempts in hand the next report is near: writes are so many seconds apart, and
-#: each has more of them. Webhooks on PostgreSQL were written ten at a time, and what is the same
-#: for every write took a sixth of the worker's time.
-MANY, APART = 20, 0.02
+#: With a crowd of attempts in hand the next report is near: writes are this many seconds apart, and
+#: each has more of them. Webhooks on PostgreSQL were written ten at a time, and the fixed cost of a
+#: write took a sixth of the worker's time.
+APART = 0.02
 #: With a batch of attempts or more in hand, each of which has to wait for a slot first. A write has
 #: 400 or 500 webhooks then instead of 150.
 FAR_APART = 0.08
-#: Where many start at one instant sending comes first: their ends wait so many seconds at most, or
-#: for so many batches. Written meanwhile, they took a fifth of the time of those still to be sent.
-#: As many batches as are claimed ahead: with 4, 10,000 on PostgreSQL were late by a quarter more.
-HELD, HELD_BATCHES = 0.25, 20
 #: Who pauses a job here, unless a person was faster.
 _POLICY = "policy"
 #: Rests until woken: there is nothing to do before the next report.
@@ -45,6 +42,7 @@ class Reporter:
         events: Events,
         settings: Settings,
         *,
+        guard: StartGuard,
         wake_planner: Callable[[], None],
         wake_worker: Callable[[], None],
     ) -> None:
@@ -52,6 +50,7 @@ class Reporter:
         self.clock = clock
         self.events = events
         self.settings = settings
+        self.guard = guard
         self.wake_planner = wake_planner
         self.wake_worker = wake_worker
         self.wake: Callable[[], None] = lambda: None
@@ -60,8 +59,6 @@ class Reporter:
         #: Whether reports wait for each other although few attempts are in hand.
         self.gathers = False
         self._wrote_at = float("-inf")
-        #: Until when the starts of a crowded instant come first, monotonic.
-        self.held_until = float("-inf")
         self._pending: deque[tuple[Claim, Outcome, int]] = deque()
         self._in_flight: list[Report] = []
         #: What writes them.
@@ -86,11 +83,6 @@ class Reporter:
         self._pending.append((claim, outcome, at))
         if len(self._pending) in {1, self.settings.batch}:
             self.wake()
-
-    def hold(self, starting: int) -> None:
-        """So many start at this instant: what ends first is written when most are under way."""
-        if starting >= MANY:
-            self.held_until = self.clock.monotonic() + HELD
 
     async def step(self) -> float:
         """Write one batch. A batch whose reply was lost is written again, as it was."""
@@ -117,18 +109,14 @@ class Reporter:
         """Seconds to wait for more reports before the next write."""
         batch, in_hand = self.settings.batch, self.in_hand()
         pending, now = len(self._pending), self.clock.monotonic()
-        if not pending or (in_hand < MANY and not self.gathers):
+        if not pending or (in_hand < CROWD and not self.gathers):
             return 0.0
-        if now < self.held_until and pending < HELD_BATCHES * batch and self._waited() < HELD:
-            return min(self.held_until - now, APART)  # by then few may be left
+        if (wait := self.guard.reports_wait(pending, self._pending[0][2])) > 0:
+            return min(wait, APART)  # by then most may have started
         if pending >= batch:
             return 0.0
         apart = FAR_APART if self.gathers or in_hand >= batch else APART
         return self._wrote_at + apart - now
-
-    def _waited(self) -> float:
-        """Seconds of the oldest report: instants that follow each other hold none any longer."""
-        return (self.clock.now() - self._pending[0][2]) / 1000
 
     def _tell(self, applied: list[Report], refused: list[Report]) -> None:
         self.wake_worker()

@@ -12,14 +12,14 @@ from tickwell.domain.job import Job, rank
 from tickwell.domain.outcome import Outcome
 from tickwell.engine.claiming.lane import AHEAD, Lane
 from tickwell.engine.claiming.tenant_capacity import Share
-from tickwell.engine.ends import Ends
 from tickwell.engine.liveness.absence import Presence
 from tickwell.engine.returns import give_back_late
 from tickwell.engine.running.attempt import Attempt
 from tickwell.engine.running.deadlines import Deadlines
-from tickwell.engine.running.reporter import HELD_BATCHES, MANY, Reporter
+from tickwell.engine.running.reporter import Reporter
+from tickwell.engine.running.start_guard import CROWD, StartGuard
 from tickwell.engine.running.start_recorder import StartRecorder
-from tickwell.engine.running.start_timer import Instants
+from tickwell.engine.running.start_timer import StartTimer
 from tickwell.ports.executor import Executor, Killed, Sort
 from tickwell.settings import Settings
 
@@ -28,7 +28,12 @@ class Runner:
     """The attempts in a worker's hands."""
 
     def __init__(
-        self, executor: Executor, reporter: Reporter, clock: Clock, settings: Settings
+        self,
+        executor: Executor,
+        reporter: Reporter,
+        clock: Clock,
+        settings: Settings,
+        guard: StartGuard,
     ) -> None:
         self.presence = Presence(clock)
         self.executor = executor
@@ -39,8 +44,9 @@ class Runner:
         self.in_hand: dict[str, Attempt] = {}
         reporter.in_hand = self.in_hand.__len__
         self.starts = StartRecorder(reporter.store, clock, self.in_hand)
-        self.instants = Instants(clock, self._come, self._is_crowded)
-        self._ends = Ends(self._settle, HELD_BATCHES * settings.batch)
+        self.guard = guard
+        guard.tell = self._settle
+        self.start_timer = StartTimer(clock, guard, self._start, self._is_crowded)
         self._trusted_until = float("-inf")
         #: Called with a job that this process may not run, and why; before its claim goes back.
         self.on_refusal: Callable[[Job, str], None] = lambda _job, _why: None
@@ -72,7 +78,7 @@ class Runner:
 
     def started(self) -> list[Attempt]:
         """Attempts under way."""
-        self._ends.tell_all()
+        self.guard.tell_deferred()
         return [one for one in self.in_hand.values() if one.started is not None]
 
     def not_started(self) -> list[Attempt]:
@@ -111,18 +117,18 @@ class Runner:
         """
         self.executor.prepare(attempt.claim.job)
         attempt.task = asyncio.create_task(self._attempt(attempt))
-        self.instants.add(attempt)
+        self.start_timer.add(attempt)
 
-    def _come(self, lane: Lane, attempts: list[Attempt]) -> None:
+    def _start(self, lane: Lane, attempts: list[Attempt]) -> None:
         give_back_late(self, attempts[0].claim.run_at)
-        self.reporter.hold(len(attempts))
+        self.guard.put_starts_first(len(attempts))
         lane.ready.join(attempts)
         self._fill(lane, self.clock.monotonic())
 
     def _is_crowded(self, lane: Lane, share: Share) -> bool:
         """Whether others than a project keep this worker busy, by their runs or their ends."""
         busy = lane.in_hand - share.in_hand + self.reporter.backlog
-        return len(lane.shares) > 1 and busy >= MANY
+        return len(lane.shares) > 1 and busy >= CROWD
 
     def _fill(self, lane: Lane, now: float) -> None:
         while lane.ready and lane.busy < lane.slots:
@@ -137,8 +143,8 @@ class Runner:
             lane.busy += 1
             share.seated += 1
             lane.moved_at = share.moved_at = now
-            if attempt.turn is not None:
-                attempt.turn.set_result(None)
+            if attempt.start_signal is not None:
+                attempt.start_signal.set_result(None)
             else:
                 # Not by `asyncio.create_task`: two calls more, for every attempt.
                 attempt.task = asyncio.get_running_loop().create_task(
@@ -152,8 +158,8 @@ class Runner:
         """
         attempt.entered = True
         try:
-            if attempt.turn is not None and attempt.stop is None:
-                await attempt.turn
+            if attempt.start_signal is not None and attempt.stop is None:
+                await attempt.start_signal
             started, now = self.clock.monotonic(), self.clock.now()
             if attempt.stop is not None:
                 outcome = attempt.interrupted()
@@ -178,8 +184,8 @@ class Runner:
         if attempt.seated:
             self._leave(attempt)
         # Starts come first where many wait for a slot since their instant, a moment ago.
-        if lane.moved_at < self.reporter.held_until and (lane.ready or self._ends):
-            self._ends.put_off(attempt, outcome, self.clock.now())
+        if lane.moved_at < self.guard.starting_until and (lane.ready or self.guard.has_deferred):
+            self.guard.defer(attempt, outcome, self.clock.now())
         else:
             self._tell(attempt, outcome)
 
@@ -212,8 +218,8 @@ class Runner:
             self.reporter.wake_worker()  # no report will tell it that a slot is free
 
     def _tell(self, attempt: Attempt, outcome: Outcome) -> None:
-        if self._ends:
-            self._ends.tell_all()  # it may be among them
+        if self.guard.has_deferred:
+            self.guard.tell_deferred()  # it may be among them
         self._settle(attempt, outcome, self.clock.now())
 
     def _settle(self, attempt: Attempt, outcome: Outcome, at: int) -> None:

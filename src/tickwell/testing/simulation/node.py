@@ -59,7 +59,7 @@ class Node:
             random=random,
         )
         engine.events.subscribe(self._hear)
-        engine.runner.instants.is_littered = lambda: False  # the seed decides, not this process
+        engine.runner.guard.is_garbage_due = lambda: False  # the seed decides, not this process
         self._remains.append(engine)
         while not engine.running:
             try:

@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 from tests.unit.engine.rig import Rig
-from tickwell.engine import garbage
+from tickwell.engine.running import start_guard
 
 
 class Knot:
@@ -21,14 +21,14 @@ def ours():
     """Thresholds as in a process that is all ours, and nothing young yet."""
     before = gc.get_threshold()
     gc.collect()
-    gc.set_threshold(garbage.ANYWHERE, garbage.OLDER, garbage.OLDER)
+    gc.set_threshold(start_guard.COLLECT_ANYWHERE, *[start_guard.OLDER_GENERATIONS] * 2)
     yield
     gc.set_threshold(*before)
 
 
 def litter():
     """So much that Python would look before long; whether some of it is still there."""
-    knots = [Knot() for _ in range(garbage.BETWEEN + 100)]
+    knots = [Knot() for _ in range(start_guard.COLLECT_BETWEEN + 100)]
     return weakref.ref(knots[0])
 
 
@@ -47,18 +47,18 @@ async def test_it_is_gone_after_an_instant():
     await rig.clock.advance(1)
     assert rig.executor.calls
     assert left() is None
-    assert gc.get_threshold()[0] == garbage.ANYWHERE
+    assert gc.get_threshold()[0] == start_guard.COLLECT_ANYWHERE
 
 
 @pytest.mark.usefixtures("ours")
 async def test_it_waits_for_an_instant_that_is_near():
     rig = Rig(lead=2)
     await start_one(rig, 1.0)
-    await start_one(rig, 1.0 + garbage.QUIET / 1000)
+    await start_one(rig, 1.0 + start_guard.COLLECT_NOT_WITHIN / 1000)
     left = litter()
     await rig.clock.advance(1)
     assert left() is not None
-    await rig.clock.advance(garbage.QUIET / 1000)
+    await rig.clock.advance(start_guard.COLLECT_NOT_WITHIN / 1000)
     assert left() is None
 
 

@@ -4,20 +4,20 @@ import asyncio
 
 import pytest
 
-from tickwell.engine.turn import Turn
+from tickwell.engine.running.start_guard import ImmediateFuture
 
 
 class Waiter:
-    """A task that waits for its turn, and the order in which things happen."""
+    """A task that waits for its signal, and the order in which things happen."""
 
     def __init__(self):
         self.loop = asyncio.get_running_loop()
-        self.turn = Turn(loop=self.loop)
+        self.signal = ImmediateFuture(loop=self.loop)
         self.order = []
         self.task = self.loop.create_task(self.wait())
 
     async def wait(self):
-        await self.turn
+        await self.signal
         self.order.append("task")
 
     async def after(self, come):
@@ -29,15 +29,15 @@ class Waiter:
         return self.order
 
 
-async def test_its_turn_comes_before_what_is_ready():
+async def test_it_continues_before_what_is_ready():
     waiter = Waiter()
-    assert await waiter.after(lambda: waiter.turn.set_result(None)) == ["task", "ready"]
+    assert await waiter.after(lambda: waiter.signal.set_result(None)) == ["task", "ready"]
 
 
 async def test_within_another_task_it_is_woken_as_usual():
     waiter = Waiter()
     await asyncio.sleep(0)
-    waiter.turn.set_result(None)
+    waiter.signal.set_result(None)
     assert waiter.order == []
     await waiter.task
     assert waiter.order == ["task"]
@@ -45,7 +45,7 @@ async def test_within_another_task_it_is_woken_as_usual():
 
 async def test_who_has_not_begun_to_wait_goes_on_when_it_has():
     waiter = Waiter()
-    waiter.turn.set_result(None)
+    waiter.signal.set_result(None)
     await waiter.task
     assert waiter.order == ["task"]
 
@@ -56,4 +56,4 @@ async def test_a_task_that_waits_is_cancelled_as_ever():
     waiter.task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiter.task
-    assert waiter.turn.cancelled()
+    assert waiter.signal.cancelled()

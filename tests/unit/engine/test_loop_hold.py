@@ -1,27 +1,10 @@
-"""Nothing is begun just before the instant of a few beside a crowd; and how long that may be."""
+"""The event loop is held just before a small project starts beside a crowd, and for how long."""
 
 import pytest
 
 from tests.unit.engine.rig import Rig
-from tickwell.engine.hush import Hush
-from tickwell.engine.running.reporter import MANY
-from tickwell.engine.running.start_timer import HUSHED
+from tickwell.engine.running.start_guard import CROWD, HOLD_WITHIN, StartGuard
 from tickwell.testing.clock import ManualClock
-
-
-def test_a_tenth_of_the_time_is_kept_quiet_at_most():
-    hush, kept = Hush(), 0
-    for now in range(0, 10_000, 4):  # an instant after the other
-        if hush.is_allowed(now):
-            hush.was_kept(now, now + 4)
-            kept += 4
-    assert kept == 1000
-
-
-def test_what_took_no_time_is_no_reason_to_wait():
-    hush = Hush()
-    hush.was_kept(5.0, 5.0)
-    assert hush.is_allowed(5.0)
 
 
 class NotingClock(ManualClock):
@@ -35,10 +18,42 @@ class NotingClock(ManualClock):
         self.holds.append(instant - self.now())
 
 
+class PassingClock(ManualClock):
+    """Time passes while the event loop is held, and not otherwise."""
+
+    def __init__(self):
+        super().__init__()
+        self.seconds = self.held = 0
+
+    def monotonic(self):
+        return self.seconds
+
+    def hold_until(self, instant):
+        self.seconds += instant
+        self.held += instant
+
+
+def test_the_event_loop_is_held_a_tenth_of_the_time_at_most():
+    clock = PassingClock()
+    guard = StartGuard(clock, batch=500)
+    while clock.seconds < 10_000:  # one instant after the other
+        guard.hold_loop(4)
+        clock.seconds += 4
+    assert clock.held == 1000
+
+
+def test_a_hold_that_took_no_time_is_no_reason_to_wait():
+    clock = NotingClock()
+    guard = StartGuard(clock, batch=500)
+    for _ in range(2):
+        guard.hold_loop(clock.now())
+    assert clock.holds == [0, 0]
+
+
 async def beside(crowd, *, project="quiet", count=1, ended=False):
     """So many of a project for one instant, beside a crowd; what was held for."""
     clock = NotingClock()
-    rig = Rig(clock=clock, lead=2, slots=2 * MANY)
+    rig = Rig(clock=clock, lead=2, slots=2 * CROWD)
     if not ended:
         rig.executor.hold("quick")
     job = await rig.add("loud", project="loud")
@@ -57,17 +72,17 @@ async def beside(crowd, *, project="quiet", count=1, ended=False):
 
 @pytest.mark.parametrize("ended", [False, True], ids=["under-way", "not-written"])
 async def test_a_few_beside_a_crowd_of_another_project_are_held_for(ended):
-    holds = await beside(MANY, ended=ended)
-    assert holds[0] == HUSHED
+    holds = await beside(CROWD, ended=ended)
+    assert holds[0] == HOLD_WITHIN
 
 
 @pytest.mark.parametrize(
     ("crowd", "options"),
     [
-        (MANY - 1, {}),
-        (MANY, {"project": "loud"}),
-        (MANY, {"project": "loud", "ended": True}),
-        (1, {"count": MANY}),
+        (CROWD - 1, {}),
+        (CROWD, {"project": "loud"}),
+        (CROWD, {"project": "loud", "ended": True}),
+        (1, {"count": CROWD}),
     ],
     ids=["beside-few", "their-own-crowd", "their-own-ends", "many"],
 )
@@ -75,7 +90,7 @@ async def test_nobody_else_is_held_for(crowd, options):
     assert await beside(crowd, **options) == []
 
 
-@pytest.mark.parametrize("each", [2, MANY - 1, MANY], ids=["two", "few", "many"])
+@pytest.mark.parametrize("each", [2, CROWD - 1, CROWD], ids=["two", "few", "many"])
 async def test_of_projects_that_have_as_many_none_is_put_behind_another(each):
     """Ranks are fair between projects, and heed priority: claims come in their order."""
     rig = Rig(lead=2, slots=1)
@@ -94,9 +109,9 @@ async def test_who_has_few_at_the_instant_of_a_crowd_is_first():
     rig = Rig(lead=2, slots=1)
     job = await rig.add("loud", project="loud")
     few = await rig.add("few", handler="other", project="quiet")
-    for one in [*[job] * MANY, few, *[job] * MANY]:
+    for one in [*[job] * CROWD, few, *[job] * CROWD]:
         await rig.request(one, in_seconds=1)
     await rig.beat()
     await rig.worker.step()
     await rig.clock.advance(1)
-    assert [call.handler for call in rig.executor.calls] == ["other", *["quick"] * 2 * MANY]
+    assert [call.handler for call in rig.executor.calls] == ["other", *["quick"] * 2 * CROWD]
