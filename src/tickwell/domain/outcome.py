@@ -91,6 +91,24 @@ def decide(claim: Claim, outcome: Outcome, now: int) -> Report:
     return report
 
 
+def decide_or_fail(claim: Claim, outcome: Outcome, now: int) -> Report:
+    """Like `decide`, but a policy that cannot be computed ends its own execution as dead.
+
+    One bad definition must not keep the other reports of its batch from being written.
+    """
+    try:
+        return decide(claim, outcome, now)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the outcome is not dropped for it
+        failed = Outcome(
+            kind=OutcomeKind.FAILED,
+            started_at=outcome.started_at,
+            error=f"{outcome.error}\nthe retry policy cannot be computed: {error!r}",
+            retry=False,
+            delay=0,
+        )
+        return decide(claim, failed, now)
+
+
 def _is_untried(outcome: Outcome) -> bool:
     """Whether the claim was given back before anything started."""
     return outcome.kind is OutcomeKind.RELEASED and outcome.started_at is None

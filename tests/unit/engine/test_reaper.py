@@ -3,12 +3,14 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.engine.rig import Rig
+from tickwell.domain import outcome
 from tickwell.domain.event import Recovered, WorkerLost
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import LOST_BUDGET, MANY_LOST, RETURN_BUDGET, Timeout
 from tickwell.engine.liveness.process_identity import own_process
 from tickwell.errors import StoreUnavailable
+from tickwell.observe.logs import EventLog
 from tickwell.ports.records import ClaimRequest
 
 #: A process of this machine with a number that Linux never counts to.
@@ -213,6 +215,27 @@ async def test_those_that_are_lost_in_a_crowd_are_not_blamed(attempts, batch, bl
     await lose_all(rig)
     counts = {(one.lost, one.returned) for one in [await rig.one(id) for id in ids]}
     assert counts == {(1, 0) if blamed else (0, 1)}
+
+
+async def test_a_job_whose_policy_cannot_be_computed_does_not_stop_the_others(monkeypatch, caplog):
+    rig = Rig()
+    rig.engine.events.subscribe(EventLog().hear)
+    bad, good = await rig.add("bad"), await rig.add("good")
+    ids = [await rig.request(job) for job in (bad, good)]
+    sound = outcome.decide
+
+    def decide(claim, ended, now):
+        if claim.job.name == "bad" and ended.kind is OutcomeKind.LOST:
+            raise OverflowError("too long")
+        return sound(claim, ended, now)
+
+    monkeypatch.setattr(outcome, "decide", decide)
+    await lose_all(rig)
+    assert [await rig.state(id) for id in ids] == [State.DEAD, State.WAITING]
+    (attempt,) = (await rig.one(ids[0])).attempts
+    assert "the retry policy cannot be computed: OverflowError('too long')" in attempt.error
+    (line,) = [one for one in caplog.records if one.levelname == "ERROR"]
+    assert ids[0] in line.getMessage()
 
 
 async def test_one_past_its_own_deadline_is_blamed_in_any_crowd():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tickwell.clock import Clock
 from tickwell.domain.event import Events, Recovered, WorkerLost
 from tickwell.domain.execution import Claim, OutcomeKind
-from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.outcome import Outcome, decide_or_fail
 from tickwell.domain.policy import MANY_LOST
 from tickwell.domain.worker import Liveness
 from tickwell.engine.liveness.housekeeping import Housekeeping
@@ -120,7 +120,7 @@ class Reaper:
             return False
         crowded = self._crowds(orphans, now)
         reports = [
-            decide(claim, _lost(claim, now, in_crowd=claim.worker in crowded), now)
+            decide_or_fail(claim, _lost(claim, now, in_crowd=claim.worker in crowded), now)
             for claim in orphans
         ]
         finished = await self.store.finish(reports, now)

@@ -10,9 +10,9 @@ from itertools import islice
 from tickwell.clock import Clock
 from tickwell.domain.change import Change, Changer, pause
 from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Events, JobPaused
-from tickwell.domain.execution import Claim, OutcomeKind, State
+from tickwell.domain.execution import Claim, State
 from tickwell.domain.job import Entry, JobState, Pause
-from tickwell.domain.outcome import Outcome, Report, decide
+from tickwell.domain.outcome import Outcome, Report, decide_or_fail
 from tickwell.engine.running.start_guard import CROWD, StartGuard
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -91,7 +91,7 @@ class Reporter:
             if (rest := self._gathering()) > 0:
                 return rest
             taken = list(islice(self._pending, self.settings.batch))
-            self._in_flight = [_decide(claim, outcome, at) for claim, outcome, at in taken]
+            self._in_flight = [decide_or_fail(claim, outcome, at) for claim, outcome, at in taken]
             for _ in taken:
                 self._pending.popleft()
         if not self._in_flight:
@@ -151,21 +151,6 @@ def _without(refused: list[Report], reports: list[Report]) -> list[Report]:
         return reports
     stale = {id(report) for report in refused}
     return [report for report in reports if id(report) not in stale]
-
-
-def _decide(claim: Claim, outcome: Outcome, at: int) -> Report:
-    """A policy that cannot be computed ends its own execution, not the batch of the others."""
-    try:
-        return decide(claim, outcome, at)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the outcome is not dropped for it
-        failed = Outcome(
-            kind=OutcomeKind.FAILED,
-            started_at=outcome.started_at,
-            error=f"{outcome.error}\nits retry policy cannot be computed: {error!r}",
-            retry=False,
-            delay=0,
-        )
-        return decide(claim, failed, at)
 
 
 def _why_paused(report: Report, failures: dict[str, int]) -> str | None:
