@@ -127,7 +127,8 @@ class Engine:
             )
         self.tallies = Tallies(store, clock, owner=self.worker.id)
         events.subscribe(self.tallies.on_event)
-        services += [self.tallies, DepthSampler(store, clock, owner=self.worker.id)]
+        sampler = DepthSampler(store, clock, owner=self.worker.id, shortest_rest=settings.sweep)
+        services += [self.tallies, sampler]
         if "worker" in self.roles:
             services += [self.worker, self.reporter, self.runner.deadlines]
             services += [self.worker.refusals, self.runner.starts]

@@ -122,3 +122,8 @@ async def test_a_process_that_loses_the_race_changes_nothing(store, clock):
     await DepthSampler(store, clock, "one").step()
     assert store.samples == 2
     assert (await depths(store, clock)).of("default") == 1
+
+
+async def test_a_sampler_rests_as_long_as_it_is_told_to(store, clock):
+    hour = HOUR / 1000
+    assert await DepthSampler(store, clock, "one", shortest_rest=hour).step() == hour

@@ -29,9 +29,13 @@ class DepthSampler:
 
     name = "depth_sampler"
 
-    def __init__(self, store: SamplerStore, clock: Clock, owner: str) -> None:
+    def __init__(
+        self, store: SamplerStore, clock: Clock, owner: str, shortest_rest: float = 0.0
+    ) -> None:
         self.store = store
         self.clock = clock
+        #: Seconds; beyond a minute, as in the test kit, most minutes have no sample.
+        self.shortest_rest = shortest_rest
         self._offset = spread(owner, _WITHIN)
 
     async def step(self) -> float:
@@ -50,7 +54,7 @@ class DepthSampler:
             )
             if await self.store.put_record(record, now, 0):
                 await self._raise_hour(depths, now)
-        return (start + MINUTE + self._offset - now) / 1000
+        return max(self.shortest_rest, (start + MINUTE + self._offset - now) / 1000)
 
     async def _sample(self, now: int) -> Depths:
         lengths = await self.store.queue_lengths(now)
