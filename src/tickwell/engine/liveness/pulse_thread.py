@@ -27,6 +27,8 @@ class PulseThread:
         self.events = events
         self.clock: Clock = pulse.clock
         self._ready = threading.Event()
+        #: The first try to connect is over, however it ended.
+        self._tried = threading.Event()
         self._thread = AwaitedThread(self._main, "tickwell-pulse")
         self._store: Store | None = None
         self._home: asyncio.AbstractEventLoop | None = None
@@ -42,22 +44,32 @@ class PulseThread:
     async def step(self) -> float:
         """Open the store, in this thread, when it is not open yet; then beat."""
         if self._store is None:
-            store = self.open_store()
             try:
-                await store.open()
-            except BaseException:
-                # The next try makes another: what this one has dialled is not left open beside it.
-                with contextlib.suppress(TickwellError):
-                    await store.close()
-                raise
-            self._store = self.pulse.store = store
+                self._store = self.pulse.store = await self._opened()
+            finally:
+                self._tried.set()
         return await self.pulse.step()
 
+    async def _opened(self) -> Store:
+        store = self.open_store()
+        try:
+            await store.open()
+        except BaseException:
+            # The next try makes another: what this one has dialled is not left open beside it.
+            with contextlib.suppress(TickwellError):
+                await store.close()
+            raise
+        return store
+
     async def start(self) -> None:
-        """Begin to beat."""
+        """Connect, and begin to beat.
+
+        The other services start after it: where a server has fewer connections than they would
+        take, none is left for a pulse that comes last, and without it they stop.
+        """
         self._home = asyncio.get_running_loop()
         self._thread.start()
-        await asyncio.to_thread(self._ready.wait)
+        await asyncio.to_thread(self._tried.wait)
 
     def wake(self) -> None:
         """Beat now."""
@@ -86,7 +98,10 @@ class PulseThread:
         forwarding.subscribe(self._forward)
         self._service_loop = Loop(self, self.clock, forwarding, self.pulse.longest_rest)
         self._ready.set()
-        await self._service_loop.run()
+        try:
+            await self._service_loop.run()
+        finally:
+            self._tried.set()
         if self._store is not None:
             with contextlib.suppress(TickwellError):  # the silence will tell it as well
                 await self.pulse.leave()
