@@ -16,7 +16,8 @@ from tickwell.clock import NEVER
 from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter
 from tickwell.stores.mysql import MysqlStore
 from tickwell.stores.mysql.claiming import pick
-from tickwell.stores.mysql.listing import executions_query, jobs_query
+from tickwell.stores.mysql.listing import executions_query, jobs_query, lane_lengths
+from tickwell.stores.sql import codec
 
 # The first test waits until all that is there: half a minute, more on a busy machine.
 pytestmark = pytest.mark.timeout(600)
@@ -226,7 +227,7 @@ WALKS = {
 PARTS = {
     *("list_jobs", "jobs_edge", "list_jobs_by_time", "list_executions", "executions_edge"),
     *("pending_edge", "history", "live", "pending_ids", "running_ids", "no_ids"),
-    *("next_wakeup", "probe"),
+    *("next_wakeup", "probe", "lane_length"),
 }
 
 
@@ -265,6 +266,13 @@ async def test_several_lanes_are_looked_at_as_far_as_the_limit_goes(full):
         abilities=frozenset({"call:work", "call:other"}),
     )
     rows = await examined(full, lambda session: pick(session, full.cache, request))
+    assert rows <= 12 * LIMIT, rows
+
+
+@pytest.mark.parametrize("code", [codec.QUEUED, codec.PARKED])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_lanes_are_counted_as_far_as_the_limit_goes(full, code):
+    rows = await examined(full, lambda session: lane_lengths(session, code, LIMIT))
     assert rows <= 12 * LIMIT, rows
 
 

@@ -31,6 +31,7 @@ from tickwell.stores.postgres.listing import (
     jobs_edge,
     jobs_query,
 )
+from tickwell.stores.sql import codec
 
 # The first test waits until all that is there: half a minute, more on a busy machine.
 pytestmark = pytest.mark.timeout(600)
@@ -154,6 +155,15 @@ async def test_who_only_looks_sees_as_far_as_the_limit_goes(full):
     assert examined(plan) <= MORE["claimable"]
 
 
+@pytest.mark.parametrize("code", [codec.QUEUED, codec.PARKED])
+@pytest.mark.asyncio(loop_scope="module")
+async def test_lanes_are_counted_as_far_as_the_limit_goes(full, code):
+    text = full[1].sql["lane_lengths"].format(code=code)
+    plan = await plan_of_text(full, text, (LIMIT,))
+    assert scanned(plan) == set()
+    assert examined(plan) <= MORE["claimable"]
+
+
 @pytest.mark.asyncio(loop_scope="module")
 async def test_orphans_are_found_among_what_is_running(full):
     plan = await plan_of(full, "orphans", NOW, LEFT_OUT, LIMIT)
@@ -176,7 +186,7 @@ WALKS = {
 #: What pages are put together from, by what is asked for: they have tests of their own.
 PARTS = {
     *("list_jobs", "jobs_edge", "list_jobs_by_time", "list_executions", "executions_edge"),
-    *("pending_edge", "history", "live", "pending_ids", "running_ids", "no_ids"),
+    *("pending_edge", "history", "live", "pending_ids", "running_ids", "no_ids", "lane_lengths"),
 }
 
 

@@ -123,6 +123,8 @@ async def measure(path, jobs):
         "orphans": partial(store.orphans, T0, LIMIT),
         "next_wakeup": partial(store.next_wakeup, T0),
         "next_wakeup of a queue": partial(store.next_wakeup, T0, ["default"]),
+        "lane_lengths": partial(store.lane_lengths, State.QUEUED, LIMIT),
+        "lane_lengths of what is parked": partial(store.lane_lengths, State.PARKED, LIMIT),
         "list_jobs": partial(store.list_jobs, JobFilter(project="default"), None, LIMIT),
         "list_jobs by time": partial(
             store.list_jobs, JobFilter(project="default", fires_before=NEVER), None, LIMIT

@@ -54,7 +54,7 @@ class World:
         self.woken += 1
 
     def job(self, trigger, name="report", **fields):
-        return Job(id="", name=name, trigger=trigger, target=Call("x"), **fields)
+        return Job(id="", name=name, trigger=trigger, **({"target": Call("x")} | fields))
 
     async def added_before(self, name, **fields):
         """A job such as is refused by now, as an earlier version took it."""

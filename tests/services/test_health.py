@@ -7,16 +7,16 @@ from itertools import count
 import pytest
 
 from tests.services.conftest import TEN, WORKER, Clock, World
-from tickwell import Every, OnDemand
+from tickwell import Call, Every, Http, OnDemand
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.health import Level, LinkState, ProcessHealth
 from tickwell.domain.health.facts import LATE, WAITS_LONG
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
 from tickwell.errors import StoreUnavailable
-from tickwell.ports.records import Flaw, Record
+from tickwell.ports.records import ExecutionFilter, Flaw, Record
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
-from tickwell.services.health import TTL, HealthReader, Link
+from tickwell.services.health import SAMPLE, TTL, HealthReader, Link
 from tickwell.services.jobs.declarations import GONE
 from tickwell.stores.memory import MemoryStore
 
@@ -156,18 +156,74 @@ async def test_a_queue_that_no_worker_serves_is_named(world):
     assert found.remedy.endswith("TICKWELL_QUEUES=mail tickwell serve")
 
 
-async def test_a_crowd_in_another_queue_hides_nothing_of_a_worker_that_is_gone(world):
-    gone = replace(WORKER, id="gone", queues=("mail",))
-    await world.store.beat(gone, TEN)
-    await late(world, queue="mail")
-    await world.jobs.add(world.job(OnDemand(), name="crowd"))
-    for _ in range(120):
+async def crowd(world, **fields):
+    """More late executions of a lane than one look reads."""
+    await world.jobs.add(world.job(OnDemand(), name="crowd", **fields))
+    for _ in range(SAMPLE + 50):
         await world.executions.trigger("default", "crowd")
     await world.store.promote(world.clock.now(), 0, 1000)
-    world.clock.instant += 2 * WORKER.beat_every
+    world.clock.instant += LATE + 1000
+
+
+async def test_a_crowd_in_a_queue_that_is_served_hides_no_queue_that_is_not(world):
+    await late(world, queue="mail")
+    await crowd(world)
     await world.store.beat(ALL, world.clock.now())
-    found = (await look(world))["queues"]
-    assert "queue 'mail'" in found.text
+    for actor in (ADMIN, TENANT):
+        found = (await look(world, actor))["queues"]
+        assert found.level is Level.RED
+        assert found.text == "1 execution is waiting: no live worker serves queue 'mail'"
+
+
+async def test_a_crowd_of_a_known_handler_hides_no_handler_that_is_unknown(world):
+    await late(world)
+    await crowd(world, target=Call("y"))
+    await world.store.beat(replace(ALL, abilities=("call:*/y",)), world.clock.now())
+    found = (await look(world))["handlers"]
+    assert (found.level, "knows handler 'x'" in found.text) == (Level.RED, True)
+
+
+async def test_a_crowd_of_parked_work_hides_no_other_lane(world):
+    await late(world, queue="mail")
+    await crowd(world, target=Call("y"))
+    queued = ExecutionFilter(states=frozenset({State.QUEUED}))
+    ids = [each.id for each in (await world.store.list_executions(queued, limit=1000)).items]
+    await world.store.settle(ids, {State.QUEUED}, State.PARKED, "", world.clock.now())
+    await world.store.beat(ALL, world.clock.now())
+    found = await look(world)
+    assert found["handlers"].text.startswith(f"{SAMPLE} or more executions are waiting")
+    assert "queue 'mail'" in found["queues"].text
+
+
+async def test_a_crowd_that_no_worker_serves_hides_no_want_of_slots(world):
+    await late(world)
+    await crowd(world, queue="mail")
+    world.clock.instant += WAITS_LONG
+    await world.store.beat(ALL, world.clock.now())
+    reader = HealthReader(world.store, world.clock)
+    told = [each.text for each in (await reader.of(ADMIN)).findings if each.check == "queues"]
+    assert told[0].endswith("no live worker serves queue 'mail'")
+    assert "waiting for a free slot" in told[1]
+
+
+async def test_webhooks_of_another_project_in_the_same_queue_are_not_told(world):
+    await late(world, queue="mail", target=Http("https://example.com/"))
+    await world.store.beat(ALL, world.clock.now())
+    assert "queue 'mail'" in (await look(world, TENANT))["queues"].text
+    assert "queues" not in await look(world, replace(TENANT, project="other"))
+
+
+async def test_many_queues_without_a_worker_are_summed_up(world):
+    for n in range(25):
+        await world.jobs.add(world.job(OnDemand(), name=f"job-{n}", queue=f"queue-{n}"))
+        await world.executions.trigger("default", f"job-{n}")
+    await world.store.promote(TEN, 0, 1000)
+    world.clock.instant += LATE + 1000
+    await world.store.beat(ALL, world.clock.now())
+    reader = HealthReader(world.store, world.clock)
+    told = [each.text for each in (await reader.of(ADMIN)).findings if each.check == "queues"]
+    assert len(told) == 21
+    assert told[-1] == "5 more queues or handlers have due work and no live worker"
 
 
 async def test_a_handler_that_no_worker_knows_is_named(world):

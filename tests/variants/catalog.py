@@ -395,6 +395,14 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="health of a sample",
+        flaw="a crowd in a queue with workers hides the queue that has none",
+        patch=signals.lanes_of_a_sample,
+        prey=Tested(
+            test="services/test_health.py::test_a_crowd_in_a_queue_that_is_served_hides_no_queue_that_is_not"
+        ),
+    ),
+    Variant(
         name="counts of the dead forgotten",
         flaw="a counter falls when a worker process dies, and rates are wrong",
         patch=signals.counts_of_the_dead_forgotten,

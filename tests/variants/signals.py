@@ -1,8 +1,11 @@
-"""Metrics that say what is not so, or to whom they must not."""
+"""Health and metrics that say what is not so, or to whom they must not."""
 
 from tickwell.observe.metrics.metrics import Metrics
 from tickwell.observe.metrics.series import Series
 from tickwell.observe.metrics.store_figures import StoreFigures
+from tickwell.ports.records import ExecutionFilter
+from tickwell.services.health import SAMPLE
+from tickwell.stores.memory.history import MemoryHistory
 
 
 def counts_of_the_dead_forgotten(patches):
@@ -22,3 +25,17 @@ def nothing_unanswered(patches):
         return 0
 
     patches.setattr(StoreFigures, "_unanswered", unanswered)
+
+
+def lanes_of_a_sample(patches):
+    """Only lanes of the newest executions are looked at, as far as one page reaches."""
+    sound = MemoryHistory.lane_lengths
+
+    async def lane_lengths(self, state, limit):
+        where = ExecutionFilter(states=frozenset({state}))
+        page = await self.list_executions(where, limit=SAMPLE)
+        seen = {(each.queue, each.ability) for each in page.items}
+        lanes = await sound(self, state, limit)
+        return [lane for lane in lanes if (lane.queue, lane.ability) in seen]
+
+    patches.setattr(MemoryHistory, "lane_lengths", lane_lengths)

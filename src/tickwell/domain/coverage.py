@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from tickwell.domain.ability import CELERY, HTTP, handler_of, is_able
-from tickwell.domain.execution import Execution
 from tickwell.domain.worker import Liveness, Worker
 
 #: What a gap begins with where workers could run the job and may not.
@@ -15,6 +15,30 @@ _WHAT = {
     HTTP: "sends webhooks",
     CELERY: "sends Celery tasks: set broker and celery_tasks for one",
 }
+
+
+class Runnable(Protocol):
+    """The fields of an execution that decide which workers can run it."""
+
+    @property
+    def queue(self) -> str:
+        """The queue that workers claim it from."""
+        ...
+
+    @property
+    def ability(self) -> str:
+        """The handler or kind of target that its worker must support."""
+        ...
+
+    @property
+    def job_id(self) -> str:
+        """The job, which a worker may refuse."""
+        ...
+
+    @property
+    def job_version(self) -> int:
+        """The version of the job; a refusal holds for one version."""
+        ...
 
 
 class Coverage:
@@ -30,7 +54,7 @@ class Coverage:
             for refusal in worker.refusals
         }
 
-    def gap(self, execution: Execution) -> str:
+    def gap(self, execution: Runnable) -> str:
         """Why no live worker can run it; empty: one can."""
         able = self._able_in(execution.queue, execution.ability)
         if not able:
@@ -40,6 +64,11 @@ class Coverage:
         refused = execution.job_id, execution.job_version
         reasons = [self._refusals.get((worker.id, *refused)) for worker in able]
         return "" if None in reasons else f"{REFUSED}: {reasons[0]}"
+
+    @property
+    def refuses(self) -> bool:
+        """Whether any live worker refuses a job."""
+        return bool(self._refusals)
 
     def serves(self, queue: str) -> bool:
         """Whether a live worker takes from the queue."""

@@ -180,6 +180,7 @@ class ExecutionFilter:
     states: frozenset[State] | None = None
     kind: Kind | None = None
     queue: str | None = None
+    ability: str | None = None
     #: Fire times from, inclusive, and to, exclusive.
     since: int | None = None
     until: int | None = None

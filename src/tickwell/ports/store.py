@@ -23,6 +23,7 @@ from tickwell.domain.job import Cursor, Entry, Job, JobState
 from tickwell.domain.outcome import Report
 from tickwell.domain.planning import Plan
 from tickwell.domain.promises import Promises
+from tickwell.domain.queue import LaneLength
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import (
     Claimable,
@@ -255,6 +256,14 @@ class HistoryStore(Protocol):
 
         Reads every live execution, and none that has ended. What changes meanwhile may be counted
         before or after the change.
+        """
+        ...
+
+    async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
+        """Every queue and ability that has executions queued, or parked, by queue and ability.
+
+        How many, counted up to the limit, and the best ranked of them. A lane costs as much as the
+        limit at most, however much it holds.
         """
         ...
 

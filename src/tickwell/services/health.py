@@ -10,10 +10,12 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from tickwell.clock import Clock, offset_of, wall_millis
-from tickwell.domain.execution import State
+from tickwell.domain.ability import is_call
+from tickwell.domain.coverage import Coverage
+from tickwell.domain.execution import Execution, State
 from tickwell.domain.health import (
     Facts,
     Finding,
@@ -29,11 +31,10 @@ from tickwell.domain.health import (
 )
 from tickwell.domain.health.facts import LATE, WAITS_LONG
 from tickwell.domain.job import JobState
-from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
-from tickwell.domain.worker import Liveness
+from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT, LaneLength
 from tickwell.errors import StoreError, TickwellError
 from tickwell.ports.inspected import Inspected
-from tickwell.ports.records import ExecutionFilter, Flaw, JobFilter, Record
+from tickwell.ports.records import ExecutionFilter, Flaw, JobFilter, Page, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, RecordStore, Upkeep
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
@@ -46,8 +47,10 @@ TTL = 1.0
 INSPECTED = 30.0
 #: Seconds after which a store or another server counts as away. A busy one answers sooner.
 PATIENCE = 4.0
-#: Executions, jobs and queues that one look reads of each kind.
+#: Executions of a lane that are counted, and jobs that one look reads.
 SAMPLE = 100
+#: Lanes whose executions one look reads, where those of a project or of refused jobs are wanted.
+LANES = 100
 _QUEUES = 20
 
 
@@ -160,28 +163,63 @@ class HealthReader:
 
     async def _read_work(self, project: str | None, platform: Platform) -> Work:
         now = platform.now
-        queued = ExecutionFilter(project=project, states=frozenset({State.QUEUED}))
-        late = await self._sample(replace(queued, due_before=now - LATE))
-        found = list(late.items)
-        for queue in _abandoned(platform.processes, now)[:_QUEUES]:
-            # A crowd in a queue that is served would hide these from the sample.
-            page = await self._sample(replace(queued, queue=queue, due_before=now - LATE))
-            found += page.items
-        waits_long = []
-        if found:
-            page = await self._sample(replace(queued, due_before=now - WAITS_LONG))
-            waits_long = page.items
-        parked = await self._sample(
-            ExecutionFilter(project=project, states=frozenset({State.PARKED}))
-        )
+        live = [each for each in platform.processes if each.is_alive(now) and each.worker.is_worker]
+        coverage = Coverage(live)
+        queued = await self.store.lane_lengths(State.QUEUED, SAMPLE)
+        parked = await self.store.lane_lengths(State.PARKED, SAMPLE)
+        stuck = [*parked, *(lane for lane in queued if lane.run_at < now - LATE)]
+        if project is not None:
+            stuck = await self._of_project(project, stuck, coverage, now)
+        refusable = list[Execution]()
+        if coverage.refuses:
+            for lane in stuck[:LANES]:
+                if not coverage.lane_gap(lane.queue, lane.ability):
+                    refusable += (await self._in_lane(lane, project, now - LATE)).items
+        waiting = ExecutionFilter(project=project, states=frozenset({State.QUEUED}))
         pauses = await self.store.list_records(PAUSE_KIND, PAUSE_PROJECT, "", now, _QUEUES)
         return Work(
-            late=found,
-            waits_long=waits_long,
-            parked=parked.items,
-            more=late.cursor is not None or parked.cursor is not None,
-            paused=[await self._paused(each, queued, now) for each in pauses],
+            lanes=stuck,
+            refusable=refusable,
+            limit=SAMPLE,
+            paused=[await self._paused(each, waiting, now) for each in pauses],
         )
+
+    async def _of_project(
+        self, project: str, lanes: Sequence[LaneLength], coverage: Coverage, now: int
+    ) -> list[LaneLength]:
+        """What of these lanes belongs to the project: a handler has one, webhooks share lanes."""
+        own = [lane for lane in lanes if is_call(lane.ability) and lane.project == project]
+        shared = [lane for lane in lanes if not is_call(lane.ability)]
+        shared.sort(key=lambda lane: lane.project != project)  # stable: surely its own first
+        for lane in shared[:LANES]:
+            # Served lanes are only judged by what has waited for long.
+            served = not coverage.lane_gap(lane.queue, lane.ability)
+            page = await self._in_lane(lane, project, now - (WAITS_LONG if served else LATE))
+            if page.items:
+                first = min(page.items, key=lambda each: each.run_at)
+                own.append(
+                    replace(
+                        lane,
+                        count=len(page.items),
+                        project=project,
+                        job_id=first.job_id,
+                        job_version=first.job_version,
+                        run_at=first.run_at,
+                    )
+                )
+        return own
+
+    async def _in_lane(
+        self, lane: LaneLength, project: str | None, due_before: int
+    ) -> Page[Execution]:
+        where = ExecutionFilter(
+            project=project,
+            queue=lane.queue,
+            ability=lane.ability,
+            states=frozenset({lane.state}),
+            due_before=None if lane.state is State.PARKED else due_before,
+        )
+        return await self._sample(where)
 
     async def _paused(self, pause: Record, queued: ExecutionFilter, now: int) -> PausedQueue:
         page = await self._sample(replace(queued, queue=pause.key, due_before=now))
@@ -200,7 +238,7 @@ class HealthReader:
         gone = [name for name, pause in pauses if pause is not None and pause.why == GONE]
         return ProjectFacts(dead=stats.get(State.DEAD, 0), gone=gone)
 
-    async def _sample(self, where: ExecutionFilter) -> Any:
+    async def _sample(self, where: ExecutionFilter) -> Page[Execution]:
         return await self.store.list_executions(where, limit=SAMPLE)
 
 
@@ -223,13 +261,6 @@ async def _state_of(link: Link) -> LinkState:
     except (TickwellError, TimeoutError) as error:
         return replace(link.state, error=_said(error))
     return link.state
-
-
-def _abandoned(processes: Sequence[Liveness], now: int) -> list[str]:
-    """Queues that a worker has served which is gone, and no live one serves."""
-    served = {queue for each in processes if each.is_alive(now) for queue in each.worker.queues}
-    known = {queue for each in processes for queue in each.worker.queues}
-    return sorted(known - served)
 
 
 def _without_secrets(facts: Facts) -> Facts:

@@ -9,6 +9,7 @@ from tickwell.domain.change import Changed, Changer
 from tickwell.domain.execution import Claim, Execution, NewExecution, RangeSkip, Start, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.outcome import Report
+from tickwell.domain.queue import LaneLength
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import (
     Claimable,
@@ -94,6 +95,8 @@ class HistoryPart(Protocol):
     async def stats(self, project: str | None = None) -> dict[State, int]: ...
 
     async def queue_lengths(self, now: int) -> list[QueueLength]: ...
+
+    async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]: ...
 
 
 class ComposedStore:
@@ -200,6 +203,9 @@ class ComposedStore:
 
     async def queue_lengths(self, now: int) -> list[QueueLength]:
         return await self.history.queue_lengths(now)
+
+    async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
+        return await self.history.lane_lengths(state, limit)
 
     async def put_record(
         self, record: Record, now: int, expected_version: int | None = None

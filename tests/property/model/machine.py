@@ -283,6 +283,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.both("stats", "default")
         self.both("count_jobs", "default")
         self.both("queue_lengths", self.now, order=lambda one: (one.queue, one.state))
+        self.both("lane_lengths", State.QUEUED, 3)
+        self.both("lane_lengths", State.PARKED, 3)
         self.both("list_workers")
 
 

@@ -169,6 +169,7 @@ async def work(scene, job):
     await store.list_jobs(JobFilter(fires_before=minute(11)), None, LIMIT)
     await store.list_jobs(JobFilter(project="default", app="shop"), None, LIMIT)
     await store.list_jobs(REMOVABLE, None, LIMIT)
+    assert await store.lane_lengths(State.QUEUED, LIMIT)
     await store.list_executions(ExecutionFilter(job_id=job.id), None, LIMIT)
     await store.list_executions(ExecutionFilter(project="default"), None, LIMIT)
     await store.list_executions(ExecutionFilter(states=frozenset({State.PARKED})), None, LIMIT)

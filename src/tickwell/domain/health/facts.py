@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tickwell.domain.execution import Execution
 from tickwell.domain.health.verdict import Level, ProcessHealth
+from tickwell.domain.queue import LaneLength
 from tickwell.domain.worker import Liveness
 
 #: Milliseconds after which due work that nothing has taken is reported. Planners and workers act
@@ -75,14 +76,15 @@ class PausedQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Executions that do not run, of one project or of all; a sample where there are many."""
+    """Executions that do not run, of one project or of all."""
 
-    #: Queued, and due for longer than `LATE`, or than `WAITS_LONG`.
-    late: Sequence[Execution] = ()
-    waits_long: Sequence[Execution] = ()
-    parked: Sequence[Execution] = ()
-    #: Whether there are more than the sample.
-    more: bool = False
+    #: Every queue and ability whose best-ranked execution is parked, or has been due for longer
+    #: than `LATE`.
+    lanes: Sequence[LaneLength] = ()
+    #: Executions of lanes that have workers, which may refuse them; a sample of each lane.
+    refusable: Sequence[Execution] = ()
+    #: The highest count of a lane: there may be more.
+    limit: int = 0
     paused: Sequence[PausedQueue] = ()
 
 

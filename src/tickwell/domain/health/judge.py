@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from tickwell.domain.coverage import REFUSED, Coverage
-from tickwell.domain.health.facts import LATE, Facts, LinkState, Platform, Work
+from tickwell.domain.coverage import Coverage
+from tickwell.domain.execution import State
+from tickwell.domain.health.facts import LATE, WAITS_LONG, Facts, LinkState, Platform, Work
 from tickwell.domain.health.verdict import Finding, Health, Level, ProcessHealth
+from tickwell.domain.queue import LaneLength
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.worker import Liveness
 
@@ -16,6 +18,8 @@ from tickwell.domain.worker import Liveness
 SKEWED = 1_000
 #: Jobs that a finding names.
 _NAMED = 5
+#: Reasons why work waits that have a finding each.
+_LISTED = 20
 _START_WORKER = (
     "Start one: tickwell serve --role worker, or celery -A tickwell.celery worker with that engine"
 )
@@ -55,7 +59,7 @@ def _findings(facts: Facts) -> Iterator[Finding]:
     yield _planner(platform, [each for each in alive if each.worker.is_planner])
     yield _workers(platform, workers, work)
     if workers:
-        yield from _gaps(work, Coverage(workers))
+        yield from _gaps(work, Coverage(workers), platform.now)
     yield from _paused(work)
     yield from _recovery(platform)
     yield from _clocks(platform, alive)
@@ -114,9 +118,9 @@ def _workers(platform: Platform, workers: Sequence[Liveness], work: Work) -> Fin
         slots = sum(each.worker.slots for each in workers)
         text = f"{len(workers)} alive, {busy} of {slots} slots busy"
         return Finding("workers", Level.GREEN, text)
-    waits = len(work.late) + len(work.parked)
-    if waits:
-        text = f"no worker is alive, and {_count(waits, more=work.more)} due"
+    if work.lanes:
+        waits, more = _sum(work, work.lanes)
+        text = f"no worker is alive, and {_count(waits, more=more)} due"
         return Finding("workers", Level.RED, text, _START_WORKER)
     if _late(platform.due, platform.now) > LATE:
         text = "no worker is alive, and a job is due"
@@ -124,29 +128,52 @@ def _workers(platform: Platform, workers: Sequence[Liveness], work: Work) -> Fin
     return Finding("workers", Level.AMBER, "no worker is alive", _START_WORKER)
 
 
-def _gaps(work: Work, coverage: Coverage) -> Iterator[Finding]:
+def _gaps(work: Work, coverage: Coverage, now: int) -> Iterator[Finding]:
     """Due work that no live worker can run, by the reason: workers come and go."""
-    paused = {each.name for each in work.paused}
-    stuck = {each.id: each for each in (*work.late, *work.parked)}.values()
-    gaps = [(coverage.gap(each), each) for each in stuck]
-    counted = Counter(gap for gap, _ in gaps if gap)
-    queues = {gap: each.queue for gap, each in gaps}
-    for gap, count in counted.items():
-        text = f"{_count(count, more=work.more)} waiting: {gap}"
-        queue = queues[gap]
-        if not coverage.serves(queue):
-            remedy = f"Start a worker for it: TICKWELL_QUEUES={quote(queue)} tickwell serve"
-            yield Finding("queues", Level.RED, text, remedy)
-        elif gap.startswith(REFUSED):
-            remedy = "Change the settings of a worker, or the job"
-            yield Finding("parked", Level.AMBER, text, remedy)
+    served, without = list[LaneLength](), defaultdict[str, list[LaneLength]](list)
+    for lane in work.lanes:
+        if gap := coverage.lane_gap(lane.queue, lane.ability):
+            without[gap].append(lane)
         else:
-            remedy = "Start the application that declares it: tickwell serve --app module:scheduler"
-            yield Finding("handlers", Level.RED, text, remedy)
-    slow = [each for each in work.waits_long if each.queue not in paused]
-    if any(not coverage.gap(each) for each in slow):
+            served.append(lane)
+    found = sorted(without.items(), key=lambda each: -_sum(work, each[1])[0])
+    for gap, lanes in found[:_LISTED]:
+        count, more = _sum(work, lanes)
+        yield _unserved(f"{_count(count, more=more)} waiting: {gap}", lanes[0].queue, coverage)
+    if len(found) > _LISTED:
+        rest = len(found) - _LISTED
+        text = f"{rest:,} more {'queue or handler has' if rest == 1 else 'queues or handlers have'}"
+        remedy = "See: tickwell queues list"
+        yield Finding("queues", Level.RED, f"{text} due work and no live worker", remedy)
+    refused = Counter(gap for each in work.refusable if (gap := coverage.gap(each)))
+    for gap, count in refused.items():
+        text = f"{_count(count, more=count >= work.limit)} waiting: {gap}"
+        remedy = "Change the settings of a worker, or the job"
+        yield Finding("parked", Level.AMBER, text, remedy)
+    paused = {each.name for each in work.paused}
+    if any(
+        lane.state is State.QUEUED
+        and lane.run_at < now - WAITS_LONG
+        and lane.queue not in paused
+        and not coverage.gap(lane)
+        for lane in served
+    ):
         text = "executions have been waiting for a free slot for a minute or more"
         yield Finding("queues", Level.AMBER, text, "Start more workers: tickwell serve")
+
+
+def _unserved(text: str, queue: str, coverage: Coverage) -> Finding:
+    if coverage.serves(queue):
+        remedy = "Start the application that declares it: tickwell serve --app module:scheduler"
+        return Finding("handlers", Level.RED, text, remedy)
+    remedy = f"Start a worker for it: TICKWELL_QUEUES={quote(queue)} tickwell serve"
+    return Finding("queues", Level.RED, text, remedy)
+
+
+def _sum(work: Work, lanes: Sequence[LaneLength]) -> tuple[int, bool]:
+    """How many executions lanes hold, and whether there are more."""
+    counts = [lane.count for lane in lanes]
+    return sum(counts), max(counts) >= work.limit
 
 
 def _paused(work: Work) -> Iterator[Finding]:

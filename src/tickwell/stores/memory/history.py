@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
+from operator import itemgetter
 
 from tickwell.domain.execution import (
     LIVE,
@@ -16,6 +17,7 @@ from tickwell.domain.execution import (
 )
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import JobState, rank
+from tickwell.domain.queue import LaneLength
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.memory.flow import Flow
@@ -131,6 +133,27 @@ class MemoryHistory:
                 due[one.project, one.queue, one.state] += one.run_at <= now
         return [QueueLength(*key, count, due[key]) for key, count in counted.items()]
 
+    async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
+        lanes = defaultdict[tuple[str, str], list[Row]](list)
+        for row in self.tables.rows.values():
+            if row.execution.state is state:
+                lanes[row.execution.queue, row.execution.ability].append(row)
+        return [_length(rows, limit) for _, rows in sorted(lanes.items(), key=itemgetter(0))]
+
+
+def _length(rows: Sequence[Row], limit: int) -> LaneLength:
+    first = min(rows, key=lambda row: (row.rank, row.execution.id)).execution
+    return LaneLength(
+        queue=first.queue,
+        ability=first.ability,
+        state=first.state,
+        count=min(len(rows), limit),
+        project=first.project,
+        job_id=first.job_id,
+        job_version=first.job_version,
+        run_at=first.run_at,
+    )
+
 
 def _matches(execution: Execution, where: ExecutionFilter) -> bool:
     return (
@@ -139,6 +162,7 @@ def _matches(execution: Execution, where: ExecutionFilter) -> bool:
         and (where.states is None or execution.state in where.states)
         and where.kind in {None, execution.kind}
         and where.queue in {None, execution.queue}
+        and where.ability in {None, execution.ability}
         and (where.since is None or execution.fire_time >= where.since)
         and (where.until is None or execution.fire_time < where.until)
         and (where.due_before is None or execution.run_at < where.due_before)

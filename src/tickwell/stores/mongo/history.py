@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.execution import LIVE, Execution, RangeSkip, State
+from tickwell.domain.queue import LaneLength
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.mongo.adding import MongoAdding
 from tickwell.stores.mongo.codec import (
@@ -115,7 +116,42 @@ class MongoHistory(MongoAdding, MongoSettling):
             async for doc in found
         ]
 
+    @edge
+    async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
+        """A seek for each lane: from what is best in one to what is best in the next."""
+        executions, found = self._database.executions, list[LaneLength]()
+        in_state: Document = {"state": STATE_CODE[state]}
+        beyond: list[Document] = [{"queue": _ANY}]
+        while beyond:
+            steps = (
+                executions.find_one(in_state | where, _BEST, sort=_BY_LANE, hint="lane")
+                for where in beyond
+            )
+            doc = next((doc for doc in await asyncio.gather(*steps) if doc is not None), None)
+            if doc is None:
+                break
+            queue, ability = doc["queue"], doc["ability"]
+            lane = in_state | {"queue": queue, "ability": ability}
+            count = await executions.count_documents(lane, limit=limit, hint="lane")
+            found.append(
+                LaneLength(
+                    queue=queue,
+                    ability=ability,
+                    state=state,
+                    count=count,
+                    project=doc["project"],
+                    job_id=doc["job"],
+                    job_version=doc["version"],
+                    run_at=doc["run_at"],
+                )
+            )
+            beyond = [{"queue": queue, "ability": {"$gt": ability}}, {"queue": {"$gt": queue}}]
+        return found
 
+
+#: What is told of the best of a lane, and the order of the index.
+_BEST = dict.fromkeys(("queue", "ability", "project", "job", "version", "run_at"), 1)
+_BY_LANE = [(name, 1) for name in ("state", "queue", "ability", "rank", "_id")]
 #: What leads to the index that has all executions of a state.
 _ANY = {"$gte": ""}
 _REACH = {QUEUED: {"queue": _ANY}, RUNNING: {"worker": _ANY}}
@@ -139,6 +175,7 @@ def _along(matching: Document) -> Document:
 def _matching(where: ExecutionFilter, cursor: str | None) -> Document:
     query: dict[str, Any] = {}
     named = {"project": where.project, "job": where.job_id, "queue": where.queue}
+    named["ability"] = where.ability
     query |= {name: value for name, value in named.items() if value is not None}
     if where.states is not None:
         codes = sorted(STATE_CODE[state] for state in where.states)

@@ -7,7 +7,14 @@ from typing import Any
 
 from tickwell.errors import StoreRefused
 from tickwell.ports.records import Flaw
-from tickwell.stores.mongo.codec import DELETED, FIRST_ENDED, QUEUED, RUNNING, WAITING
+from tickwell.stores.mongo.codec import (
+    DELETED,
+    FIRST_ENDED,
+    PARKED,
+    QUEUED,
+    RUNNING,
+    WAITING,
+)
 from tickwell.stores.mongo.database import Database
 
 _KEY = {"waits": "key"}
@@ -60,6 +67,13 @@ INDEXES = (
         "claim",
         (("queue", 1), ("rank", 1), ("_id", 1)),
         _partial(state=QUEUED),
+    ),
+    # The lanes of what is queued or parked, for health: which hold something is a seek for each.
+    Index(
+        "executions",
+        "lane",
+        (("state", 1), ("queue", 1), ("ability", 1), ("rank", 1), ("_id", 1)),
+        _partial(state={"$gte": PARKED, "$lte": QUEUED}),
     ),
     Index("executions", "run", (("run_at", 1), ("queue", 1)), _partial(state=QUEUED)),
     Index("executions", "due", (("look_at", 1), ("_id", 1)), _partial(state=WAITING)),

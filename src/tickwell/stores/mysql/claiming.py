@@ -9,6 +9,7 @@ from tickwell.domain.ability import is_able
 from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
 from tickwell.ports.records import Claimable, ClaimRequest
+from tickwell.stores.mysql.listing import LANES
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.claims import new_claim, up_to
@@ -18,8 +19,6 @@ from tickwell.stores.sql.text import clean, ids_among
 
 #: How often a claim looks again when it can read nothing, or not all, of what it picked.
 LOOKS = 5
-#: Lanes that are looked into by one statement.
-LANES = 100
 
 #: A queue and an ability.
 Lane = tuple[str, str]

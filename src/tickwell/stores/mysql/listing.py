@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import replace
+from itertools import chain
+from typing import Any
 
 from tickwell.domain.execution import ENDED, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.sql.codec import JOB_STATE_CODE, STATE_CODE
 from tickwell.stores.sql.server import narrowing
+from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.statements import Statements
 from tickwell.stores.sql.terms import Query, Terms
 from tickwell.stores.sql.text import clean
+
+#: Lanes that one statement looks into.
+LANES = 100
 
 
 def _numbered(place: int) -> str:
@@ -123,6 +129,19 @@ def one_query(sql: Statements) -> str:
     where = "execution.id = %(1)s AND execution.project = %(2)s"
     source = sql["history"].format(index="")
     return sql["list_executions"].format(source=source, where=where, limit=1)
+
+
+async def lane_lengths(session: Session, code: int, limit: int) -> list[Any]:
+    """The lanes of a state, by queue and ability."""
+    lanes = [lane for _, *lane in await session.rows("all_lanes", code)]
+    found: list[Any] = []
+    for first in range(0, len(lanes), LANES):
+        some = lanes[first : first + LANES]
+        pairs = ((_numbered(n), _numbered(n + 1)) for n in range(3, 3 + 2 * len(some), 2))
+        texts = [session.sql["lane_length"].format(queue=q, ability=a) for q, a in pairs]
+        text = " UNION ALL ".join(texts)
+        found += await session.query(text, code, limit, *chain.from_iterable(some))
+    return found
 
 
 def _source(sql: Statements, terms: Terms, where: ExecutionFilter) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.sql.codec import JOB_STATE_CODE, STATE_CODE
 from tickwell.stores.sql.server import narrowing
+from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.statements import Statements
 from tickwell.stores.sql.terms import Query, Terms
 from tickwell.stores.sql.text import clean
@@ -106,6 +108,11 @@ def one_query(sql: Statements) -> str:
     """One execution of a project, by its id."""
     where = "execution.id = $1::uuid AND execution.project = $2"
     return sql["list_executions"].format(source=sql["history"], where=where, limit=1)
+
+
+async def lane_lengths(session: Session, code: int, limit: int) -> list[Any]:
+    """The lanes of a state, by queue and ability."""
+    return await session.query(session.sql["lane_lengths"].format(code=code), limit)
 
 
 def _source(sql: Statements, terms: Terms, where: ExecutionFilter) -> str:

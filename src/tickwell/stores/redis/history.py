@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
+from tickwell.domain.queue import LaneLength
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.page_cursor import require_execution_cursor
@@ -16,9 +17,9 @@ from tickwell.stores.redis.base import RedisBase
 from tickwell.stores.redis.listing import execution_source, execution_wanted
 from tickwell.stores.redis.rows import dumps, execution_given
 from tickwell.stores.redis.skipping import touching
-from tickwell.stores.sql.codec import STATES
+from tickwell.stores.sql.codec import STATE_CODE, STATES
 from tickwell.stores.sql.edges import executions_reach
-from tickwell.stores.sql.executions import attempt_of, execution_of
+from tickwell.stores.sql.executions import attempt_of, execution_of, lane_length_of
 from tickwell.stores.sql.text import clean
 
 #: Executions that one script looks at for a list, beside those that are asked for.
@@ -98,6 +99,10 @@ class RedisHistory(RedisBase):
             found += rows
             if not offset:
                 return _summed(found)
+
+    async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
+        rows = await self.answer("lane_lengths", STATE_CODE[state], limit)
+        return [lane_length_of(row, state) for row in sorted(rows)]
 
 
 def _summed(rows: Sequence[Sequence[Any]]) -> list[QueueLength]:

@@ -90,6 +90,7 @@ def execution_wanted(where: ExecutionFilter) -> str:
                 where.since,
                 where.until,
                 where.due_before,
+                clean(where.ability),
             )
         )
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tickwell.domain.execution import Attempt, Execution
+from tickwell.domain.execution import Attempt, Execution, State
+from tickwell.domain.queue import LaneLength
 from tickwell.stores.sql.codec import KINDS, OUTCOMES, STATES, from_json
 
 
@@ -37,6 +38,21 @@ def execution_of(row: Any) -> Execution:
         error=row[23],
         result=from_json(row[24]),
         revived_from=row[25],
+    )
+
+
+def lane_length_of(row: Any, state: State) -> LaneLength:
+    """The lane of a row of `lane_lengths`."""
+    queue, ability, count, project, job_id, job_version, run_at = row
+    return LaneLength(
+        queue=queue,
+        ability=ability,
+        state=state,
+        count=count,
+        project=project,
+        job_id=job_id,
+        job_version=job_version,
+        run_at=run_at,
     )
 
 

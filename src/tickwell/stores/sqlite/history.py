@@ -8,11 +8,12 @@ from typing import Any
 
 from tickwell.domain.execution import LIVE, Execution, NewExecution, RangeSkip, State
 from tickwell.domain.job import rank
+from tickwell.domain.queue import LaneLength
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.page_cursor import require_execution_cursor
-from tickwell.stores.sql.codec import DEAD, RUNNING, STATES, skip_of
+from tickwell.stores.sql.codec import DEAD, PARKED, QUEUED, RUNNING, STATES, skip_of
 from tickwell.stores.sql.edges import executions_reach
-from tickwell.stores.sql.executions import execution_of, whole_execution
+from tickwell.stores.sql.executions import execution_of, lane_length_of, whole_execution
 from tickwell.stores.sqlite.adding import add
 from tickwell.stores.sqlite.base import SqliteBase
 from tickwell.stores.sqlite.flow import Flow
@@ -25,6 +26,12 @@ _ONE = SQL["list_executions"].format(
     where="execution.id = ? AND execution.project = ?",
     order="execution.id",
 )
+
+#: Where the lanes of these states are found.
+_LANES = {
+    State.QUEUED: {"code": QUEUED, "index": "queue_claim"},
+    State.PARKED: {"code": PARKED, "index": "queue_parked_lane"},
+}
 
 
 class SqliteHistory(SqliteBase):
@@ -131,3 +138,10 @@ class SqliteHistory(SqliteBase):
             QueueLength(project, queue, STATES[code], *counts)
             for project, queue, code, *counts in rows
         ]
+
+    async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
+        query = SQL["lane_lengths"].format(**_LANES[state])
+        rows = await self.reader.call(
+            lambda session: session.connection.execute(query, (limit,)).fetchall()
+        )
+        return [lane_length_of(row, state) for row in rows]

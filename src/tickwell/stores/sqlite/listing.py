@@ -122,6 +122,7 @@ def _narrow(asked: Terms, where: ExecutionFilter, span: _Span, table: str) -> No
         ("job = (SELECT key FROM job WHERE id = ?)", where.job_id),
         ("kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
         ("queue = ?", where.queue),
+        ("ability = ?", clean(where.ability)),
         ("fire_time >= ?", where.since),
         ("fire_time < ?", where.until),
         ("run_at < ?", where.due_before),

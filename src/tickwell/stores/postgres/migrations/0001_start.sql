@@ -145,6 +145,7 @@ CREATE INDEX queue_expire ON tickwell.queue (expires_at, id) WHERE expires_at IS
 CREATE INDEX queue_job ON tickwell.queue (job, waits, rank, id);
 CREATE INDEX queue_gate ON tickwell.queue (gate, rank, id) WHERE waits = 2;
 CREATE INDEX queue_parked ON tickwell.queue (id) WHERE state = 4;
+CREATE INDEX queue_parked_lane ON tickwell.queue (queue, ability, rank, id) WHERE state = 4;
 -- Last, as above.
 ALTER TABLE tickwell.queue ADD PRIMARY KEY (id);
 

@@ -69,6 +69,27 @@ SELECT execution.project, execution.queue, 3, count(*),
        count(*) FILTER (WHERE running.run_at <= $1::bigint)
 FROM tickwell.running JOIN tickwell.execution ON execution.id = running.id GROUP BY 1, 2;
 
+-- name: lane_lengths
+-- Each lane with what is best in it, and how many it has: one seek, and as many steps as are counted.
+WITH RECURSIVE head (id, queue, ability) AS (
+    (SELECT id, queue, ability FROM tickwell.queue WHERE state = {code}
+     ORDER BY queue, ability, rank, id LIMIT 1)
+    UNION ALL
+    SELECT later.id, later.queue, later.ability FROM head CROSS JOIN LATERAL (
+        SELECT queue.id, queue.queue, queue.ability FROM tickwell.queue
+        WHERE queue.state = {code} AND (queue.queue, queue.ability) > (head.queue, head.ability)
+        ORDER BY queue.queue, queue.ability, queue.rank, queue.id LIMIT 1
+    ) AS later
+)
+SELECT head.queue, head.ability, (
+    SELECT count(*) FROM (SELECT FROM tickwell.queue AS one
+                          WHERE one.state = {code} AND one.queue = head.queue
+                            AND one.ability = head.ability LIMIT $1) AS counted
+), best.project, best.job::text, best.job_version, best.run_at
+FROM head CROSS JOIN LATERAL (
+    SELECT project, job, job_version, run_at FROM tickwell.execution WHERE execution.id = head.id
+) AS best;
+
 -- name: live_counts
 -- How many executions of a project are live, by state.
 SELECT live.state, count(*)

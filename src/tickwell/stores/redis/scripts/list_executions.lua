@@ -1,10 +1,11 @@
 -- flags: no-writes
 -- needs: words json rows history
 -- One stretch of the history, newest id first. ARGV: source, where to begin (a lexical bound), how
--- many to look at, what is wanted: project, job, states, kind, queue, since, until, due before;
--- false is any. Answers where the stretch ended (false: at the end) and what in it fits.
+-- many to look at, what is wanted: project, job, states, kind, queue, since, until, due before,
+-- ability; false is any. Answers where the stretch ended (false: at the end) and what in it fits.
 local source, count = cjson.decode(ARGV[2]), tonumber(ARGV[4])
-local project, job, states, kind, queue, since, before, due = unpack(cjson.decode(ARGV[5]), 1, 8)
+local wanted = cjson.decode(ARGV[5])
+local project, job, states, kind, queue, since, before, due, ability = unpack(wanted, 1, 9)
 local fits = {}
 for _, state in ipairs(states or {}) do
   fits[state] = true
@@ -48,7 +49,8 @@ for _, id in ipairs(ids) do
   local row = rows[id]
   if (not project or row[PROJECT] == project) and (not job or row[JOB] == job)
     and (not states or fits[row[STATE]]) and (not kind or row[KIND] == kind)
-    and (not queue or row[QUEUE] == queue) and (not since or row[FIRE_TIME] >= since)
+    and (not queue or row[QUEUE] == queue) and (not ability or row[ABILITY] == ability)
+    and (not since or row[FIRE_TIME] >= since)
     and (not before or row[FIRE_TIME] < before) and (not due or row[RUN_AT] < due) then
     found[#found + 1] = execution_text(id, row)
   end

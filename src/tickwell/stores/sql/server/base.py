@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.sql.cache import JobCache
@@ -86,6 +86,10 @@ class Listing(Protocol):
 
     def one_query(self, sql: Statements, /) -> str:
         """One execution of a project, by its id."""
+        ...
+
+    async def lane_lengths(self, session: Session, code: int, limit: int, /) -> list[Any]:
+        """The lanes of a state: queue, ability, count; project, job, version, time of the best."""
         ...
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, State
+from tickwell.domain.queue import LaneLength
 from tickwell.errors import StoreError
 from tickwell.ids import is_id
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.page_cursor import require_execution_cursor
-from tickwell.stores.sql.codec import RUNNING, STATES, skip_of
+from tickwell.stores.sql.codec import RUNNING, STATE_CODE, STATES, skip_of
 from tickwell.stores.sql.edges import executions_reach
-from tickwell.stores.sql.executions import execution_of, whole_execution
+from tickwell.stores.sql.executions import execution_of, lane_length_of, whole_execution
 from tickwell.stores.sql.server.adding import Adding
 from tickwell.stores.sql.server.base import ServerBase
 from tickwell.stores.sql.server.pruning import purge_dead
@@ -121,3 +122,10 @@ class ServerHistory(ServerBase):
             QueueLength(project, queue, STATES[code], *counts)
             for project, queue, code, *counts in rows
         ]
+
+    async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
+        code = STATE_CODE[state]
+        rows = await self.database.read(
+            lambda session: self.listing.lane_lengths(session, code, limit)
+        )
+        return [lane_length_of(row, state) for row in rows]

@@ -37,6 +37,7 @@ def executions(terms: Terms, where: ExecutionFilter, cursor: str | None, edge: s
     for term, value in (
         ("execution.kind = ?", None if where.kind is None else KIND_CODE[where.kind]),
         ("execution.queue = ?", clean(where.queue)),
+        ("execution.ability = ?", clean(where.ability)),
         ("execution.fire_time >= ?", where.since),
         ("execution.fire_time < ?", where.until),
         ("execution.run_at < ?", where.due_before),

@@ -138,6 +138,7 @@ CREATE INDEX queue_expire ON queue (expires_at, id) WHERE expires_at IS NOT NULL
 CREATE INDEX queue_job ON queue (job, waits, rank, id);
 CREATE INDEX queue_gate ON queue (gate, rank, id) WHERE waits = 2;
 CREATE INDEX queue_parked ON queue (id) WHERE state = 4;
+CREATE INDEX queue_parked_lane ON queue (queue, ability, rank, id) WHERE state = 4;
 
 -- Claimed executions: inserted by the claim, deleted by the finish. The row is the fence.
 CREATE TABLE running (

@@ -78,6 +78,29 @@ UNION ALL
 SELECT execution.project, execution.queue, 3, count(*), sum(running.run_at <= ?)
 FROM running CROSS JOIN execution ON execution.key = running.key GROUP BY 1, 2;
 
+-- name: lane_lengths
+-- Each lane with what is best in it, and how many it has: one seek, and as many steps as are counted.
+WITH RECURSIVE head (key, queue, ability) AS (
+    SELECT * FROM (SELECT key, queue, ability FROM queue INDEXED BY {index}
+                   WHERE state = {code} ORDER BY queue, ability, rank, id LIMIT 1)
+    UNION ALL
+    -- Not by one comparison of both: that seeks the queue only, and walks over the lane.
+    SELECT queue.key, queue.queue, queue.ability FROM head CROSS JOIN queue ON queue.key = coalesce(
+        (SELECT later.key FROM queue AS later INDEXED BY {index}
+         WHERE later.state = {code} AND later.queue = head.queue AND later.ability > head.ability
+         ORDER BY later.ability, later.rank, later.id LIMIT 1),
+        (SELECT later.key FROM queue AS later INDEXED BY {index}
+         WHERE later.state = {code} AND later.queue > head.queue
+         ORDER BY later.queue, later.ability, later.rank, later.id LIMIT 1)
+    )
+)
+SELECT head.queue, head.ability, (
+    SELECT count(*) FROM (SELECT 1 FROM queue AS one INDEXED BY {index}
+                          WHERE one.state = {code} AND one.queue = head.queue
+                            AND one.ability = head.ability LIMIT ?)
+), execution.project, job.id, execution.job_version, execution.run_at
+FROM head CROSS JOIN execution ON execution.key = head.key CROSS JOIN job ON job.key = execution.job;
+
 -- name: live_counts
 -- How many executions of a project are live, by state.
 -- By the small tables only: of history there may be a million rows.

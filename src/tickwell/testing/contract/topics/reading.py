@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +14,8 @@ from tickwell.domain.change import delete, pause
 from tickwell.domain.execution import Execution, Kind, OutcomeKind, State
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import MINUTE
+from tickwell.domain.queue import LaneLength
+from tickwell.domain.target import Call
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import ExecutionFilter
@@ -21,7 +25,7 @@ from tickwell.testing.contract.topic import Topic
 
 
 class Reading(Topic):
-    """`get_execution`, `list_executions`, `list_skips`, `stats`, `queue_lengths`, `count_jobs`."""
+    """Executions one by one and in lists, skips, and what is counted."""
 
     async def _ids(self, scene: Scene, **where: Any) -> list[str]:
         page = await scene.store.list_executions(ExecutionFilter(**where))
@@ -197,6 +201,35 @@ class Reading(Topic):
             ("a", "default", State.QUEUED): (2, 1),
             ("b", "default", State.QUEUED): (3, 1),
         }
+
+    async def test_lanes_have_their_length_and_what_is_best_in_them(self, scene: Scene) -> None:
+        assert await scene.store.lane_lengths(State.QUEUED, 10) == []
+        job = await scene.job(trigger=OnDemand(), project="a")
+        slow = await scene.job(trigger=OnDemand(), project="b", queue="slow")
+        other = await scene.job(trigger=OnDemand(), project="a", target=Call("another"))
+        await scene.run(*(a_request(job, T0 + n) for n in range(3)), a_request(job, minute(9)))
+        await scene.run(a_request(slow, T0 + 1), a_request(slow, T0 + 500), a_request(other, T0))
+        await scene.store.promote(T0 + 1, 1_000, 100)
+        length = partial(LaneLength, state=State.QUEUED, job_version=1)
+        first = partial(length, queue="default", project="a", run_at=T0)
+        lanes = [
+            first(ability=other.ability, job_id=other.id, count=1),
+            first(ability=job.ability, job_id=job.id, count=2),
+        ]
+        last = length(
+            queue="slow", ability=slow.ability, project="b", job_id=slow.id, count=2, run_at=T0 + 1
+        )
+        assert await scene.store.lane_lengths(State.QUEUED, 2) == [*lanes, last]
+        assert await scene.store.lane_lengths(State.PARKED, 2) == []
+        [late, early] = await scene.executions(slow)
+        park = {State.QUEUED}, State.PARKED, "", T0 + 1
+        await scene.store.settle([late.id, early.id], *park)
+        parked = replace(last, state=State.PARKED)
+        assert await scene.store.lane_lengths(State.QUEUED, 2) == lanes
+        assert await scene.store.lane_lengths(State.PARKED, 2) == [parked]
+        back = {State.PARKED}, State.WAITING, "", T0 + 1
+        await scene.store.settle([late.id, early.id], *back)
+        assert await scene.store.lane_lengths(State.PARKED, 2) == []
 
     async def test_jobs_are_counted_by_state(self, scene: Scene) -> None:
         await scene.job(name="one", project="a")

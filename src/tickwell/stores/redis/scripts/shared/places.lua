@@ -30,6 +30,12 @@ local function places(id, row, there)
     local lane = there and open_lane(row) or row[QUEUE] .. '\0' .. row[ABILITY]
     mark('lane:' .. lane, id, there and row[RANK])
     mark('ahead:' .. lane, id, there and row[RUN_AT])
+  elseif state == PARKED then
+    local lane = row[QUEUE] .. '\0' .. row[ABILITY]
+    if there then
+      redis.call('SADD', P .. 'parked', lane)
+    end
+    mark('parked:' .. lane, id, there and row[RANK])
   elseif state == RUNNING then
     mark('own:' .. row[WORKER], id, there and row[DEADLINE])
   end
