@@ -1,4 +1,4 @@
-"""Queue lengths on Redis are read in stretches, so that no script holds the server up."""
+"""Queue lengths on Redis are read in batches, so that no script blocks the server."""
 
 import pytest
 
@@ -8,9 +8,9 @@ from tickwell.stores.redis import history
 from tickwell.testing.contract.builders import T0, a_request, minute
 
 
-@pytest.mark.parametrize("stretch", [1, 2, 3, 7, 500])
-async def test_stretches_of_any_length_count_the_same(scene, monkeypatch, stretch):
-    monkeypatch.setattr(history, "STRETCH", stretch)
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 500])
+async def test_batches_of_any_size_count_the_same(scene, monkeypatch, size):
+    monkeypatch.setattr(history, "SCAN_BATCH", size)
     for project, count in (("a", 3), ("b", 4)):
         job = await scene.job(trigger=OnDemand(), project=project)
         later = [a_request(job, minute(9)), a_request(job, minute(10))]

@@ -14,7 +14,7 @@ from tickwell.testing.contract.builders import T0, a_request
 async def listening(store):
     """A wait of who hears others. What they wrote before went unheard, so the first one ends."""
     assert await store.changed(30)
-    assert store._ear.hears
+    assert store.client.ear.hears
     return asyncio.create_task(store.changed(30))
 
 
@@ -35,7 +35,7 @@ async def test_our_own_writes_do_not_wake_us(scene, store):
 
 async def test_many_writes_ring_few_times(scene, store, keys):
     heard = keys.pubsub()
-    heard.subscribe(store.bell.channel)
+    heard.subscribe(store.client.bell.channel)
     began = time.monotonic()
     job = await scene.job(trigger=OnDemand())
     for _ in range(100):
@@ -61,10 +61,10 @@ async def test_a_server_that_goes_wakes_us_and_is_heard_again(store):
     waiting = await listening(lonely)
     made.kill()
     assert await waiting
-    assert not lonely._ear.hears
+    assert not lonely.client.ear.hears
     assert await lonely.changed(0.05)  # nothing can be heard: everybody looks
     made.run()
-    lonely._ear._deaf_until = 0.0
+    lonely.client.ear._deaf_until = 0.0
     waiting = await listening(lonely)
     await lonely.close()
     assert not await waiting
@@ -79,6 +79,6 @@ async def test_a_connection_that_died_without_a_word_is_given_up():
     assert not await store.changed(0.01)
     made.freeze()
     assert await store.changed(0.01)  # woken to look, since the ear got no answer
-    assert not store._ear.hears
+    assert not store.client.ear.hears
     made.thaw()
     await store.close()

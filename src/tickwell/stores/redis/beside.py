@@ -18,7 +18,7 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.outcome import Report
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import FAILURES
-from tickwell.stores.redis.client import Command, connect
+from tickwell.stores.redis.connection import Command, connect
 from tickwell.stores.redis.errors import DRIVER
 from tickwell.stores.redis.notifier import AGAIN, Bell, Ear
 from tickwell.stores.redis.scripts import script

@@ -1,50 +1,50 @@
-"""The way to the server: scripts by name, on connections that are kept open."""
+"""What all parts of the store share: scripts by name, parsed jobs, and the bell."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Sequence
+from random import SystemRandom
 from typing import Any
 
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
+from redis.asyncio import Redis
 from redis.exceptions import NoScriptError
 
+from tickwell.domain.execution import Claim
+from tickwell.domain.job import Job
 from tickwell.errors import StoreError
+from tickwell.stores.redis.connection import Command, connect
 from tickwell.stores.redis.errors import DRIVER, translate
+from tickwell.stores.redis.notifier import Bell, Ear
+from tickwell.stores.redis.rows import claim_of, dumps
 from tickwell.stores.redis.scripts import script
 from tickwell.stores.redis.url import Location
-
-#: Sends a command and awaits its answer; the driver gives no types for it.
-Command = Callable[..., Awaitable[Any]]
-
-
-def connect(location: Location, most: int, timeout: float | None = None) -> Redis:
-    """Connections to a server; nothing is sent yet.
-
-    The driver repeats nothing by itself: a claim that is repeated has to say so.
-    """
-    pool = BlockingConnectionPool.from_url(
-        location.dsn,
-        max_connections=most,
-        timeout=location.timeout,
-        socket_timeout=location.timeout if timeout is None else timeout,
-        socket_connect_timeout=min(location.connect_timeout, timeout or location.connect_timeout),
-        retry=Retry(NoBackoff(), 0),
-        protocol=2,
-    )
-    return Redis.from_pool(pool)
+from tickwell.stores.sql.cache import JobCache
 
 
 class Client:
-    """Calls scripts. All of them are told the epoch, so that no call finds another store."""
+    """Calls scripts. Each call names the epoch, so that it never reaches another store's data."""
+
+    redis: Redis
+    run: Command
+    #: Tells other processes of writes, and hears theirs.
+    bell: Bell
+    ear: Ear
 
     def __init__(self, location: Location) -> None:
         self.location = location
         self.epoch = ""
         self._epoch_key = location.key("epoch")
-        self.redis = connect(location, location.pool)
-        self.run: Command = self.redis.execute_command
+        self.cache = JobCache()
+        self.connect()
+
+    def connect(self) -> None:
+        """Make new connections, which belong to the event loop that uses them first."""
+        self.redis = connect(self.location, self.location.pool)
+        self.run = self.redis.execute_command
+        channel, sender = self.location.key("bell"), f"{SystemRandom().getrandbits(64):016x}"
+        self.bell = Bell(self.run, channel, sender)
+        self.ear = Ear(self.location, channel, sender)
 
     async def call(self, name: str, *arguments: str | int | bytes) -> Any:
         """Run a script; the server learns it when it does not know it yet."""
@@ -65,10 +65,42 @@ class Client:
         except DRIVER as error:
             raise self.translate(error) from error
 
+    async def answer(self, name: str, *arguments: str | int) -> Any:
+        """Run a script that answers in JSON."""
+        return json.loads(await self.call(name, *arguments))
+
+    def left_out(self, now: int, *more: str, planning: bool = False) -> str:
+        """The jobs that scripts have to leave out, as JSON."""
+        return dumps([*self.cache.unreadable.keys(now, planning=planning), *more])
+
+    async def definitions(self, wanted: Sequence[tuple[str, int]], now: int) -> dict[str, Job]:
+        """Jobs by id, in these versions or newer; missing and unreadable ones are left out."""
+        versions = dict(wanted)
+        known = self.cache.many(versions.items())
+        jobs = {id: job for id, job in zip(versions, known, strict=True) if job is not None}
+        missing = [id for id in versions if id not in jobs]
+        if missing:
+            documents = await self.call("definitions", dumps(missing))
+            for id, document in zip(missing, documents, strict=True):
+                row = id, versions[id], document
+                job = self.cache.read(id, row, now) if document is not None else None
+                if job is not None:
+                    jobs[id] = job
+        return jobs
+
+    async def claims(self, rows: list[Any], now: int) -> list[Claim]:
+        """The claims of rows, except those whose jobs cannot be read here."""
+        if not rows:
+            return []
+        jobs = await self.definitions([(row[1], row[13]) for row in rows], now)
+        return [claim_of(row, jobs[row[1]]) for row in rows if row[1] in jobs]
+
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
+        await self.ear.close()
+        await self.bell.close()
         await self.redis.aclose(close_connection_pool=True)
 
     def translate(self, error: BaseException) -> StoreError:
-        """A driver's error in our words."""
+        """A driver's error as one of Tickwell's."""
         return translate(error, self.location.name)

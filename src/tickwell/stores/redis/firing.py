@@ -1,4 +1,4 @@
-"""Firing: read what is due, plan it here, and write what did not move meanwhile."""
+"""Firing on Redis: read due jobs, plan them here, write the plans of jobs that did not change."""
 
 from __future__ import annotations
 
@@ -10,52 +10,54 @@ from tickwell.domain.job import Job
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
 from tickwell.ports.store import PlanMaker
-from tickwell.stores.redis.base import RedisBase
+from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.rows import (
-    cursor_given,
+    cursor_argument,
     cursor_of,
     dumps,
-    execution_given,
+    execution_argument,
     present,
-    skip_given,
+    skip_argument,
 )
-from tickwell.stores.redis.skipping import unrecorded
+from tickwell.stores.redis.skips import unrecorded
 
-#: Executions that one script records at most, so that nobody waits long for it.
-MOST = 2_000
+#: Executions that one script records at most: other callers wait while it runs.
+MAX_BATCH = 2_000
 
 
-class Firing:
-    """One call of `fire_due`."""
+class RedisFiring:
+    """The part of `ports.store.QueueStore` that plans."""
 
-    def __init__(self, store: RedisBase, now: int, horizon: int) -> None:
-        self.store = store
-        self.now = now
-        self.horizon = horizon
+    def __init__(self, client: Client) -> None:
+        self.client = client
 
-    async def fire(self, limit: int, plan: PlanMaker, *, in_turn: bool) -> Fired:
-        """Plan and write what is due; a job that somebody else moved is left to the next call."""
-        left_out = self.store.left_out(self.now, planning=True)
-        more, *rows = await self.store.answer(
-            "due", self.now + self.horizon, limit, left_out, int(in_turn)
-        )
+    async def fire_due(
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+    ) -> Fired:
+        # A job that another process moved in between is left to the next call.
+        left_out = self.client.left_out(now, planning=True)
+        more, *rows = await self.client.answer("due", now + horizon, limit, left_out, int(in_turn))
         if not rows:
             return Fired()
-        jobs = await self.store.definitions([(id, row[9]) for id, row in rows], self.now)
-        planned = list(self._plans(rows, jobs, plan))
-        passed = [(jobs[id], made.skips) for id, _, made in planned]
-        for (_, _, made), skips in zip(planned, await unrecorded(self.store, passed), strict=True):
+        jobs = await self.client.definitions([(id, row[9]) for id, row in rows], now)
+        planned = list(self._plans(rows, jobs, plan, now))
+        skipped = [(jobs[id], made.skips) for id, _, made in planned]
+        for (_, _, made), skips in zip(
+            planned, await unrecorded(self.client, skipped), strict=True
+        ):
             made.skips = skips
         fired = Fired(more=bool(more))
-        for part in _parts(planned):
-            given = dumps([_given(id, moves, made) for id, moves, made in part])
-            answers = await self.store.answer("fire", self.now, self.horizon, given)
-            for (_, _, made), recorded in zip(part, answers, strict=True):
+        for batch in _batches(planned):
+            plans = dumps([_argument(id, moves, made) for id, moves, made in batch])
+            answers = await self.client.answer("fire", now, horizon, plans)
+            for (_, _, made), recorded in zip(batch, answers, strict=True):
                 _count(fired, made, recorded)
+        if fired.executions:
+            self.client.bell.ring()
         return fired
 
     def _plans(
-        self, rows: list[Any], jobs: dict[str, Job], plan: PlanMaker
+        self, rows: list[Any], jobs: dict[str, Job], plan: PlanMaker, now: int
     ) -> Iterator[tuple[str, int, Plan]]:
         for id, row in rows:
             if id not in jobs:
@@ -63,30 +65,30 @@ class Firing:
             try:
                 yield id, row[0], plan(jobs[id], cursor_of(row))
             except Exception as error:  # noqa: BLE001 - the other jobs are fired all the same
-                self.store.cache.unreadable.add(id, id, error, self.now, planning=True)
+                self.client.cache.unreadable.add(id, id, error, now, planning=True)
 
 
-def _parts(planned: list[tuple[str, int, Plan]]) -> Iterator[list[tuple[str, int, Plan]]]:
-    """In order, so many at a time that no script takes long."""
+def _batches(planned: list[tuple[str, int, Plan]]) -> Iterator[list[tuple[str, int, Plan]]]:
+    """The plans in order, in batches that no script takes long to write."""
     rest = iter(planned)
-    while first := list(islice(rest, 1)):
-        count, part = len(first[0][2].executions), first
+    while batch := list(islice(rest, 1)):
+        count = len(batch[0][2].executions)
         for one in rest:
-            part.append(one)
+            batch.append(one)
             count += len(one[2].executions)
-            if count >= MOST:
+            if count >= MAX_BATCH:
                 break
-        yield part
+        yield batch
 
 
-def _given(id: str, moves: int, made: Plan) -> list[Any]:
+def _argument(id: str, moves: int, made: Plan) -> list[Any]:
     return present(
         (
             id,
             moves,
-            cursor_given(made.cursor),
-            [execution_given(new) for new in made.executions],
-            [skip_given(skip) for skip in made.skips],
+            cursor_argument(made.cursor),
+            [execution_argument(new) for new in made.executions],
+            [skip_argument(skip) for skip in made.skips],
             made.release_at,
         )
     )

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.hearing import Hearing
 from tickwell.stores.pause import comes
-from tickwell.stores.redis.client import Command, connect
+from tickwell.stores.redis.connection import Command, connect
 from tickwell.stores.redis.errors import DRIVER, said
 from tickwell.stores.redis.url import Location
 

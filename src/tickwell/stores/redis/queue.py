@@ -1,4 +1,4 @@
-"""The hot path on Redis."""
+"""The queue on Redis: promote, claim, settle."""
 
 from __future__ import annotations
 
@@ -6,40 +6,31 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from tickwell.domain.execution import PENDING, Claim, State
-from tickwell.domain.outcome import Report
-from tickwell.ports.records import Claimable, ClaimRequest, Finished, Fired, Promoted
-from tickwell.ports.store import PlanMaker
-from tickwell.stores.redis import finishing
-from tickwell.stores.redis.firing import Firing
-from tickwell.stores.redis.liveness import RedisLiveness
+from tickwell.ports.records import Claimable, ClaimRequest, Promoted, Wakeup
+from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.rows import dumps
 from tickwell.stores.sql.codec import STATE_CODE
 from tickwell.stores.sql.text import clean
 
-#: How often a claim looks again when this process could read nothing of what it got.
-LOOKS = 5
+#: How often a claim is repeated when this process can read none of the jobs that it got.
+MAX_TRIES = 5
 
 
-class RedisQueue(RedisLiveness):
-    """`ports.store.QueueStore`."""
+class RedisQueue:
+    """The part of `ports.store.QueueStore` that moves executions to their workers."""
 
-    async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
-    ) -> Fired:
-        fired = await Firing(self, now, horizon).fire(limit, plan, in_turn=in_turn)
-        if fired.executions:
-            self.bell.ring()
-        return fired
+    def __init__(self, client: Client) -> None:
+        self.client = client
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
         answer = await self._promote(now, horizon, limit, checked=False)
         if len(answer) == 1:
             [jobs] = answer
-            await self.definitions([(id, version) for id, version in jobs], now)
+            await self.client.definitions([(id, version) for id, version in jobs], now)
             answer = await self._promote(now, horizon, limit, checked=True)
         expired, looked_at, queued, blocked, skipped = answer
         if queued:
-            self.bell.ring()
+            self.client.bell.ring()
         return Promoted(
             queued=queued,
             blocked=blocked,
@@ -49,14 +40,14 @@ class RedisQueue(RedisLiveness):
         )
 
     async def _promote(self, now: int, horizon: int, limit: int, *, checked: bool) -> list[Any]:
-        answer: list[Any] = await self.answer(
-            "promote", now, horizon, limit, self.left_out(now), int(checked)
+        answer: list[Any] = await self.client.answer(
+            "promote", now, horizon, limit, self.client.left_out(now), int(checked)
         )
         return answer
 
     async def claim(self, request: ClaimRequest) -> list[Claim]:
-        for _ in range(LOOKS):
-            rows = await self.answer(
+        for _ in range(MAX_TRIES):
+            rows = await self.client.answer(
                 "claim",
                 request.worker,
                 request.claim_id,
@@ -67,10 +58,10 @@ class RedisQueue(RedisLiveness):
                 dumps(request.queues),
                 dumps(sorted(request.abilities)),
                 dumps(False if request.ids is None else request.ids),
-                self.left_out(request.now, *request.left_out),
+                self.client.left_out(request.now, *request.left_out),
                 request.most_bytes,
             )
-            claims = await self.claims_of(rows, request.now)
+            claims = await self.client.claims(rows, request.now)
             readable = {claim.id for claim in claims}
             unreadable = [row[0] for row in rows if row[0] not in readable]
             if unreadable and not request.repeated:
@@ -80,7 +71,7 @@ class RedisQueue(RedisLiveness):
         return []
 
     async def claimable(self, request: ClaimRequest) -> list[Claimable]:
-        rows = await self.answer(
+        rows = await self.client.answer(
             "claimable",
             request.now,
             request.lead,
@@ -90,23 +81,26 @@ class RedisQueue(RedisLiveness):
         )
         return [Claimable(*row) for row in rows]
 
-    async def finish(self, reports: Sequence[Report], now: int) -> Finished:
-        if not reports:
-            return Finished()
-        finished, stirred = await finishing.finish(self, reports, now)
-        if stirred:
-            self.bell.ring()
-        return finished
-
     async def settle(
         self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int
     ) -> list[str]:
-        # Only what is parked can be told to wait again: the rest would lose its place.
+        # Only a parked execution may wait again: any other would lose its rank in the queue.
         allowed = {State.PARKED} if to is State.WAITING else PENDING - {to}
         codes = sorted(STATE_CODE[state] for state in allowed.intersection(states))
-        moved: list[str] = await self.answer(
+        moved: list[str] = await self.client.answer(
             "settle", now, dumps(list(ids)), dumps(codes), STATE_CODE[to], clean(reason) or ""
         )
         if moved:
-            self.bell.ring()
+            self.client.bell.ring()
         return moved
+
+    async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
+        fire, promote, expire, run = await self.client.answer(
+            "next_wakeup",
+            now,
+            dumps(False if queues is None else list(queues)),
+            self.client.left_out(now, planning=True),
+            self.client.left_out(now),
+        )
+        news = self.client.cache.unreadable.news()
+        return Wakeup(fire=fire, promote=promote, expire=expire, run=run, unreadable=news)

@@ -6,13 +6,16 @@ import json
 from collections.abc import Sequence
 
 from tickwell.ports.records import Record
-from tickwell.stores.redis.base import RedisBase
+from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.rows import dumps, present
 from tickwell.stores.sql.text import clean
 
 
-class RedisRecords(RedisBase):
+class RedisRecords:
     """`ports.store.RecordStore`."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
 
     async def put_record(
         self, record: Record, now: int, expected_version: int | None = None

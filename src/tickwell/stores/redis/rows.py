@@ -1,4 +1,4 @@
-"""Records as scripts take and answer them: JSON, with false for what is absent."""
+"""Records as arguments and replies of scripts: JSON, with false for an absent value."""
 
 from __future__ import annotations
 
@@ -28,41 +28,41 @@ from tickwell.stores.sql.text import clean
 
 
 def dumps(value: Any) -> str:
-    """JSON for a script."""
+    """Compact JSON for a script."""
     return json.dumps(value, separators=(",", ":"))
 
 
 def present(values: Iterable[Any]) -> list[Any]:
-    """With false for none, which a script could not tell from the end of a list."""
+    """The values with false for `None`, which Lua cannot tell from the end of a list."""
     return [False if value is None else value for value in values]
 
 
 def shortened(values: Sequence[Any]) -> list[Any]:
-    """The same without what is absent at the end."""
+    """The values as `present` has them, without absent ones at the end."""
     count = len(values)
     while count and (values[count - 1] is None or values[count - 1] is False):
         count -= 1
     return present(values[:count])
 
 
-def cursor_given(cursor: Cursor) -> list[Any]:
+def cursor_argument(cursor: Cursor) -> list[Any]:
     """A cursor for a script."""
     return present(cursor_to_row(cursor))
 
 
 def cursor_of(row: Sequence[Any]) -> Cursor:
-    """The cursor of an entry's row: moves, the cursor, the version."""
+    """The cursor in an entry's row, which is: moves, the cursor, the version."""
     return cursor_from_row(tuple(row[1:9]))
 
 
 def entry_of(cache: JobCache, row: Sequence[Any]) -> Entry:
-    """The job of an entry: id, its row, its document."""
+    """The entry of a row: id, cursor row, document."""
     id, cursor, document = row
     return Entry(cache.parse(id, cursor[9], document), cursor_of(cursor))
 
 
 def facts(job: Job) -> list[Any]:
-    """What scripts have to know of a definition."""
+    """The fields of a definition that scripts use."""
     trigger, retention = job.trigger, job.retention
     return present(
         (
@@ -85,12 +85,12 @@ def facts(job: Job) -> list[Any]:
 
 
 def document(job: Job) -> str:
-    """A definition as it is kept."""
+    """A definition as it is stored."""
     return dumps(job_to_document(job))
 
 
-def execution_given(new: NewExecution) -> list[Any]:
-    """An execution to be recorded, for a script."""
+def execution_argument(new: NewExecution) -> list[Any]:
+    """A new execution, for a script."""
     job = new.job
     return shortened(
         (
@@ -116,10 +116,10 @@ def execution_given(new: NewExecution) -> list[Any]:
 
 
 def claim_of(row: Sequence[Any], job: Job) -> Claim:
-    """A running execution as its worker knows it, by the definition in force."""
+    """The claim of a running execution, with the current definition of its job."""
     id, _, kind, attempt, charged, lost, returned, fire_time, run_at, payload, *rest = row
     if payload is None:
-        # The caller's own: a handler may change what it gets.
+        # A copy for each caller: a handler may change its payload.
         payload = deepcopy(job.payload) if isinstance(job.payload, dict | list) else job.payload
     return Claim(
         id=id,
@@ -140,7 +140,7 @@ def claim_of(row: Sequence[Any], job: Job) -> Claim:
     )
 
 
-def skip_given(skip: RangeSkip) -> list[int]:
+def skip_argument(skip: RangeSkip) -> list[int]:
     """A range skip for a script."""
     return [skip.first, skip.last, skip.count, REASON_CODE[skip.reason]]
 
@@ -151,9 +151,9 @@ def skip_of(job_id: str, row: Sequence[int]) -> RangeSkip:
     return RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])
 
 
-def report_given(report: Report, stamp: list[Any] | None = None) -> list[Any]:
-    """A report for a script; the stamp says what the definition in force makes of it."""
-    claim, goes_on = report.claim, report.state is State.WAITING
+def report_argument(report: Report, stamp: list[Any] | None = None) -> list[Any]:
+    """A report for a script, with the stamp that `finish` asked for, if any."""
+    claim, retries = report.claim, report.state is State.WAITING
     return shortened(
         (
             claim.id,
@@ -170,8 +170,8 @@ def report_given(report: Report, stamp: list[Any] | None = None) -> list[Any]:
             to_json(report.result),
             clean(report.error),
             clean(report.reason),
-            report.run_at if goes_on else None,
-            report.rank if goes_on else None,
+            report.run_at if retries else None,
+            report.rank if retries else None,
             claim.job.pause_after is not None,
             stamp,
         )

@@ -1,42 +1,42 @@
-"""`redis://`: any number of processes on any number of hosts, as durable as the server is set."""
+"""`redis://`: any number of processes and hosts; as durable as the server is configured."""
 
 from __future__ import annotations
 
-from random import SystemRandom
-
 from tickwell.domain.promises import REDIS_VOLATILE, Promises
+from tickwell.stores.composed import ComposedStore
 from tickwell.stores.redis import epoch
 from tickwell.stores.redis.catalog import RedisCatalog
 from tickwell.stores.redis.client import Client
+from tickwell.stores.redis.firing import RedisFiring
 from tickwell.stores.redis.history import RedisHistory
-from tickwell.stores.redis.notifier import Bell, Ear
+from tickwell.stores.redis.liveness import RedisLiveness
 from tickwell.stores.redis.queue import RedisQueue
 from tickwell.stores.redis.records import RedisRecords
+from tickwell.stores.redis.reports import RedisReports
 from tickwell.stores.redis.server import check
 from tickwell.stores.redis.url import Location, parse
-from tickwell.stores.sql.cache import JobCache
 
 
-class RedisStore(RedisQueue, RedisCatalog, RedisHistory, RedisRecords):
-    """Everything under one prefix of a database."""
+class RedisStore(ComposedStore):
+    """All keys of the store begin with one prefix, in one database."""
 
-    #: What the server's settings allow; known once it is open.
+    #: What the server's settings allow; known once the store is open.
     promises: Promises = REDIS_VOLATILE
-    #: Whether it is set up where nothing of it is there yet.
+    #: Whether opening creates the store in an empty database.
     makes = True
 
     def __init__(self, location: Location) -> None:
         self.location = location
         self.name = location.name
-        self.cache = JobCache()
+        self.client = Client(location)
+        self.firing = RedisFiring(self.client)
+        self.queue = RedisQueue(self.client)
+        self.reports = RedisReports(self.client)
+        self.liveness = RedisLiveness(self.client)
+        self.catalog = RedisCatalog(self.client)
+        self.history = RedisHistory(self.client)
+        self.records = RedisRecords(self.client)
         self._is_open = False
-        self._set_up()
-
-    def _set_up(self) -> None:
-        self.client = Client(self.location)
-        channel, sender = self.location.key("bell"), f"{SystemRandom().getrandbits(64):016x}"
-        self.bell = Bell(self.client.run, channel, sender)
-        self._ear = Ear(self.location, channel, sender)
 
     @classmethod
     def from_url(cls, url: str) -> RedisStore:
@@ -44,7 +44,7 @@ class RedisStore(RedisQueue, RedisCatalog, RedisHistory, RedisRecords):
         return cls(parse(url))
 
     async def open(self) -> None:
-        self._set_up()
+        self.client.connect()
         try:
             self.promises = await check(self.client)
             await epoch.enter(self.client, makes=self.makes)
@@ -54,8 +54,6 @@ class RedisStore(RedisQueue, RedisCatalog, RedisHistory, RedisRecords):
         self._is_open = True
 
     async def close(self) -> None:
-        await self._ear.close()
-        await self.bell.close()
         await self.client.close()
         if self._is_open:
             self._is_open = False
@@ -65,8 +63,8 @@ class RedisStore(RedisQueue, RedisCatalog, RedisHistory, RedisRecords):
         return int(await self.client.call("ping"))
 
     async def changed(self, seconds: float) -> bool:
-        """Wait for another process to write; its bell is heard on a connection of its own."""
-        return await self._ear.changed(seconds)
+        """Wait for another process to write."""
+        return await self.client.ear.changed(seconds)
 
     async def prune(self, now: int, limit: int) -> int:
         return int(await self.client.call("prune", now, limit))
