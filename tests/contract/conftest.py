@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tickwell.stores.sql.cache import JobCache
-
 
 def pytest_collection_modifyitems(items):
     """Connections belong to a loop, so tests that share them run in one."""
@@ -35,7 +33,7 @@ async def handles(make_store):
 def pair(handles):
     """The same connections, and nothing remembered of an earlier test's jobs."""
     for store in handles:
-        store.cache = JobCache()
+        store.cache.__init__()  # in place: the parts of a store share it
     return handles
 
 

@@ -1,25 +1,27 @@
 """MongoDB stores that break a promise."""
 
-from tickwell.stores.mongo import gates
-from tickwell.stores.mongo.working import MongoWorking
+from tickwell.stores.mongo.workspace import concurrency_gates
+from tickwell.stores.mongo.workspace.transaction import Transactions
 
 
 def thaws_everything(patches):
     """A sweep thaws whatever of a job is frozen by then, and not what it saw."""
 
     async def unfreeze(self, frozen):
-        database = self._database
+        database = self.database
         for id in sorted({doc["job"] for doc in frozen}):
             await database.jobs.update_one({"_id": id}, {"$inc": {"rev": 1}})
-            await self.flush([doc async for doc in database.jobs.find({"_id": id})])
+            await self.commits.flush([doc async for doc in database.jobs.find({"_id": id})])
             await database.executions.update_many(
                 {"job": id, "frozen": {"$exists": True}},
                 {"$unset": {"frozen": ""}, "$inc": {"rev": 1}},
             )
 
-    patches.setattr(MongoWorking, "unfreeze", unfreeze)
+    patches.setattr(Transactions, "unfreeze", unfreeze)
 
 
 def lets_frozen_in(patches):
     """Whoever comes to a gate takes a place, also for an execution that is out of reach."""
-    patches.setattr(gates, "_may_enter", lambda holders, doc: len(holders) < doc["limit"])
+    patches.setattr(
+        concurrency_gates, "_may_enter", lambda holders, doc: len(holders) < doc["limit"]
+    )

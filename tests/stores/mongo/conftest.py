@@ -26,7 +26,7 @@ async def store(place):
 async def other(store, place):
     """A second process, which takes everything unfinished to be left behind."""
     other = MongoStore.from_url(place)
-    other.patience = 0.0
+    other.sweeper.patience = 0.0
     await other.open()
     yield other
     await other.close()

@@ -32,10 +32,10 @@ class Knife:
         return self.writes >= self.at
 
     def put_to(self, store):
-        for name, value in vars(store._database).items():
+        for name, value in vars(store.client.database).items():
             # What a bell says is a hint, and is said beside the operation.
             if type(value).__name__ == "AsyncCollection" and name != "bell":
-                setattr(store._database, name, Cut(value, self))
+                setattr(store.client.database, name, Cut(value, self))
 
 
 class Cut:

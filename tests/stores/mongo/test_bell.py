@@ -12,7 +12,7 @@ def often(monkeypatch):
 
 async def told(store):
     """What the store wrote last is told to the others."""
-    await store.bell._task
+    await store.client.bell._task
 
 
 async def test_another_process_wakes_us_once(scene, store, other):
@@ -33,7 +33,7 @@ async def test_our_own_writes_do_not_wake_us(scene, store):
 
 async def test_another_process_wakes_us_although_we_rang_after_it(scene, store, other):
     await store.changed(5)
-    other.bell.ring()
+    other.client.bell.ring()
     await told(other)
     await scene.job()
     await told(store)
@@ -44,7 +44,7 @@ async def test_another_process_wakes_us_although_we_rang_after_it(scene, store, 
 async def test_what_cannot_be_told_wakes_us(store):
     await store.changed(5)
     assert not await store.changed(5)
-    await store._database.close()
+    await store.client.database.close()
     assert await store.changed(5)
 
 

@@ -16,16 +16,20 @@ from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
 
 
-def once_before(store, name, happen):
+def commits(store):
+    return store.queue.transactions.commits
+
+
+def once_before(part, name, happen):
     """Have this happen before the next call of a method."""
-    method = getattr(store, name)
+    method = getattr(part, name)
 
     async def instead(*args):
-        setattr(store, name, method)
+        setattr(part, name, method)
         await happen()
         return await method(*args)
 
-    setattr(store, name, instead)
+    setattr(part, name, instead)
 
 
 async def dead_with_its_gate_left(scene, owner):
@@ -46,7 +50,7 @@ async def test_a_revival_is_not_lost_when_the_left_gate_is_noted(scene, store, o
             {"_id": id, "holds_job": True}, {"$unset": {"holds_job": ""}, "$inc": {"rev": 1}}
         )
 
-    once_before(store, "_freeze", note)
+    once_before(commits(store), "_freeze", note)
     assert await store.revive("default", [id], minute(2)) == [id]
     assert (await scene.execution(id)).state is State.QUEUED
     assert owner["jobs"].find_one({"_id": job.id})["holder"] == id
@@ -58,14 +62,14 @@ async def test_an_execution_that_was_edited_after_it_was_found_runs_by_the_edit(
 ):
     job = await scene.job()
     [id] = await scene.run(a_request(job, T0))
-    find = store._readable
+    find = store.queue._readable
 
     async def found_then_edited(*args):
         ids = await find(*args)
         await Scene(other).change(job, edit(replace(job, payload="new")), T0)
         return ids
 
-    store._readable = found_then_edited
+    store.queue._readable = found_then_edited
     [claim] = await scene.claim(T0)
     assert (claim.id, claim.job.version, claim.payload) == (id, 2, "new")
 
@@ -89,7 +93,7 @@ async def test_a_job_that_moves_while_its_permit_is_passed_on(scene, store, othe
     async def fire():
         await Scene(other).fire(minute(2), horizon=MINUTE)
 
-    once_before(store, "_hand_over", fire)
+    once_before(store.reports.gates, "_transfer", fire)
     await scene.succeed(claim, minute(1) + 5)
     states = [(row["fire_time"], row["state"]) for row in owner["executions"].find()]
     assert (minute(2), QUEUED) in states
@@ -101,9 +105,9 @@ async def test_a_job_that_moves_while_its_permit_is_passed_on(scene, store, othe
 class Held:
     """A call that stands still before one of the store's methods, until it is let go."""
 
-    def __init__(self, store, name, call):
+    def __init__(self, part, name, call):
         self._reached, self._let_go = asyncio.Event(), asyncio.Event()
-        once_before(store, name, self._stand)
+        once_before(part, name, self._stand)
         self._task = asyncio.ensure_future(call)
 
     async def _stand(self):
@@ -120,16 +124,17 @@ class Held:
 
 def after_the_flush(store, happen):
     """Have this happen when a store has moved a job on and is about to thaw."""
-    flush = store.flush
+    part = commits(store)
+    flush = part.flush
 
     async def instead(docs):
         flushed = await flush(docs)
         if docs:
-            store.flush = flush
+            part.flush = flush
             await happen()
         return flushed
 
-    store.flush = instead
+    part.flush = instead
 
 
 async def one_left_frozen(scene, owner):
@@ -153,7 +158,7 @@ async def test_a_sweep_thaws_nothing_that_a_newer_operation_has_frozen(scene, st
     async def freeze():
         nonlocal cancelling
         call = store.request_cancel("default", [second], T0 + 1)
-        cancelling = Held(store, "_move", call)
+        cancelling = Held(commits(store), "_move", call)
         await cancelling.reached()
 
     after_the_flush(other, freeze)
@@ -186,10 +191,11 @@ async def test_who_comes_to_a_keys_gate_late_moves_nothing_that_was_frozen_since
     inside = await scene.job(trigger=OnDemand(), concurrency=Concurrency("k", 1))
     await scene.run(a_request(inside, T0))
     [holder] = await scene.claim(T0)
-    coming = Held(store, "_arrive", scene.run(a_request(job, T0)))
+    coming = Held(commits(store).gates, "_arrive", scene.run(a_request(job, T0)))
     await coming.reached()
     [doc] = owner["executions"].find({"job": job.id})
-    cancelling = Held(other, "_move", other.request_cancel("default", [doc["_id"]], T0))
+    call = other.request_cancel("default", [doc["_id"]], T0)
+    cancelling = Held(commits(other), "_move", call)
     await cancelling.reached()
     await scene.succeed(holder, T0)
     await coming.answer()

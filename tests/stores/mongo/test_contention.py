@@ -19,7 +19,7 @@ NOTED = {"holds_job": True, "state": {"$gte": FIRST_ENDED}}
 
 @pytest.fixture
 def scenes(store, other):
-    other.patience = 3.0  # as in production: nobody has died
+    other.sweeper.patience = 3.0  # as in production: nobody has died
     return Scene(store), Scene(other)
 
 
@@ -37,7 +37,7 @@ async def test_a_sweep_that_has_no_patience_costs_the_others_repetitions_only(
 
     async def sweep():
         hasty = MongoStore.from_url(place)
-        hasty.patience = 0.0
+        hasty.sweeper.patience = 0.0
         await hasty.open()
         try:
             while not at_work.done():
@@ -54,7 +54,7 @@ async def is_exact(store, owner):
     """Whoever holds, waits or was made is counted as such; nothing is left to be done."""
     agree(owner)
     # One that was frozen when it left its job's gate still has the note of it; a sweep sees that.
-    store.patience = 0.0
+    store.sweeper.patience = 0.0
     await store.orphans(T0, 1)
     agree(owner)
     assert owner["executions"].count_documents(NOTED) == 0

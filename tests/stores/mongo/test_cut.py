@@ -230,7 +230,7 @@ async def test_it_happened_or_it_did_not(place, one, answered):
         finally:
             await store.close()
         heir = MongoStore.from_url(place)
-        heir.patience = 0.0
+        heir.sweeper.patience = 0.0
         await heir.open()
         await heir.orphans(T0, 1)
         left = seen(await snapshot(heir, END))
@@ -254,12 +254,12 @@ async def test_a_gate_that_nobody_holds_is_given_on(place):
     scene = Scene(store)
     await scene.add(KEYED)
     ids = await scene.run(*KEYED_RUNS, now=T0 + 3)
-    await store._database.gates.update_one(
+    await store.client.database.gates.update_one(
         {"_id": "default/k"}, {"$set": {"holders": [f"{ids[2]}#77"]}}
     )
     await scene.settle([ids[0]], State.CANCELLED, T0 + 4)
     assert (await scene.execution(ids[1])).state is State.BLOCKED
-    store.patience = 0.0
+    store.sweeper.patience = 0.0
     await store.orphans(T0, 1)
     assert (await scene.execution(ids[1])).state is State.QUEUED
     await store.close()

@@ -61,7 +61,7 @@ async def test_what_is_unfinished_is_given_time(scene, store, owner):
     job = await scene.job(trigger=OnDemand())
     [id] = await scene.run(a_request(job, T0))
     owner["executions"].update_one({"_id": id}, {"$set": {"frozen": "op"}})
-    store.patience = 600.0
+    store.sweeper.patience = 600.0
     for _ in range(3):
         await store.orphans(T0, 1)
     assert owner["executions"].find_one({"_id": id})["frozen"] == "op"
@@ -112,7 +112,7 @@ async def test_no_fire_is_skipped_for_a_holder_that_has_ended(scene, owner, goes
 
 @pytest.mark.parametrize("goes", GONE)
 async def test_a_permit_without_a_live_holder_is_passed_on_in_one_sweep(scene, store, owner, goes):
-    store.patience = 600.0
+    store.sweeper.patience = 600.0
     job = await scene.job(trigger=OnDemand())
     requests = [a_request(job, T0 + n, overlap=Overlap.QUEUE_ALL) for n in range(3)]
     first, second, third = await scene.run(*requests, now=T0 + 3)
@@ -124,7 +124,7 @@ async def test_a_permit_without_a_live_holder_is_passed_on_in_one_sweep(scene, s
 
 
 async def test_a_line_that_its_job_does_not_know_of_goes_on_in_one_sweep(scene, store, owner):
-    store.patience = 600.0
+    store.sweeper.patience = 600.0
     job = await scene.job(trigger=OnDemand())
     requests = [a_request(job, T0 + n, overlap=Overlap.QUEUE_ALL) for n in range(3)]
     first, second, _ = await scene.run(*requests, now=T0 + 3)
@@ -139,7 +139,7 @@ async def test_a_line_that_its_job_does_not_know_of_goes_on_in_one_sweep(scene, 
 async def test_a_keys_permit_of_an_execution_that_is_gone_is_passed_on_in_one_sweep(
     scene, store, owner
 ):
-    store.patience = 600.0
+    store.sweeper.patience = 600.0
     job = await scene.job(trigger=OnDemand(), concurrency=Concurrency("k", 1))
     first, second = await scene.run(a_request(job, T0), a_request(job, T0 + 1), now=T0 + 1)
     is_gone(owner, first)
@@ -153,10 +153,10 @@ async def test_a_keys_permit_that_may_be_about_to_be_used_is_given_time(scene, s
     rev = owner["executions"].find_one({"_id": third})["rev"]
     owner["gates"].update_one({"_id": "default/k"}, {"$set": {"holders": [f"{third}#{rev}"]}})
     is_gone(owner, first)
-    store.patience = 600.0
+    store.sweeper.patience = 600.0
     await store.orphans(T0, 1)
     assert (await scene.execution(second)).state is State.BLOCKED
-    store.patience = 0.0
+    store.sweeper.patience = 0.0
     await store.orphans(T0, 1)
     assert (await scene.execution(second)).state is State.QUEUED
 

@@ -22,7 +22,7 @@ from tickwell.ids import execution_id
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.mongo import MongoStore
 from tickwell.stores.mongo.codec import PARKED, QUEUED, SUCCEEDED, WAITING
-from tickwell.stores.mongo.entries import cursor_document, definition_document
+from tickwell.stores.mongo.documents import cursor_document, definition_document
 from tickwell.testing.contract.builders import T0, a_job, a_request, a_worker, minute
 from tickwell.testing.contract.scene import Scene
 

@@ -19,7 +19,7 @@ def place():
 async def listening(store):
     """A wait of who hears others. What they wrote before went unheard, so the first one ends."""
     assert await store.changed(30)
-    assert store._ear.hears
+    assert store.client.ear.hears
     return asyncio.create_task(store.changed(30))
 
 
@@ -39,7 +39,7 @@ async def test_our_own_writes_do_not_wake_us(scene, store):
 
 
 async def test_acknowledged_means_a_majority(store):
-    concern = store._database.client.write_concern.document
+    concern = store.client.database.client.write_concern.document
     assert concern == {"w": "majority", "j": True}
     assert store.promises == MONGODB
 

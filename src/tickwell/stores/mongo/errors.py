@@ -43,7 +43,7 @@ _AWAY = {6, 7, 50, 64, 89, 91, 100, 189, 262, 9001, 10107, 11600, 11602, 13388, 
 
 
 class Named(Protocol):
-    """A store, as far as messages go."""
+    """A store or one of its parts: its name appears in messages."""
 
     name: str
 
@@ -53,10 +53,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def edge(
+def translate_errors(
     method: Callable[Concatenate[S, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """A method of the store whose driver errors come out as ours, cause kept."""
+    """Make a method raise errors of Tickwell instead of the driver's, which stay their cause."""
 
     @wraps(method)
     async def translated(self: S, /, *args: P.args, **options: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""Firing on MongoDB: plan what is due, and write plan and cursor of each job in one step."""
+"""Firing on MongoDB: plan due jobs, and write plan and cursor of each job in one step."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
 from tickwell.ports.store import PlanMaker
 from tickwell.stores.memory.pending import PendingExecutions
+from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import ADDING, WAITING
-from tickwell.stores.mongo.errors import edge
-from tickwell.stores.mongo.rows import Document, is_gated
-from tickwell.stores.mongo.sweeping import MongoSweeping
-from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.mongo.database import Document
+from tickwell.stores.mongo.documents import is_gated
+from tickwell.stores.mongo.errors import translate_errors
+from tickwell.stores.mongo.workspace.transaction import Transactions
+from tickwell.stores.mongo.workspace.workspace import Workspace
 
 
 @dataclass(slots=True)
@@ -28,10 +30,14 @@ class Planned:
     skips: list[RangeSkip] = field(default_factory=list)
 
 
-class MongoFiring(MongoSweeping):
+class MongoFiring(Part):
     """The part of `ports.store.QueueStore` that plans."""
 
-    @edge
+    def __init__(self, transactions: Transactions) -> None:
+        super().__init__(transactions.client)
+        self.transactions = transactions
+
+    @translate_errors
     async def fire_due(
         self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
     ) -> Fired:
@@ -40,7 +46,7 @@ class MongoFiring(MongoSweeping):
         fired = Fired(more=more)
         planned: dict[str, Planned] = {}
 
-        async def fill(space: Workspace) -> None:
+        async def read(space: Workspace) -> None:
             planned.clear()
             for id in due:
                 entry = space.tables.jobs.get(id)
@@ -49,7 +55,7 @@ class MongoFiring(MongoSweeping):
                     self._plan(entry, plan, now, planned)
             await self._read_for(space, planned)
 
-        async def do(space: Workspace) -> None:
+        async def change(space: Workspace) -> None:
             for each in planned.values():
                 _fire(space, each, now, horizon)
 
@@ -58,7 +64,7 @@ class MongoFiring(MongoSweeping):
                 if id not in missed:
                     _count(fired, each)
 
-        await self.work(due, now, fill, do, after)
+        await self.transactions.run(due, now, read, change, after)
         return fired
 
     def _plan(self, entry: Entry, plan: PlanMaker, now: int, planned: dict[str, Planned]) -> None:
@@ -69,9 +75,9 @@ class MongoFiring(MongoSweeping):
             self.cache.unreadable.add(id, id, error, now, planning=True)
 
     async def _due(self, now: int, end: int, limit: int, **where: str) -> tuple[list[str], bool]:
-        """The jobs, and whether there may be more."""
+        """The due jobs, and whether there may be more."""
         left_out = self.cache.unreadable.keys(now, planning=True)
-        found = self._database.jobs.find(
+        found = self.database.jobs.find(
             {"next": {"$lte": end}, "state": {"$gt": ADDING}, "_id": {"$nin": left_out}, **where},
             {"_id": 1},
             sort=[("next", 1), ("_id", 1)],
@@ -81,26 +87,30 @@ class MongoFiring(MongoSweeping):
         return due, len(due) == limit
 
     async def _due_in_turn(self, now: int, end: int, limit: int) -> tuple[list[str], bool]:
-        # Asked for with a range of projects, MongoDB steps along the index from one to the next.
+        # With a range of projects, MongoDB steps along the index from one project to the next.
         asked = {"project": {"$gt": ""}, "next": {"$lte": end}}
-        projects = sorted(await self._database.jobs.distinct("project", asked))[:limit]
+        projects = sorted(await self.database.jobs.distinct("project", asked))[:limit]
         part = limit // max(len(projects), 1)
         parts = [await self._due(now, end, part, project=project) for project in projects]
         return [id for due, _ in parts for id in due], any(more for _, more in parts)
 
     async def _read_for(self, space: Workspace, planned: dict[str, Planned]) -> None:
-        """What the plans meet: slots that are taken, busy gates, what a pause has held."""
+        """Read what plans may collide with: existing slots, busy gates, fires held by a pause."""
         plans = [each.plan for each in planned.values()]
-        await self.read_rows(space, [new.id for each in plans for new in each.executions])
+        await self.transactions.read_rows(
+            space, [new.id for each in plans for new in each.executions]
+        )
         new = [one for each in plans for one in each.executions]
         if any(is_gated(one.overlap) for one in new):
-            await self.read_gates(space, 2 + max(len(each.executions) for each in plans), new)
+            await self.transactions.read_gates(
+                space, 2 + max(len(each.executions) for each in plans), new
+            )
         for id, each in planned.items():
-            await self.read_skips(space, id, each.plan.skips)
+            await self.transactions.read_skips(space, id, each.plan.skips)
         released = [id for id, each in planned.items() if each.plan.release_at is not None]
         if released:
             where: Document = {"job": {"$in": released}, "state": WAITING, "look_at": NEVER}
-            found = self._database.executions.find(where)
+            found = self.database.executions.find(where)
             for doc in [doc async for doc in found]:
                 space.add_row(doc)
 

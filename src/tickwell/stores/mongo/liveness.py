@@ -1,4 +1,4 @@
-"""Workers on MongoDB: beats, loss, and what is left behind."""
+"""Workers on MongoDB: heartbeats, lost workers and their orphaned executions."""
 
 from __future__ import annotations
 
@@ -9,26 +9,30 @@ from pymongo import ReturnDocument, UpdateOne
 
 from tickwell.domain.execution import Claim, Start
 from tickwell.domain.worker import DEFAULT_BEAT, Liveness, Owned, Pulse, Refusal, Worker
+from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import RUNNING, clean
-from tickwell.stores.mongo.errors import edge
-from tickwell.stores.mongo.jobs import MongoJobs
-from tickwell.stores.mongo.rows import Document
-from tickwell.stores.mongo.sweeping import MongoSweeping
+from tickwell.stores.mongo.database import Document
+from tickwell.stores.mongo.errors import translate_errors
+from tickwell.stores.mongo.workspace.sweep import Sweeper
 
 
-class MongoLiveness(MongoSweeping, MongoJobs):
+class MongoLiveness(Part):
     """The part of `ports.store.QueueStore` that is about workers."""
 
-    @edge
+    def __init__(self, sweeper: Sweeper) -> None:
+        super().__init__(sweeper.client)
+        self.sweeper = sweeper
+
+    @translate_errors
     async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
-        workers = self._database.workers
+        workers = self.database.workers
         doc: Document = await workers.find_one_and_update(  # type: ignore[assignment]
             {"_id": worker.id},
             {"$inc": {"beat": 1}, "$set": {**_fields(worker), "seen_at": now}},
             upsert=True,
             return_document=ReturnDocument.AFTER,
         )
-        found = self._database.executions.find(
+        found = self.database.executions.find(
             {"state": RUNNING, "worker": worker.id},
             {"attempt": 1, "claim": 1, "cancel": 1, "reason": 1},
             sort=[("_id", 1)],
@@ -47,32 +51,30 @@ class MongoLiveness(MongoSweeping, MongoJobs):
             await workers.delete_one({"_id": worker.id})
         return Pulse(worker=worker.id, beat=doc["beat"], lost=doc.get("lost", False), owned=owned)
 
-    @edge
+    @translate_errors
     async def declare_lost(self, worker_id: str, beat: int, now: int) -> bool:
-        workers = self._database.workers
+        workers = self.database.workers
         await workers.update_one({"_id": worker_id, "beat": beat}, {"$set": {"lost": True}})
         doc = await workers.find_one({"_id": worker_id}, {"lost": 1})
         return doc is None or doc.get("lost", False)
 
-    @edge
+    @translate_errors
     async def orphans(self, now: int, limit: int) -> list[Claim]:
-        await self.sweep(now)
-        alive = [
-            doc["_id"] async for doc in self._database.workers.find({"lost": None}, {"_id": 1})
-        ]
-        executions = self._database.executions
+        await self.sweeper.sweep(now)
+        alive = [doc["_id"] async for doc in self.database.workers.find({"lost": None}, {"_id": 1})]
+        executions = self.database.executions
         found: dict[str, Document] = {}
         readable = {"state": RUNNING, "job": {"$nin": self.cache.unreadable.keys(now)}}
         for where in ({"worker": {"$nin": alive}}, {"deadline": {"$lt": now}}):
             docs = executions.find({**readable, **where}, sort=[("_id", 1)], limit=limit)
             found |= {doc["_id"]: doc async for doc in docs}
-        return await self.claims_of([found[id] for id in sorted(found)[:limit]], now)
+        return await self.client.claims([found[id] for id in sorted(found)[:limit]], now)
 
-    @edge
+    @translate_errors
     async def record_starts(self, starts: Sequence[Start]) -> list[str]:
         if not starts:
             return []
-        executions = self._database.executions
+        executions = self.database.executions
         changes = [
             UpdateOne(
                 {"_id": one.id, "state": RUNNING, "attempt": one.attempt, "frozen": None},
@@ -92,9 +94,9 @@ class MongoLiveness(MongoSweeping, MongoJobs):
             if (doc["_id"], doc["attempt"], doc.get("started_at")) in asked
         ]
 
-    @edge
+    @translate_errors
     async def list_workers(self) -> list[Liveness]:
-        found = self._database.workers.find({}, sort=[("_id", 1)])
+        found = self.database.workers.find({}, sort=[("_id", 1)])
         return [_liveness_of(doc) async for doc in found]
 
 

@@ -10,17 +10,17 @@ from pymongo import UpdateOne
 from pymongo.errors import DuplicateKeyError
 
 from tickwell.ports.records import Record
-from tickwell.stores.mongo.base import MongoBase
+from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import clean
-from tickwell.stores.mongo.errors import edge
-from tickwell.stores.mongo.rows import Document
+from tickwell.stores.mongo.database import Document
+from tickwell.stores.mongo.errors import translate_errors
 from tickwell.stores.sql.documents import JOB_VERSION, LAST
 
 
-class MongoRecords(MongoBase):
+class MongoRecords(Part):
     """`ports.store.RecordStore`."""
 
-    @edge
+    @translate_errors
     async def put_record(
         self, record: Record, now: int, expected_version: int | None = None
     ) -> bool:
@@ -31,12 +31,12 @@ class MongoRecords(MongoBase):
         if expected_version is not None:
             where |= {"version": expected_version, **_unexpired(now)}
         upsert = expected_version is None
-        changed = await self._database.records.update_one(
+        changed = await self.database.records.update_one(
             where, self._replacing(record, now), upsert=upsert
         )
         return changed.matched_count > 0 or changed.upserted_id is not None
 
-    @edge
+    @translate_errors
     async def put_records(self, records: Sequence[Record], now: int) -> None:
         if records:
             changes = [
@@ -47,10 +47,10 @@ class MongoRecords(MongoBase):
                 )
                 for one in records
             ]
-            await self._database.records.bulk_write(changes, ordered=False)
+            await self.database.records.bulk_write(changes, ordered=False)
 
     def _replacing(self, record: Record, now: int) -> list[Document]:
-        """The stages of an update that writes it as the next version."""
+        """The stages of an update that writes a record as its next version."""
         written = self._written(record, now)
         stages: list[Document] = [
             {"$set": {"version": _next_version(now), **written}},
@@ -59,17 +59,17 @@ class MongoRecords(MongoBase):
         return [stage for stage in stages if stage != {"$unset": []}]
 
     def _written(self, record: Record, now: int) -> Document:
-        """The fields but for the version, as stages of an update have them."""
+        """The fields of a record except its version, for a stage of an update."""
         written: Document = {"document": {"$literal": json.dumps(record.document)}}
         if record.expires_at is not None:
             written["expires_at"] = record.expires_at
-            # By the server's own clock: callers bring the time that they are in.
+            # By the server's clock: `now` may be a simulated time.
             written["forget"] = {"$add": ["$$NOW", max(record.expires_at - now, 0)]}
         return written
 
     async def _put_new(self, id: str, written: Document, now: int) -> bool:
-        """Unless it exists; one that has expired does not."""
-        records = self._database.records
+        """Insert a record unless it exists; an expired one does not exist."""
+        records = self.database.records
         await records.delete_one({"_id": id, "expires_at": {"$lte": now}})
         fresh = {"_id": id, "version": {"$exists": False}}
         try:
@@ -78,38 +78,38 @@ class MongoRecords(MongoBase):
             return False
         return True
 
-    @edge
+    @translate_errors
     async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
-        doc = await self._database.records.find_one(
+        doc = await self.database.records.find_one(
             {"_id": _id(kind, project, key), **_unexpired(now)}
         )
         return None if doc is None else record_of(doc)
 
-    @edge
+    @translate_errors
     async def list_records(
         self, kind: str, project: str, prefix: str, now: int, limit: int = 1000
     ) -> list[Record]:
         begin = _id(kind, project, prefix)
         span = {"$gte": begin, "$lt": begin + LAST}
-        found = self._database.records.find(
+        found = self.database.records.find(
             {"_id": span, **_unexpired(now)}, sort=[("_id", 1)], limit=limit
         )
         return [record_of(doc) async for doc in found]
 
-    @edge
+    @translate_errors
     async def delete_record(self, kind: str, project: str, key: str) -> bool:
-        gone = await self._database.records.delete_one({"_id": _id(kind, project, key)})
+        gone = await self.database.records.delete_one({"_id": _id(kind, project, key)})
         return gone.deleted_count > 0
 
 
 def version_record(project: str, key: str, document: Any) -> Document:
-    """A former definition of a job, as its record."""
+    """The record of a former definition of a job."""
     id = _id(JOB_VERSION, project, key)
     return {"_id": id, "document": json.dumps(document), "version": 1}
 
 
 def version_prefix(project: str, key: str) -> str:
-    """What the ids of former definitions begin with whose keys begin like this."""
+    """The prefix of the ids of former definitions, for a prefix of their keys."""
     return _id(JOB_VERSION, project, key)
 
 
@@ -123,7 +123,7 @@ def _unexpired(now: int) -> Document:
 
 
 def _next_version(now: int) -> Document:
-    """One more than the version that is there; one that has expired is not there."""
+    """One more than the current version; an expired record has none."""
     expired = {"$lte": [{"$ifNull": ["$expires_at", now + 1]}, now]}
     return {"$cond": [expired, 1, {"$add": [{"$ifNull": ["$version", 0]}, 1]}]}
 

@@ -4,66 +4,81 @@ from __future__ import annotations
 
 from tickwell.domain.promises import MONGODB, MONGODB_STANDALONE, Promises
 from tickwell.ports.records import Flaw
-from tickwell.stores.mongo.base import new_op
+from tickwell.stores.composed import ComposedStore
 from tickwell.stores.mongo.catalog import MongoCatalog
-from tickwell.stores.mongo.database import Database
-from tickwell.stores.mongo.errors import edge
+from tickwell.stores.mongo.client import Client
+from tickwell.stores.mongo.errors import translate_errors
+from tickwell.stores.mongo.firing import MongoFiring
 from tickwell.stores.mongo.history import MongoHistory
 from tickwell.stores.mongo.indexes import flaws
-from tickwell.stores.mongo.notifier import Bell, Ear
+from tickwell.stores.mongo.liveness import MongoLiveness
+from tickwell.stores.mongo.pruning import MongoPruning
 from tickwell.stores.mongo.queue import MongoQueue
 from tickwell.stores.mongo.records import MongoRecords
+from tickwell.stores.mongo.reports import MongoReports
 from tickwell.stores.mongo.server import prepare
-from tickwell.stores.mongo.upkeep import MongoUpkeep
 from tickwell.stores.mongo.url import Location, parse
-from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.mongo.workspace.overlap_gates import OverlapGates
+from tickwell.stores.mongo.workspace.sweep import Sweeper
+from tickwell.stores.mongo.workspace.transaction import Transactions
 
 
-class MongoStore(MongoQueue, MongoCatalog, MongoHistory, MongoRecords, MongoUpkeep):
-    """Everything in one database of a server."""
+class MongoStore(ComposedStore):
+    """All collections of the store are in one database."""
 
     promises: Promises = MONGODB
-    #: Whether it is set up where nothing of it is there yet.
+    #: Whether opening creates the store in an empty database.
     makes = True
 
     def __init__(self, location: Location) -> None:
-        super().__init__()
         self.location = location
         self.name = location.name
-        self.cache = JobCache()
+        self.client = Client(location)
+        self.cache = self.client.cache
+        transactions = Transactions(self.client)
+        gates = OverlapGates(transactions)
+        self.catalog: MongoCatalog = MongoCatalog(transactions)
+        self.history: MongoHistory = MongoHistory(transactions)
+        self.sweeper = Sweeper(gates, [self.catalog.adder.sweep, self.history.sweep])
+        self.firing = MongoFiring(transactions)
+        self.queue = MongoQueue(transactions)
+        self.reports = MongoReports(gates)
+        self.liveness = MongoLiveness(self.sweeper)
+        self.records = MongoRecords(self.client)
+        self.pruning = MongoPruning(transactions)
 
     @classmethod
     def from_url(cls, url: str) -> MongoStore:
         """The store that a URL names."""
         return cls(parse(url))
 
-    @edge
+    @translate_errors
     async def open(self) -> None:
-        self._database = Database(self.location)
-        self.bell = Bell(self._database, new_op())
-        self._ear = Ear(self._database, self.bell)
+        self.client.connect()
+        database = self.client.database
         try:
-            await prepare(self._database, makes=self.makes)
+            await prepare(database, makes=self.makes)
         except BaseException:
-            await self._database.close()
+            await database.close()
             raise
-        self.promises = MONGODB if self._database.is_replicated else MONGODB_STANDALONE
+        self.promises = MONGODB if database.is_replicated else MONGODB_STANDALONE
 
-    @edge
+    @translate_errors
     async def close(self) -> None:
-        await self._ear.close()
-        await self.bell.close()
-        await self._database.close()
+        await self.client.close()
 
-    @edge
+    @translate_errors
     async def flaws(self) -> list[Flaw]:
-        """Indexes that are missing, or are not as they were made."""
-        return await flaws(self._database)
+        """Indexes that are missing or differ from those that Tickwell makes."""
+        return await flaws(self.client.database)
 
-    @edge
+    @translate_errors
     async def ping(self) -> int:
-        return await self._database.time()
+        return await self.client.database.time()
 
     async def changed(self, seconds: float) -> bool:
-        """Wait for another process to write; its bell is heard by a change stream."""
-        return await self._ear.changed(seconds)
+        """Wait for another process to write."""
+        return await self.client.ear.changed(seconds)
+
+    async def prune(self, now: int, limit: int) -> int:
+        return await self.pruning.prune(now, limit)

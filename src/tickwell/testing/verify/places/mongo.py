@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlunsplit
 from tickwell.domain.store_url import split_store_url
 from tickwell.errors import StoreRefused
 from tickwell.stores.mongo.database import Database
-from tickwell.stores.mongo.errors import NO_RIGHT, codes_of, edge
+from tickwell.stores.mongo.errors import NO_RIGHT, codes_of, translate_errors
 from tickwell.stores.mongo.url import parse
 from tickwell.testing.verify.places.place import DocumentPlace, with_option
 
@@ -22,7 +22,7 @@ class MongoPlace(DocumentPlace):
         self._location = parse(self.url)
         self.name = f"the database {self._location.name}"
 
-    @edge
+    @translate_errors
     async def empty(self) -> None:
         async with self._opened() as database:
             for name in await database.handle.list_collection_names():
@@ -40,12 +40,12 @@ class MongoPlace(DocumentPlace):
                 " readWriteAnyDatabase and dbAdminAnyDatabase"
             ) from error
 
-    @edge
+    @translate_errors
     async def _drop(self) -> None:
         async with self._opened() as database:
             await database.client.drop_database(self._location.database)
 
-    @edge
+    @translate_errors
     async def swap(self, job: str, document: str) -> str:
         async with self._opened() as database:
             before = await database.jobs.find_one_and_update(
@@ -56,6 +56,7 @@ class MongoPlace(DocumentPlace):
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[Database]:
         database = Database(self._location)
+        database.connect()
         try:
             yield database
         finally:

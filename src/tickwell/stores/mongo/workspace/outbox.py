@@ -1,7 +1,7 @@
-"""The outbox of a job: what its last write said about other documents, until they say it too.
+"""The outbox of a job: changes of other documents, stored with the job until they are applied.
 
-Whoever finds one carries it out. Each step has an effect once, whoever does it and how often: what
-is new has its id, a change names the revision that it starts from, a permit its holder.
+Any process may apply it. Each step takes effect once, however often it is repeated: a new document
+has its id, a change names the revision that it starts from, a permit its holder.
 """
 
 from __future__ import annotations
@@ -13,13 +13,25 @@ from pymongo import UpdateOne
 
 from tickwell.domain.execution import RangeSkip
 from tickwell.stores.mongo.codec import REASON_CODE, REASONS
-from tickwell.stores.mongo.flow import Event
-from tickwell.stores.mongo.rows import Document
+from tickwell.stores.mongo.database import Document
+
+
+@dataclass(slots=True, kw_only=True)
+class Event:
+    """Something that happened at a concurrency gate."""
+
+    gate: str
+    #: The job whose write records it; empty: the only job of the workspace.
+    job: str = ""
+    #: A permit that was returned.
+    permit: str | None = None
+    #: An execution that asks to enter.
+    arriving: str | None = None
 
 
 @dataclass(slots=True)
 class Update:
-    """A change of an execution that is at a revision."""
+    """A change of an execution, from one revision to the next."""
 
     id: str
     rev: int
@@ -28,11 +40,11 @@ class Update:
 
     @classmethod
     def of(cls, id: str, rev: int, update: Document) -> Update:
-        """From what `diff` says."""
+        """From a result of `diff`."""
         return cls(id, rev, update.get("$set", {}), [*update.get("$unset", ())])
 
     def write(self) -> UpdateOne:
-        """The write, which has an effect at that revision only."""
+        """The write, which takes effect at that revision only."""
         change: dict[str, Any] = {"$inc": {"rev": 1}, "$unset": {"frozen": ""}}
         change["$unset"].update(dict.fromkeys(self.unset, ""))
         if self.set:
@@ -42,7 +54,7 @@ class Update:
 
 @dataclass(slots=True)
 class Outbox:
-    """What one write of a job leaves to be done."""
+    """What one write of a job leaves to be applied."""
 
     new: list[Document] = field(default_factory=list)
     set: list[Update] = field(default_factory=list)
@@ -56,7 +68,7 @@ class Outbox:
         return any(parts)
 
     def document(self, op: str) -> Document:
-        """As the job's document has it; parts that say nothing are left out."""
+        """As stored in the job's document; empty parts are left out."""
         parts = {
             "new": self.new,
             "set": [[each.id, each.rev, each.set, each.unset] for each in self.set],
@@ -69,12 +81,12 @@ class Outbox:
 
 
 def updates_of(doc: Document) -> list[Update]:
-    """The changes of executions that an outbox has left."""
+    """The changes of executions in an outbox."""
     return [Update(*each) for each in doc.get("set", ())]
 
 
 def events_of(doc: Document) -> list[Event]:
-    """What an outbox has left to be done at concurrency gates."""
+    """The events at concurrency gates in an outbox."""
     return [
         Event(gate=gate, permit=permit, arriving=arriving)
         for gate, permit, arriving in doc.get("events", ())
@@ -93,7 +105,7 @@ def skip_of(doc: Document) -> RangeSkip:
 
 
 def skip_documents(skips: list[RangeSkip], op: str) -> list[Document]:
-    """Range skips; named by the operation, so that each is there once."""
+    """Range skips, with ids from the operation, so that each is recorded once."""
     return [
         {
             "_id": f"{skip.job_id}/{op}/{number}",

@@ -1,15 +1,22 @@
-"""Executions as documents. Fields that say nothing are left out."""
+"""Jobs and executions as documents. Fields without a value are left out.
+
+A definition is JSON text under its version; a cursor has fields of its own.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
+from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import ENDED, Attempt, Execution, Kind
 from tickwell.domain.gate import Overlap
-from tickwell.domain.job import Job
+from tickwell.domain.job import Cursor, Entry, Job, Pause
 from tickwell.stores.memory.tables import Row, Waits
 from tickwell.stores.mongo.codec import (
+    JOB_STATE_CODE,
+    JOB_STATES,
     KIND_CODE,
     KINDS,
     OUTCOME_CODE,
@@ -23,16 +30,16 @@ from tickwell.stores.mongo.codec import (
     from_json,
     to_json,
 )
+from tickwell.stores.mongo.database import Document
+from tickwell.stores.sql.cache import JobCache
 
-Document = dict[str, Any]
-
-#: Fields that belong to the way a document is written, not to what it says.
+#: Fields that protect writes; they say nothing about the execution.
 GUARDS = ("rev", "frozen")
 
 
 @dataclass(slots=True, kw_only=True)
 class MongoRow(Row):
-    """A row that names its place in a concurrency gate: by whom, and from which revision on."""
+    """A row with its permit of a concurrency gate: execution id and revision."""
 
     permit: str | None = None
 
@@ -75,7 +82,7 @@ def execution_of(doc: Document, *, attempts: bool = True) -> Execution:
 
 
 def row_of(doc: Document) -> MongoRow:
-    """The execution of a document and what the queue knows of it, but for the gate it is before."""
+    """The row of a document, except for the gate that it waits for (see `waits_of`)."""
     get = doc.get
     return MongoRow(
         execution=execution_of(doc),
@@ -94,12 +101,12 @@ def row_of(doc: Document) -> MongoRow:
 
 
 def waits_of(doc: Document) -> Waits | None:
-    """The gate that a document stands before."""
+    """The gate that an execution waits for."""
     return Waits(doc["waits"]) if "waits" in doc else None
 
 
 def document_of(row: Row, job: Job) -> Document:
-    """The document of a row, without its guards; the job is the definition in force."""
+    """The document of a row without its guards; `job` is the current definition."""
     one = row.execution
     doc: Document = {
         "_id": one.id,
@@ -161,13 +168,13 @@ def _counts(row: Row) -> tuple[tuple[str, Any], ...]:
 
 
 def is_tied(gate: str | None, kind: Kind, job: Job) -> bool:
-    """Whether its end concerns more than its document and its job's gate."""
+    """Whether the end of an execution changes more than its document and its job's gate."""
     follows = kind is Kind.FIRE and job.trigger.follows_finish
     return gate is not None or follows or job.pause_after is not None
 
 
 def _attempt_documents(execution: Execution) -> list[Document]:
-    """Of an execution that has ended, the last attempt has its result in the execution."""
+    """The attempts; the last result of an ended execution is in the execution itself."""
     documents = [_attempt_document(attempt) for attempt in execution.attempts]
     if documents and execution.state in ENDED:
         documents[-1].pop("result", None)
@@ -175,7 +182,7 @@ def _attempt_documents(execution: Execution) -> list[Document]:
 
 
 def _attempt_document(attempt: Attempt) -> Document:
-    """An attempt inside its execution."""
+    """An attempt, as part of its execution's document."""
     doc: Document = {
         "number": attempt.number,
         "outcome": OUTCOME_CODE[attempt.outcome],
@@ -205,5 +212,68 @@ def _attempt_of(doc: Document) -> Attempt:
 
 
 def is_gated(overlap: Overlap) -> bool:
-    """Whether it passes its job's own gate."""
+    """Whether an execution has to pass its job's own gate."""
     return overlap is not Overlap.ALLOW
+
+
+def cursor_of(doc: Document) -> Cursor:
+    """The cursor of a document."""
+    pause = from_json(doc.get("pause"))
+    return Cursor(
+        state=JOB_STATES[doc["state"]],
+        next_fire_time=doc.get("next"),
+        after=doc["after"],
+        runs=doc.get("runs", 0),
+        failures=doc.get("failures", 0),
+        nudged=doc.get("nudged", False),
+        paused_through=doc.get("paused_through"),
+        pause=None if pause is None else Pause(**pause),
+    )
+
+
+def entry_of(cache: JobCache, doc: Document) -> Entry:
+    """The job of a document, sharing its payload with the cache."""
+    return Entry(cache.parse(doc["_id"], doc["version"], doc["document"]), cursor_of(doc))
+
+
+def cursor_document(cursor: Cursor) -> Document:
+    """The fields of a cursor."""
+    doc: Document = {"state": JOB_STATE_CODE[cursor.state], "after": cursor.after}
+    for name, value in (("next", cursor.next_fire_time), ("paused_through", cursor.paused_through)):
+        if value is not None:
+            doc[name] = value
+    for name, count in (("runs", cursor.runs), ("failures", cursor.failures)):
+        if count:
+            doc[name] = count
+    if cursor.nudged:
+        doc["nudged"] = True
+    if cursor.pause is not None:
+        pause = cursor.pause
+        fields = {"by": pause.by, "why": pause.why, "since": pause.since, "until": pause.until}
+        doc["pause"] = to_json(fields)
+    return doc
+
+
+def definition_document(job: Job) -> Document:
+    """The fields of a definition: its JSON, and copies of what is searched for."""
+    doc: Document = {
+        "_id": job.id,
+        "project": job.project,
+        "name": job.name,
+        "search": job.name.lower(),
+        "queue": job.queue,
+        "version": job.version,
+        "document": json.dumps(job_to_document(job), separators=(",", ":")),
+    }
+    if job.app is not None:
+        doc["app"] = clean(job.app)
+    if job.tags:
+        doc["tags"] = [clean(tag) for tag in job.tags]
+    if job.auto_remove:
+        doc["auto_remove"] = True
+    return doc
+
+
+def page_cursor(doc: Document, order: list[tuple[str, int]]) -> str:
+    """The page cursor after a job in a list."""
+    return json.dumps([doc[name] for name, _ in order])

@@ -1,4 +1,4 @@
-"""Reading what an operation needs, and doing it again for jobs that moved meanwhile."""
+"""Transactions: read, change in memory, commit, and repeat for jobs that changed in between."""
 
 from __future__ import annotations
 
@@ -11,84 +11,118 @@ from tickwell.domain.execution import ENDED, NewExecution, RangeSkip
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
 from tickwell.errors import StoreCorrupt, StoreUnavailable
+from tickwell.stores.mongo.client import Client, Part
 from tickwell.stores.mongo.codec import ADDING, FIRST_ENDED
-from tickwell.stores.mongo.committing import MongoCommitting
-from tickwell.stores.mongo.outbox import skip_of
-from tickwell.stores.mongo.rows import Document
-from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.mongo.database import Document
+from tickwell.stores.mongo.workspace.commit import Commits
+from tickwell.stores.mongo.workspace.concurrency_gates import ConcurrencyGates
+from tickwell.stores.mongo.workspace.outbox import skip_of
+from tickwell.stores.mongo.workspace.workspace import Workspace
 from tickwell.stores.pause import rest
 
-#: How often a job may move under an operation before that is given up.
-TURNS = 200
-#: Lines before a job's gate up to this length are read whole, those of many jobs at once.
+#: How often an operation is tried on a job that other processes keep changing.
+MAX_TRIES = 200
+#: Of jobs with at most this many waiting executions, all are read, with one query for all jobs.
 SHORT = 20
-#: Replaced by a newer one when both are before their job's gate.
+#: Overlap rules whose executions a newer one replaces while they wait.
 _REPLACED = (1, 3)
 
 _random = SystemRandom()
 
-Work = Callable[[Workspace], Awaitable[None]]
-#: What became of one turn: its workspace, the jobs that moved, who passed a key's gate.
+Step = Callable[[Workspace], Awaitable[None]]
+#: A method of the memory store, on executions by id.
+Method = Callable[[Workspace, list[str]], Awaitable[list[str]]]
+#: Called after each try: its workspace, the jobs that changed in between, and the executions that
+#: entered concurrency gates.
 After = Callable[[Workspace, set[str], set[str]], None]
 
 
-class MongoWorking(MongoCommitting):
-    """Operations as the memory store has them, on documents."""
+class Transactions(Part):
+    """Runs operations of the memory store on documents."""
 
-    async def work(
+    def __init__(self, client: Client) -> None:
+        super().__init__(client)
+        self.gates = ConcurrencyGates(client.database)
+        self.commits = Commits(client, self.gates)
+
+    async def run(
         self,
         job_ids: Iterable[str],
         now: int,
-        fill: Work,
-        do: Work,
+        read: Step,
+        change: Step,
         after: After | None = None,
         *,
         known: Mapping[str, Job] | None = None,
     ) -> None:
-        """Fill a workspace with these jobs and what belongs to them, do something, write it.
+        """Read jobs and what belongs to them into a workspace, change it, and commit it.
 
-        Jobs that moved between reading and writing are read and done again, and only they. `known`
-        are definitions to go by where the one in force cannot be read.
+        Jobs that another process changed in between are read and changed again, and only they.
+        `known` are definitions to use where the current one cannot be read.
         """
         left = sorted(set(job_ids))
-        for turn in range(TURNS):
+        for tries in range(MAX_TRIES):
             space = Workspace(self.cache, now, left)
             await self.read_jobs(space, left, known or {})
-            await fill(space)
-            await do(space)
-            missed, entered = await self.commit(space)
+            await read(space)
+            await change(space)
+            missed, entered = await self.commits.commit(space)
             if after is not None:
                 after(space, missed, entered)
             if not missed:
                 return
             left = sorted(missed)
-            await self.make_way(left, turn)
+            await self.make_way(left, tries)
         raise StoreUnavailable(
-            f"{self.name}: job {left[0]} is being changed all the time; try again"
+            f"{self.name}: job {left[0]} keeps being changed by other processes; try again"
         )
 
-    async def make_way(self, job_ids: list[str], turn: int) -> None:
-        """Let whoever is at work on these jobs come to an end."""
-        await rest(_random.uniform(0, min(0.001 * 2**turn, 0.05)))
-        if turn > TURNS // 4:
+    async def on_executions(self, ids: Sequence[str], now: int, method: Method) -> list[str]:
+        """Call a method of the memory store on executions; those that it changed."""
+        found = self.database.executions.find({"_id": {"$in": [*ids]}}, {"job": 1})
+        jobs = {doc["_id"]: doc["job"] async for doc in found}
+        done: set[str] = set()
+        moved: list[str] = []
+
+        def mine(space: Workspace) -> list[str]:
+            return [id for id in ids if jobs.get(id) in space.asked]
+
+        async def read(space: Workspace) -> None:
+            space.require_readable()
+            await self.read_rows(space, mine(space))
+            await self.read_gates(space, len(ids) + 2)
+
+        async def change(space: Workspace) -> None:
+            moved[:] = await method(space, mine(space))
+
+        def after(_: Workspace, missed: set[str], __: set[str]) -> None:
+            done.update(id for id in moved if jobs[id] not in missed)
+
+        await self.run(set(jobs.values()), now, read, change, after)
+        return [id for id in dict.fromkeys(ids) if id in done]
+
+    async def make_way(self, job_ids: list[str], tries: int) -> None:
+        """Wait for other operations on these jobs to end."""
+        await rest(_random.uniform(0, min(0.001 * 2**tries, 0.05)))
+        if tries > MAX_TRIES // 4:
             frozen = {"job": {"$in": job_ids}, "frozen": {"$exists": True}}
-            found = self._database.executions.find(frozen, {"job": 1, "frozen": 1})
+            found = self.database.executions.find(frozen, {"job": 1, "frozen": 1})
             await self.unfreeze([doc async for doc in found])
 
     async def unfreeze(self, frozen: Iterable[Document]) -> None:
-        """Thaw executions, given with their jobs, that an operation froze and then left.
+        """Thaw executions, given with their jobs, that an abandoned operation has frozen.
 
-        The job moves first, so that the operation, should it still be alive, cannot happen; if it
-        has happened, its outbox is carried out. Only freezes that were read before that are undone:
-        an operation that froze since goes by the revision that the job has now, and may happen.
+        The job's revision moves first, so that the operation, if it still runs, cannot commit; if
+        it has committed, its outbox is applied. Only freezes that were read before that are undone:
+        a later operation has read the new revision of the job, and may commit.
         """
         ops: dict[str, set[str]] = {}
         for doc in frozen:
             ops.setdefault(doc["job"], set()).add(doc["frozen"])
-        jobs, executions = self._database.jobs, self._database.executions
+        jobs, executions = self.database.jobs, self.database.executions
         for id in sorted(ops):
             await jobs.update_one({"_id": id}, {"$inc": {"rev": 1}})
-            await self.flush([doc async for doc in jobs.find({"_id": id})])
+            await self.commits.flush([doc async for doc in jobs.find({"_id": id})])
             await executions.update_many(
                 {"job": id, "frozen": {"$in": sorted(ops[id])}},
                 {"$unset": {"frozen": ""}, "$inc": {"rev": 1}},
@@ -100,11 +134,11 @@ class MongoWorking(MongoCommitting):
         ids: Collection[str],
         known: Mapping[str, Job] = MappingProxyType({}),
     ) -> None:
-        """Take jobs in, with nothing left in their outboxes."""
+        """Read jobs, after applying their outboxes."""
         where = {"_id": {"$in": list(ids)}, "state": {"$gt": ADDING}}
         while True:
-            docs = [doc async for doc in self._database.jobs.find(where)]
-            if not await self.flush(docs):
+            docs = [doc async for doc in self.database.jobs.find(where)]
+            if not await self.commits.flush(docs):
                 break
         for doc in docs:
             try:
@@ -114,20 +148,20 @@ class MongoWorking(MongoCommitting):
                 space.unreadable[doc["_id"]] = error
 
     async def read_rows(self, space: Workspace, ids: Collection[str]) -> None:
-        """Take executions in whose jobs are there."""
+        """Read executions whose jobs were read."""
         unread = [id for id in ids if id not in space.tables.rows]
         if not unread:
             return
-        found = self._database.executions.find({"_id": {"$in": unread}})
+        found = self.database.executions.find({"_id": {"$in": unread}})
         for doc in [doc async for doc in found]:
             if doc["job"] in space.tables.jobs:
                 space.add_row(doc)
 
     async def read_holders(self, space: Workspace, asked_to_leave: Collection[str]) -> set[str]:
-        """Take in who holds jobs' gates, if it may be asked to leave or is gone; who is gone.
+        """Read holders of jobs' gates that may be asked to leave, or are gone; returns those gone.
 
-        It has ended, and the process that ended it died before the gate was left, or is about to
-        leave it; or it was pruned.
+        A holder is gone if it was pruned, or if it has ended and the process that ended it died
+        before it released the gate, or is about to.
         """
         gates, rows = space.tables.job_gate, space.tables.rows
         await self.read_rows(space, [gates[id] for id in asked_to_leave if id in gates])
@@ -141,18 +175,18 @@ class MongoWorking(MongoCommitting):
         }
 
     async def live(self, ids: list[str]) -> set[str]:
-        """Those that have not ended."""
+        """The executions that have not ended."""
         if not ids:
             return set()
         where = {"_id": {"$in": ids}, "state": {"$lt": FIRST_ENDED}}
-        return {doc["_id"] async for doc in self._database.executions.find(where, {"_id": 1})}
+        return {doc["_id"] async for doc in self.database.executions.find(where, {"_id": 1})}
 
     async def read_gates(
         self, space: Workspace, most: int, new: Iterable[NewExecution] = ()
     ) -> None:
-        """Take in who stands before the jobs' own gates, and who may be asked to leave them.
+        """Read what waits for the jobs' own gates, and holders that may be asked to leave.
 
-        `most` is how many may come to hold one in turn, `new` is what is about to come there.
+        `most` is how many may hold a gate one after the other, `new` is what is about to arrive.
         """
         tables = space.tables
         cancelling = {one.job.id for one in new if one.overlap is Overlap.CANCEL_RUNNING}
@@ -173,28 +207,28 @@ class MongoWorking(MongoCommitting):
         space.free_gates(gone)
 
     async def _all_before(self, job_ids: list[str]) -> list[Document]:
-        found = self._database.executions.find({"job": {"$in": job_ids}, "waits": "job"})
+        found = self.database.executions.find({"job": {"$in": job_ids}, "waits": "job"})
         return [doc async for doc in found]
 
     async def _before(self, job_id: str, most: int) -> list[Document]:
-        """The first in a long line, and those that may be replaced by a newer one."""
-        executions, where = self._database.executions, {"job": job_id, "waits": "job"}
+        """The first of many, and those that may be replaced by a newer one."""
+        executions, where = self.database.executions, {"job": job_id, "waits": "job"}
         order = [("rank", 1), ("_id", 1)]
         first = [doc async for doc in executions.find(where, sort=order, limit=most)]
         replaced = executions.find({**where, "overlap": {"$in": _REPLACED}}, sort=order)
         return first + [doc async for doc in replaced]
 
     async def read_skips(self, space: Workspace, job_id: str, new: Sequence[RangeSkip]) -> None:
-        """Take in range skips of a job that touch these."""
+        """Read range skips of a job that touch these."""
         if new:
             first, last = min(skip.first for skip in new), max(skip.last for skip in new)
             where = {"job": job_id, "first": {"$lte": last}, "last": {"$gte": first}}
-            found = self._database.skips.find(where)
+            found = self.database.skips.find(where)
             space.add_skips(job_id, [skip_of(doc) async for doc in found])
 
     async def read_live(self, space: Workspace, job_id: str) -> None:
-        """Take in all of a job's executions that have not ended."""
+        """Read all of a job's executions that have not ended."""
         where = {"job": job_id, "state": {"$lt": FIRST_ENDED}}
-        found = self._database.executions.find(where, sort=[("_id", 1)])
+        found = self.database.executions.find(where, sort=[("_id", 1)])
         for doc in [doc async for doc in found]:
             space.add_row(doc)

@@ -1,10 +1,10 @@
-"""Writing what an operation did: one compare-and-set on each job, then the other documents.
+"""Commit: one compare-and-set on each job, then the other documents.
 
-1. Executions that somebody could move meanwhile (by a claim, a report, or at a concurrency gate)
-   are taken out of reach: frozen, at the revision that was read.
-2. The job's document is changed if it is at the revision that was read. With the same write it gets
-   the outbox. From here on the operation has happened, whoever carries it out.
-3. The outbox is carried out, and cleared.
+1. Executions that another process could change meanwhile (by a claim, a report, or at a concurrency
+   gate) are frozen, at the revision that was read.
+2. The job's document is changed if it is still at the revision that was read. The same write stores
+   the outbox. From here on the operation is committed; any process may complete it.
+3. The outbox is applied, and cleared.
 """
 
 from __future__ import annotations
@@ -17,25 +17,27 @@ from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
 from tickwell.errors import JobExists
-from tickwell.stores.mongo.base import monotonic, new_op
+from tickwell.stores.mongo.client import Client, Part
 from tickwell.stores.mongo.codec import FIRST_ENDED
-from tickwell.stores.mongo.database import Collection
+from tickwell.stores.mongo.database import Collection, Document, monotonic, new_op
 from tickwell.stores.mongo.errors import is_duplicate
-from tickwell.stores.mongo.flow import Event
-from tickwell.stores.mongo.gates import MongoGates
-from tickwell.stores.mongo.outbox import events_of, updates_of
-from tickwell.stores.mongo.rows import Document
-from tickwell.stores.mongo.workspace import Changes, Workspace
+from tickwell.stores.mongo.workspace.concurrency_gates import ConcurrencyGates
+from tickwell.stores.mongo.workspace.outbox import Event, events_of, updates_of
+from tickwell.stores.mongo.workspace.workspace import Changes, Workspace
 
-#: Seconds: an outbox that was read longer ago is read again before anything is written by it.
+#: Seconds after which an outbox is read again before it is applied.
 FRESH = 10.0
 
 
-class MongoCommitting(MongoGates):
-    """What writes to more than one document."""
+class Commits(Part):
+    """Writes workspaces, and applies outboxes."""
+
+    def __init__(self, client: Client, gates: ConcurrencyGates) -> None:
+        super().__init__(client)
+        self.gates = gates
 
     async def commit(self, space: Workspace) -> tuple[set[str], set[str]]:
-        """Write it; the jobs that moved meanwhile, and executions that passed a key's gate."""
+        """Write it; the jobs that changed in between, and executions that entered gates."""
         changes = space.changes()
         barred = {id for id, each in changes.items() if each.is_barred}
         wanted = {id: each for id, each in changes.items() if id not in barred}
@@ -52,17 +54,17 @@ class MongoCommitting(MongoGates):
             self.cache.put(space.tables.jobs[id].job)
         events = [event for event in space.flow.events if not event.job or event.job in written]
         outboxes = {id: each.outbox.document(op) for id, each in written.items() if each.outbox}
-        entered = await self._carry_out(outboxes, events, monotonic())
+        entered = await self.apply(outboxes, events, monotonic())
         if written:
-            self.bell.ring()
+            self.client.bell.ring()
         return missed, entered
 
     async def _freeze(self, op: str, wanted: dict[str, Changes]) -> set[str]:
-        """Take executions out of reach; the jobs of which one was moved meanwhile."""
+        """Freeze executions; the jobs of executions that changed in between."""
         exposed = {id: rev for each in wanted.values() for id, rev in each.exposed.items()}
         if not exposed:
             return set()
-        executions = self._database.executions
+        executions = self.database.executions
         done = await executions.bulk_write(
             [
                 UpdateOne(
@@ -81,16 +83,16 @@ class MongoCommitting(MongoGates):
 
     async def _thaw(self, op: str, ids: Sequence[str]) -> None:
         if ids:
-            await self._database.executions.update_many(
+            await self.database.executions.update_many(
                 {"_id": {"$in": list(ids)}, "frozen": op},
                 {"$unset": {"frozen": ""}, "$inc": {"rev": 1}},
             )
 
     async def _move(self, op: str, wanted: dict[str, Changes]) -> set[str]:
-        """Change the jobs' documents; those that moved meanwhile."""
+        """Change the jobs' documents; the jobs that changed in between."""
         if not wanted:
             return set()
-        jobs = self._database.jobs
+        jobs = self.database.jobs
         try:
             done = await jobs.bulk_write(
                 [_moving(op, id, each) for id, each in wanted.items()], ordered=False
@@ -108,26 +110,26 @@ class MongoCommitting(MongoGates):
         return set(wanted) - moved
 
     async def flush(self, docs: Iterable[Document]) -> bool:
-        """Carry out what is left in these jobs' documents; whether there was something."""
+        """Apply the outboxes in these jobs' documents; whether there were any."""
         outboxes = {doc["_id"]: doc["outbox"] for doc in docs if "outbox" in doc}
         events = [event for each in outboxes.values() for event in events_of(each)]
-        await self._carry_out(outboxes, events, monotonic())
+        await self.apply(outboxes, events, monotonic())
         return bool(outboxes)
 
-    async def _carry_out(
+    async def apply(
         self, outboxes: dict[str, Document], events: list[Event], read_at: float
     ) -> set[str]:
-        """What the outboxes say, then clear them; who passed a concurrency gate."""
+        """Apply outboxes, then clear them; the executions that entered concurrency gates."""
         if not outboxes:
             return set()
-        database, each = self._database, outboxes.values()
+        database, each = self.database, outboxes.values()
         new = [doc for outbox in each for doc in outbox.get("new", ())]
         updates = [one.write() for outbox in each for one in updates_of(outbox)]
         gone = [id for outbox in each for id in outbox.get("drop", ())]
         skips = [doc for outbox in each for doc in outbox.get("skips", ())]
         records = [doc for outbox in each for doc in outbox.get("records", ())]
         if monotonic() - read_at > FRESH:
-            # Stopped in between: somebody else may have carried it out, and pruned it since.
+            # Stopped in between: another process may have applied it, and pruned the result since.
             found = database.jobs.find({"_id": {"$in": [*outboxes]}, "outbox": {"$exists": True}})
             await self.flush([doc async for doc in found])
             return set()
@@ -141,7 +143,7 @@ class MongoCommitting(MongoGates):
             await database.executions.delete_many(
                 {"_id": {"$in": gone}, "state": {"$gte": FIRST_ENDED}}
             )
-        entered = await self.pass_gates(events)
+        entered = await self.gates.handle(events)
         ops = {outbox["op"] for outbox in each}
         await database.jobs.update_many(
             {"_id": {"$in": [*outboxes]}, "outbox.op": {"$in": [*ops]}}, {"$unset": {"outbox": ""}}
@@ -150,7 +152,7 @@ class MongoCommitting(MongoGates):
 
 
 async def insert_missing(collection: Collection, docs: list[Document]) -> None:
-    """Insert what is not there; what is there is left alone."""
+    """Insert the documents that do not exist yet."""
     if not docs:
         return
     try:

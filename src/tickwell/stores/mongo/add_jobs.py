@@ -1,8 +1,8 @@
-"""Adding jobs: one is one document; several are there together or not at all.
+"""Adding jobs: one is one document; several appear together or not at all.
 
-Jobs of a batch are inserted as being added, which keeps their names and shows them to nobody. The
-batch's own document says when all of them are there. One that is still open may be ended by anyone:
-its adder then begins anew.
+Jobs of a batch are inserted in a state that reserves their names and hides them. The batch's own
+document says when all of them are inserted. Any process may end a batch that is still open: the one
+that adds it then starts again.
 """
 
 from __future__ import annotations
@@ -13,32 +13,31 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from tickwell.domain.job import Entry
 from tickwell.errors import StoreUnavailable
-from tickwell.stores.mongo.base import new_op
+from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import ADDING, DELETED, clean
-from tickwell.stores.mongo.entries import cursor_document, definition_document
-from tickwell.stores.mongo.errors import edge, is_duplicate
-from tickwell.stores.mongo.rows import Document
-from tickwell.stores.mongo.sweeping import MongoSweeping
-from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.mongo.database import Document, new_op
+from tickwell.stores.mongo.documents import cursor_document, definition_document
+from tickwell.stores.mongo.errors import is_duplicate
+from tickwell.stores.mongo.workspace.sweep import Abandoned
+from tickwell.stores.mongo.workspace.workspace import Workspace
 from tickwell.stores.pause import rest
 
-TURNS = 100
+MAX_TRIES = 100
 #: Names or ids in one query.
-MANY = 1000
+PER_QUERY = 1000
 
 
-class MongoJoining(MongoSweeping):
-    """The part of `ports.store.CatalogStore` that adds jobs."""
+class JobAdder(Part):
+    """Adds jobs; part of the catalog."""
 
-    @edge
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
-        for turn in range(TURNS):
+        for tries in range(MAX_TRIES):
             space = Workspace(self.cache, now)
-            joining = await self._read_known(space, entries)
-            if joining:
-                # Somebody is adding one of these; should that be left behind, it is ended.
+            adding = await self._read_known(space, entries)
+            if adding:
+                # Another process is adding one of these; if it is abandoned, it is ended.
                 await rest(0.01)
-                await self._end_batches(joining if turn > TURNS // 4 else [])
+                await self._end_batches(adding if tries > MAX_TRIES // 4 else [])
                 continue
             known = set(space.tables.jobs)
             answer = await space.spec.add_jobs(entries, now)
@@ -50,32 +49,32 @@ class MongoJoining(MongoSweeping):
             if await self._insert(docs):
                 for id in set(space.tables.jobs) - known:
                     self.cache.put(space.tables.jobs[id].job)
-                self.bell.ring()
+                self.client.bell.ring()
                 return answer
-        raise StoreUnavailable(f"{self.name}: others add the same jobs all the time; try again")
+        raise StoreUnavailable(f"{self.name}: other processes keep adding the same jobs; try again")
 
     async def _read_known(self, space: Workspace, entries: Sequence[Entry]) -> list[str]:
-        """Take in jobs that have one of these ids, names or keys; batches that are adding one."""
+        """Read jobs with one of these ids, names or keys; the batches that are adding one."""
         docs: dict[str, Document] = {}
-        for start in range(0, len(entries), MANY):
-            some = entries[start : start + MANY]
+        for start in range(0, len(entries), PER_QUERY):
+            some = entries[start : start + PER_QUERY]
             docs |= {doc["_id"]: doc async for doc in self._alike(some)}
-        joining = sorted({doc["batch"] for doc in docs.values() if doc["state"] == ADDING})
-        if not joining:
+        adding = sorted({doc["batch"] for doc in docs.values() if doc["state"] == ADDING})
+        if not adding:
             for doc in docs.values():
                 space.add_job(doc)
             return []
-        batches = self._database.batches.find({"_id": {"$in": joining}})
+        batches = self.database.batches.find({"_id": {"$in": adding}})
         states = {doc["_id"]: doc["state"] async for doc in batches}
-        for batch in joining:
+        for batch in adding:
             if states.get(batch) == "done":
                 await self._finish(batch)
             elif batch not in states:
                 await self._undo(batch)
-        return joining
+        return adding
 
     def _alike(self, entries: Sequence[Entry]) -> AsyncIterator[Document]:
-        """Jobs with one of these ids, names or keys, and perhaps a few more."""
+        """Jobs with one of these ids, names or keys, and perhaps some others."""
         jobs = [entry.job for entry in entries]
         projects = sorted({job.project for job in jobs})
         names = {"project": {"$in": projects}, "state": {"$lt": DELETED}}
@@ -86,13 +85,13 @@ class MongoJoining(MongoSweeping):
         keys = [clean(job.dedupe_key) for job in jobs if job.dedupe_key]
         if keys:
             either.append({"project": {"$in": projects}, "dedupe": {"$in": keys}})
-        return self._database.jobs.find({"$or": either})
+        return self.database.jobs.find({"$or": either})
 
     async def _insert(self, docs: list[Document]) -> bool:
-        """All or none; False when somebody else was faster with one of them."""
+        """Insert all or none; False if another process was faster with one of them."""
         try:
             if len(docs) == 1:
-                await self._database.jobs.insert_one(docs[0])
+                await self.database.jobs.insert_one(docs[0])
             elif docs:
                 return await self._insert_together(docs)
         except DuplicateKeyError:
@@ -100,7 +99,7 @@ class MongoJoining(MongoSweeping):
         return True
 
     async def _insert_together(self, docs: list[Document]) -> bool:
-        batch, database = new_op(), self._database
+        batch, database = new_op(), self.database
         await database.batches.insert_one({"_id": batch, "kind": "jobs", "state": "open"})
         hidden = [_hidden(doc, batch) for doc in docs]
         try:
@@ -120,8 +119,8 @@ class MongoJoining(MongoSweeping):
         return True
 
     async def _finish(self, batch: str) -> None:
-        """Show jobs that are all there."""
-        await self._database.jobs.update_many(
+        """Make the jobs of a complete batch visible."""
+        await self.database.jobs.update_many(
             {"batch": batch},
             [
                 {
@@ -133,37 +132,36 @@ class MongoJoining(MongoSweeping):
                 {"$unset": ["batch", "hidden"]},
             ],
         )
-        await self._database.batches.delete_one({"_id": batch})
+        await self.database.batches.delete_one({"_id": batch})
 
     async def _undo(self, batch: str) -> None:
-        """Take away what was never agreed on."""
-        await self._database.jobs.delete_many({"batch": batch, "state": ADDING})
+        """Delete the jobs of a batch that was not completed."""
+        await self.database.jobs.delete_many({"batch": batch, "state": ADDING})
 
     async def _end_batches(self, batches: list[str]) -> None:
         for batch in batches:
-            ended = await self._database.batches.delete_one({"_id": batch, "state": "open"})
+            ended = await self.database.batches.delete_one({"_id": batch, "state": "open"})
             if ended.deleted_count:
                 await self._undo(batch)
 
-    async def sweep_batches(self, seen: dict[str, float]) -> None:
-        """Show what is agreed on, take away what is not."""
-        found = [doc async for doc in self._database.batches.find({"kind": "jobs"})]
-        old = self.left_behind(seen, [doc["_id"] for doc in found])
+    async def sweep(self, seen: Abandoned) -> None:
+        """Finish or undo abandoned batches of jobs."""
+        found = [doc async for doc in self.database.batches.find({"kind": "jobs"})]
+        old = seen.among([doc["_id"] for doc in found])
         await self._end_batches([doc["_id"] for doc in found if doc["_id"] in old])
         for doc in found:
             if doc["_id"] in old and doc["state"] == "done":
                 await self._finish(doc["_id"])
-        await self._sweep_homeless(seen, {doc["_id"] for doc in found})
-        await super().sweep_batches(seen)
+        await self._sweep_strays(seen, {doc["_id"] for doc in found})
 
-    async def _sweep_homeless(self, seen: dict[str, float], batches: set[str]) -> None:
+    async def _sweep_strays(self, seen: Abandoned, batches: set[str]) -> None:
         """Jobs that were inserted after their batch had been ended."""
         there = {"batch": {"$exists": True}}
-        found = self._database.jobs.find(there, {"batch": 1}, limit=MANY)
-        homeless = {doc["batch"] async for doc in found} - batches
-        for batch in sorted(self.left_behind(seen, [f"batch {each}" for each in homeless])):
+        found = self.database.jobs.find(there, {"batch": 1}, limit=PER_QUERY)
+        strays = {doc["batch"] async for doc in found} - batches
+        for batch in sorted(seen.among([f"batch {each}" for each in strays])):
             id = batch.removeprefix("batch ")
-            if await self._database.batches.find_one({"_id": id}) is None:
+            if await self.database.batches.find_one({"_id": id}) is None:
                 await self._undo(id)
 
 
@@ -176,7 +174,7 @@ def _document_of(entry: Entry, space: Workspace) -> Document:
 
 
 def _hidden(doc: Document, batch: str) -> Document:
-    """As it is until all of its batch are there: neither listed nor due."""
+    """A job until its batch is complete: neither listed nor due."""
     shown = {name: doc[name] for name in ("state", "next") if name in doc}
-    rest = {name: value for name, value in doc.items() if name != "next"}
-    return {**rest, "state": ADDING, "batch": batch, "hidden": shown}
+    others = {name: value for name, value in doc.items() if name != "next"}
+    return {**others, "state": ADDING, "batch": batch, "hidden": shown}

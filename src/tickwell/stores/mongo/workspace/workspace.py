@@ -1,7 +1,7 @@
-"""A few jobs and executions as the documents have them, for the memory store's code to work on.
+"""Some jobs and executions in memory, for the memory store's code to change.
 
-An operation reads what it needs, lets the executable specification do it in memory, and writes
-what differs: all of a job's changes with one compare-and-set on the job's document.
+An operation reads what it needs, lets the memory store do it, and writes the difference: all of a
+job's changes with one compare-and-set on the job's document.
 """
 
 from __future__ import annotations
@@ -13,18 +13,23 @@ from tickwell.domain.execution import RangeSkip, State
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.memory import MemoryStore
+from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.tables import Row, Tables, Waits
 from tickwell.stores.mongo.codec import FIRST_ENDED, QUEUED, RUNNING, STATE_CODE, diff
-from tickwell.stores.mongo.entries import (
+from tickwell.stores.mongo.database import Document
+from tickwell.stores.mongo.documents import (
+    GUARDS,
+    MongoRow,
     cursor_document,
     cursor_of,
     definition_document,
+    document_of,
     entry_of,
+    row_of,
+    waits_of,
 )
-from tickwell.stores.mongo.flow import Event, GateFlow
-from tickwell.stores.mongo.outbox import Outbox, Update
 from tickwell.stores.mongo.records import version_record
-from tickwell.stores.mongo.rows import GUARDS, Document, document_of, row_of, waits_of
+from tickwell.stores.mongo.workspace.outbox import Event, Outbox, Update
 from tickwell.stores.sql.cache import JobCache
 
 _CURSOR = ("state", "next", "after", "runs", "failures", "nudged", "paused_through", "pause")
@@ -32,25 +37,66 @@ _CURSOR = ("state", "next", "after", "runs", "failures", "nudged", "paused_throu
 
 @dataclass(slots=True)
 class Changes:
-    """What one operation makes of one job."""
+    """What one operation changes about one job."""
 
     rev: int
     #: Of the job's document itself.
     update: Document
     outbox: Outbox
-    #: Executions that somebody may move without asking the job, with their revisions.
+    #: Executions that another process may change without the job, with their revisions.
     exposed: dict[str, int] = field(default_factory=dict)
-    #: Another operation has taken one of them out of reach.
+    #: Another operation has frozen one of them.
     is_barred: bool = False
 
 
+class GateFlow(Flow):
+    """The memory store's transitions, except that concurrency gates are shared between jobs.
+
+    An execution that reaches such a gate waits there first. Which one enters is decided by the
+    gate's document, after the job's document has been written, in the order noted in `events`.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        super().__init__(tables)
+        self.events: list[Event] = []
+
+    def _give_way(self, row: Row, gate: str) -> None:
+        permit = row.permit if row.holds_key and isinstance(row, MongoRow) else None
+        row.holds_key = False
+        self.events.append(Event(gate=gate, job=row.execution.job_id, permit=permit))
+
+    def let_in(self, gate: str) -> None:
+        self.events.append(Event(gate=gate))
+
+    def release_job(self, row: Row) -> None:
+        """Return a job's permit that an ended execution still holds."""
+        self._release_job(row)
+
+    def free_job(self, job_id: str) -> None:
+        """Take a job's permit from a holder that no longer exists, and transfer it."""
+        holder = self.tables.job_gate.pop(job_id, None)
+        row = None if holder is None else self.tables.rows.get(holder)
+        if row is not None:
+            row.holds_job = False
+        self._pass_on(job_id)
+
+    def _through_key_gate(self, row: Row) -> None:
+        if row.gate is None or row.holds_key:
+            self.tables.move(row, State.QUEUED)
+            return
+        self.tables.move(row, State.BLOCKED, Waits.KEY)
+        self.events.append(
+            Event(gate=row.gate, job=row.execution.job_id, arriving=row.execution.id)
+        )
+
+
 class Workspace:
-    """What was read, and what the specification has made of it."""
+    """What was read, and what the memory store has made of it."""
 
     def __init__(self, cache: JobCache, now: int, asked: Iterable[str] = ()) -> None:
         self.cache = cache
         self.now = now
-        #: The jobs that this is about, whether they exist or not.
+        #: The ids of the jobs in question, whether they exist or not.
         self.asked = frozenset(asked)
         self.tables = Tables()
         self.flow = GateFlow(self.tables)
@@ -62,13 +108,13 @@ class Workspace:
         self._read: dict[str, Document] = {}
         self._dropped: dict[str, list[str]] = {}
         self._skips: dict[str, int] = {}
-        #: How many stand before jobs' gates, where that was counted.
+        #: How many executions wait for jobs' gates, where they were counted.
         self._lines: dict[str, int] = {}
-        #: What the operation answers, by what it was asked for.
+        #: What the operation returns, by what it was asked for.
         self.answers: dict[str, str] = {}
 
     def add_job(self, doc: Document, known: Job | None = None) -> Entry:
-        """Take a job in as its document has it; should that be unreadable, as it was known."""
+        """Add a job from its document, or from a known definition if that is unreadable."""
         try:
             entry = entry_of(self.cache, doc)
         except StoreCorrupt:
@@ -88,25 +134,25 @@ class Workspace:
         return entry
 
     def add_row(self, doc: Document) -> Row:
-        """Take an execution in, after its job."""
+        """Add an execution, after its job."""
         known = self.tables.rows.get(doc["_id"])
         if known is not None:
             return known
         row = row_of(doc)
         if row.holds_job and self.tables.job_gate.get(doc["job"]) != doc["_id"]:
-            row.holds_job = False  # given back already, and not noted
+            row.holds_job = False  # returned already, but not noted here
         self._read[doc["_id"]] = doc
         self.tables.put_row(row)
         self.tables.move(row, row.execution.state, waits_of(doc))
         return row
 
     def add_skips(self, job_id: str, skips: list[RangeSkip]) -> None:
-        """Take range skips in that are on record."""
+        """Add range skips that are on record."""
         self.tables.skips[job_id] = skips
         self._skips[job_id] = len(skips)
 
     def drop_row(self, id: str) -> None:
-        """Forget an execution that has ended."""
+        """Delete an execution that has ended."""
         row = self.tables.rows[id]
         self._dropped.setdefault(row.execution.job_id, []).append(id)
         self.tables.drop_row(id)
@@ -117,14 +163,14 @@ class Workspace:
         return row is not None and row.execution.state is State.WAITING
 
     def moved(self, id: str) -> State | None:
-        """The state that an execution has come to, if it had another."""
+        """The new state of an execution, if it changed."""
         row = self.tables.rows.get(id)
         if row is None or STATE_CODE[row.execution.state] == self._read[id]["state"]:
             return None
         return row.execution.state
 
     def require_readable(self) -> None:
-        """Raise for a job that this process cannot read, where that cannot be put off."""
+        """Raise if this process cannot read one of the jobs."""
         for error in self.unreadable.values():
             raise error
 
@@ -133,17 +179,17 @@ class Workspace:
         return self._heads[job_id]
 
     def line(self, job_id: str) -> int:
-        """How many stand before a job's own gate."""
+        """How many executions wait for a job's own gate."""
         return self._lines.get(job_id, int(self._heads[job_id].get("waiting", 0)))
 
     def set_line(self, job_id: str, length: int) -> None:
-        """They were counted; whatever the job's document says of it is corrected."""
+        """Correct the count in the job's document."""
         self._lines[job_id] = length
 
     def free_gates(self, gone: Collection[str]) -> None:
-        """Pass the permits of holders on that have ended or are not there any more.
+        """Transfer the permits of holders that have ended or no longer exist.
 
-        And those without a holder that executions wait for.
+        The same for permits without a holder that executions wait for.
         """
         tables = self.tables
         for id in tables.jobs:
@@ -152,7 +198,7 @@ class Workspace:
                 self.flow.free_job(id)
 
     def changes(self) -> dict[str, Changes]:
-        """What differs, by job."""
+        """The differences, by job."""
         by_job: dict[str, list[Row]] = {id: [] for id in self._heads}
         for row in self.tables.rows.values():
             if row.execution.job_id in by_job:
@@ -173,19 +219,19 @@ class Workspace:
         return changes if changes.update or outbox else None
 
     def _note(self, changes: Changes, row: Row, entry: Entry) -> bool:
-        """Take over what became of an execution; whether it stood before its job's gate."""
+        """Add the change of an execution; whether it was waiting for its job's gate."""
         before = self._read.get(row.execution.id)
         after = document_of(row, entry.job)
         if before is None:
             changes.outbox.new.append(after | {"rev": 0})
             return False
-        told = {name: value for name, value in before.items() if name not in GUARDS}
-        update, rev = diff(told, after), before.get("rev", 0)
+        known = {name: value for name, value in before.items() if name not in GUARDS}
+        update, rev = diff(known, after), before.get("rev", 0)
         if update:
             changes.is_barred = changes.is_barred or "frozen" in before
             if _is_exposed(before):
                 changes.exposed[after["_id"]] = rev
-                rev += 1  # taking it out of reach is a revision too
+                rev += 1  # freezing it is a revision too
             changes.outbox.set.append(Update.of(after["_id"], rev, update))
         return before.get("waits") == Waits.JOB
 
@@ -205,8 +251,8 @@ class Workspace:
 
     def _update(self, id: str, waiting: int, more: int) -> Document:
         head, entry = self._heads[id], self.tables.jobs[id]
-        kept = {name: value for name, value in head.items() if name not in {"rev", "outbox"}}
-        after = {name: value for name, value in kept.items() if name not in _CURSOR}
+        before = {name: value for name, value in head.items() if name not in {"rev", "outbox"}}
+        after = {name: value for name, value in before.items() if name not in _CURSOR}
         after |= cursor_document(entry.cursor)
         is_edited = entry.job.version != self._entries[id].job.version
         if is_edited:
@@ -220,7 +266,7 @@ class Workspace:
         if is_edited or more > 0 or self._new_skips(id):
             crosses = made > entry.job.retention.count >= made - more
             after["prune_at"] = self._prune_at(after, entry, at_once=is_edited or crosses)
-        return diff(kept, after)
+        return diff(before, after)
 
     def _prune_at(self, after: Document, entry: Entry, *, at_once: bool) -> int:
         """When something may be past its retention."""
@@ -228,15 +274,16 @@ class Workspace:
         if at_once:
             return 0
         earliest = self.now + min(retention.age, retention.dead)
-        for skip in self._new_skips(entry.job.id):  # of times that may be long past
+        for skip in self._new_skips(entry.job.id):  # their fire times may be long past
             earliest = min(earliest, skip.last + retention.age)
         return int(min(after.get("prune_at", earliest), earliest))
 
 
 def _is_exposed(doc: Document) -> bool:
-    """Whether it can be claimed, let through a key's gate, or ended without asking its job.
+    """Whether another process may change an execution without its job's document.
 
-    Or has ended so, and is about to have it noted that its job's gate is left.
+    It can be claimed, enter a concurrency gate, or end; or it has ended, and its job's gate is
+    about to be released.
     """
     ends_alone = doc["state"] == RUNNING and "tied" not in doc
     leaves = doc["state"] >= FIRST_ENDED and "holds_job" in doc

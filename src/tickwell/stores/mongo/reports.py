@@ -1,7 +1,7 @@
-"""The ends of attempts on MongoDB.
+"""The end of attempts on MongoDB.
 
-Most ends concern one document, or that and the gate of its job: those are bulk writes, fenced by
-the attempt number. All others are left to the specification.
+Most reports change one document, or that and the gate of its job: those are bulk writes, fenced by
+the attempt number. All others are left to the memory store's code.
 """
 
 from __future__ import annotations
@@ -14,41 +14,48 @@ from pymongo import UpdateOne
 from tickwell.domain.execution import Kind, State
 from tickwell.domain.outcome import Report
 from tickwell.ports.records import Finished
+from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import OUTCOME_CODE, RUNNING, STATE_CODE, clean, to_json
-from tickwell.stores.mongo.errors import edge
-from tickwell.stores.mongo.passing import MongoPassing
-from tickwell.stores.mongo.rows import Document, is_gated, is_tied
-from tickwell.stores.mongo.workspace import Workspace
+from tickwell.stores.mongo.database import Document
+from tickwell.stores.mongo.documents import is_gated, is_tied
+from tickwell.stores.mongo.errors import translate_errors
+from tickwell.stores.mongo.workspace.overlap_gates import OverlapGates
+from tickwell.stores.mongo.workspace.workspace import Workspace
 
 _FINAL = frozenset({State.SUCCEEDED, State.DEAD})
-#: What an attempt leaves behind unless its report says otherwise.
-_GONE = (
+#: Fields that the end of an attempt removes unless its report sets them.
+_REMOVED = (
     *("deadline", "claim", "cancel", "called_off", "expires_at"),
     *("started_at", "reason", "error", "result"),
 )
 _COUNTS = ("lost", "returned")
 
 
-class MongoFinishing(MongoPassing):
+class MongoReports(Part):
     """The part of `ports.store.QueueStore` that ends attempts."""
 
-    @edge
+    def __init__(self, gates: OverlapGates) -> None:
+        super().__init__(gates.client)
+        self.transactions = gates.transactions
+        self.gates = gates
+
+    @translate_errors
     async def finish(self, reports: Sequence[Report], now: int) -> Finished:
         finished = Finished()
-        # Of several on one execution the first counts, as its job is known there.
+        # Of several reports on one execution the first counts.
         first = {each.claim.id: each for each in reversed(reports)}
         simple = {id: each for id, each in first.items() if _is_simple(each)}
-        left = await self._end_simply(list(simple.values()), now)
+        left = await self._end_in_bulk(list(simple.values()), now)
         others = [each for each in reports if simple.get(each.claim.id) is not each]
-        await self._end_by_rules(left + others, now, finished)
-        self.bell.ring()
+        await self._end_in_memory(left + others, now, finished)
+        self.client.bell.ring()
         return finished
 
-    async def _end_simply(self, reports: list[Report], now: int) -> list[Report]:
-        """End what concerns nobody but perhaps the job's gate; the reports that do not stand."""
+    async def _end_in_bulk(self, reports: list[Report], now: int) -> list[Report]:
+        """End attempts by bulk writes; the reports that were not applied."""
         if not reports:
             return []
-        executions = self._database.executions
+        executions = self.database.executions
         done = await executions.bulk_write([_ending(each) for each in reports], ordered=False)
         left: list[Report] = []
         if done.matched_count < len(reports):
@@ -58,22 +65,22 @@ class MongoFinishing(MongoPassing):
             left = [each for each in reports if not _is_on_record(each, last)]
         missed = {id(each) for each in left}
         ended = [each.claim for each in reports if id(each) not in missed and _holds(each)]
-        await self.leave_gates({claim.job.id: claim.id for claim in ended}, now)
+        await self.gates.leave_gates({claim.job.id: claim.id for claim in ended}, now)
         return left
 
-    async def _end_by_rules(self, reports: Sequence[Report], now: int, into: Finished) -> None:
-        """Let the specification end attempts; what it answers goes into `into`."""
+    async def _end_in_memory(self, reports: Sequence[Report], now: int, into: Finished) -> None:
+        """Let the memory store's code end attempts; its answers are added to `into`."""
         answer = Finished()
         known = {each.claim.job.id: each.claim.job for each in reports}
 
         def mine(space: Workspace) -> list[Report]:
             return [each for each in reports if each.claim.job.id in space.asked]
 
-        async def fill(space: Workspace) -> None:
-            await self.read_rows(space, [each.claim.id for each in mine(space)])
-            await self.read_gates(space, len(mine(space)) + 2)
+        async def read(space: Workspace) -> None:
+            await self.transactions.read_rows(space, [each.claim.id for each in mine(space)])
+            await self.transactions.read_gates(space, len(mine(space)) + 2)
 
-        async def do(space: Workspace) -> None:
+        async def change(space: Workspace) -> None:
             nonlocal answer
             answer = await space.spec.finish(mine(space), now)
 
@@ -82,18 +89,18 @@ class MongoFinishing(MongoPassing):
             into.failures |= {id: n for id, n in answer.failures.items() if id not in missed}
 
         if reports:
-            await self.work(known, now, fill, do, after, known=known)
+            await self.transactions.run(known, now, read, change, after, known=known)
 
 
 def _is_simple(report: Report) -> bool:
-    """Whether its end is likely to concern nobody but its job's gate; its document has the say."""
+    """Whether its end probably changes nothing but its job's gate; the bulk write checks it."""
     job = report.claim.job
     gate = None if job.concurrency is None else job.concurrency.key
     return report.state in _FINAL and not is_tied(gate, report.claim.kind, job)
 
 
 def _holds(report: Report) -> bool:
-    """Whether it is likely to hold its job's gate."""
+    """Whether the execution probably holds its job's gate."""
     return report.claim.kind is Kind.FIRE and is_gated(report.claim.job.overlap)
 
 
@@ -105,23 +112,23 @@ def _ending(report: Report) -> UpdateOne:
         "ended_at": report.ended_at,
         "worker": claim.worker,
     }
-    told: dict[str, Any] = {
+    changed: dict[str, Any] = {
         "state": STATE_CODE[report.state],
         "ended_at": report.ended_at,
         "charged": report.charged,
     }
     if report.started_at is not None:
-        told["started_at"] = attempt["started_at"] = report.started_at
+        changed["started_at"] = attempt["started_at"] = report.started_at
     if report.error is not None:
-        told["error"] = attempt["error"] = clean(report.error)
+        changed["error"] = attempt["error"] = clean(report.error)
     if report.reason is not None:
-        told["reason"] = clean(report.reason)
+        changed["reason"] = clean(report.reason)
     if report.result is not None:
-        told["result"] = to_json(report.result)
+        changed["result"] = to_json(report.result)
     for name in _COUNTS:
         if getattr(report, name):
-            told[name] = getattr(report, name)
-    gone = {name: "" for name in _GONE if name not in told}
+            changed[name] = getattr(report, name)
+    gone = {name: "" for name in _REMOVED if name not in changed}
     return UpdateOne(
         {
             "_id": claim.id,
@@ -131,7 +138,7 @@ def _ending(report: Report) -> UpdateOne:
             "frozen": None,
             "holds_job": True if _holds(report) else None,
         },
-        {"$set": told, "$unset": gone, "$push": {"attempts": attempt}, "$inc": {"rev": 1}},
+        {"$set": changed, "$unset": gone, "$push": {"attempts": attempt}, "$inc": {"rev": 1}},
     )
 
 

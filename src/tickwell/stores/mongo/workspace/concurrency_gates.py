@@ -1,8 +1,8 @@
-"""Concurrency gates: a document with its holders. A place is taken before an execution is queued.
+"""Concurrency gates: a document with its holders. A permit is taken before an execution is queued.
 
-A permit is named by its execution and the revision from which that is queued. It counts when the
-execution says so, or still can: a place that was taken by somebody who died since is given back
-by `reconcile`, after the execution has been moved on from that revision.
+A permit is named by its execution and the revision from which the execution is queued. It counts
+if the execution names it, or still may: a permit whose taker died is returned by `reconcile`, after
+the execution has been moved on from that revision.
 """
 
 from __future__ import annotations
@@ -12,39 +12,41 @@ from collections.abc import Collection, Sequence
 
 from pymongo.errors import DuplicateKeyError
 
-from tickwell.stores.mongo.base import MongoBase
 from tickwell.stores.mongo.codec import BLOCKED, FIRST_ENDED, QUEUED
-from tickwell.stores.mongo.flow import Event
-from tickwell.stores.mongo.rows import Document
+from tickwell.stores.mongo.database import Database, Document
+from tickwell.stores.mongo.workspace.outbox import Event
 
-_BEFORE = {"waits": "key"}
-_WANTED = {"rev": 1, "gate": 1, "limit": 1, "state": 1, "waits": 1, "frozen": 1}
+_WAITING = {"waits": "key"}
+_FIELDS = {"rev": 1, "gate": 1, "limit": 1, "state": 1, "waits": 1, "frozen": 1}
 
-#: Gates that one call works at, at once.
-AT_ONCE = 8
+#: Gates that one call handles concurrently.
+CONCURRENCY = 8
 
 
-class MongoGates(MongoBase):
-    """Who passes a concurrency gate."""
+class ConcurrencyGates:
+    """Decides which executions enter."""
 
-    async def pass_gates(self, events: Sequence[Event]) -> set[str]:
-        """Do what is to be done, in order at each gate; the executions that were let in.
+    def __init__(self, database: Database) -> None:
+        self.database = database
 
-        Gates know nothing of each other, and each step is a round trip: several at once.
+    async def handle(self, events: Sequence[Event]) -> set[str]:
+        """Handle events, in order at each gate; the executions that entered.
+
+        Gates are independent, and each step is a round trip: several are handled concurrently.
         """
         by_gate: dict[str, list[Event]] = {}
         for event in events:
             by_gate.setdefault(event.gate, []).append(event)
         gates, entered = iter(by_gate.values()), set[str]()
 
-        async def pass_some() -> None:
+        async def handle_some() -> None:
             for each in gates:
-                entered.update(await self._pass_gate(each))
+                entered.update(await self._handle_gate(each))
 
-        await asyncio.gather(*(pass_some() for _ in range(min(AT_ONCE, len(by_gate)))))
+        await asyncio.gather(*(handle_some() for _ in range(min(CONCURRENCY, len(by_gate)))))
         return entered
 
-    async def _pass_gate(self, events: list[Event]) -> set[str]:
+    async def _handle_gate(self, events: list[Event]) -> set[str]:
         entered: set[str] = set()
         later = {event.arriving for event in events if event.arriving is not None}
         for event in events:
@@ -54,29 +56,29 @@ class MongoGates(MongoBase):
                     entered.add(event.arriving)
                 continue
             if event.permit is not None:
-                await self._give_back(event.gate, event.permit)
+                await self._return(event.gate, event.permit)
             entered.update(await self.let_in(event.gate, later))
         return entered
 
     async def _arrive(self, id: str, gate: str) -> bool:
-        """Let an execution through a gate that it has just come to, if there is room."""
+        """Let an execution enter that has just reached the gate, if there is room."""
         doc, holders = await asyncio.gather(
-            self._database.executions.find_one({"_id": id}, _WANTED), self._holders(gate)
+            self.database.executions.find_one({"_id": id}, _FIELDS), self._holders(gate)
         )
         if doc is None or doc.get("waits") != "key" or not _may_enter(holders, doc):
             return False
         return bool(await self._enter(doc))
 
     async def let_in(self, gate: str, later: Collection[str] = ()) -> list[str]:
-        """Let the best of those before a gate through, as many as there is room for.
+        """Let the first of the waiting executions enter, as many as there is room for.
 
-        `later` are documents that stand there already, by what comes after in the same write.
+        `later` are executions that later events of the same write have put there.
         """
         entered: list[str] = []
-        first = {"gate": gate, "_id": {"$nin": [*later]}, **_BEFORE}
+        first = {"gate": gate, "_id": {"$nin": [*later]}, **_WAITING}
         while True:
             best, holders = await asyncio.gather(
-                self._database.executions.find_one(first, _WANTED, sort=[("rank", 1), ("_id", 1)]),
+                self.database.executions.find_one(first, _FIELDS, sort=[("rank", 1), ("_id", 1)]),
                 self._holders(gate),
             )
             if best is None or not _may_enter(holders, best):
@@ -88,24 +90,24 @@ class MongoGates(MongoBase):
                 entered.append(best["_id"])
 
     async def reconcile(self, gate: str, *, is_old: bool) -> None:
-        """Give permits back whose holders are gone, and let others in.
+        """Return permits without a live holder, and let others enter.
 
-        An execution that could still be queued with its permit is moved on only if that is old:
-        another process may be about to do it.
+        An execution that could still be queued with its permit is moved on only if the permit is
+        old: another process may be about to queue it.
         """
         for permit in await self._holders(gate):
             if not await self._counts(permit, moving_on=is_old):
-                await self._give_back(gate, permit)
+                await self._return(gate, permit)
         await self.let_in(gate)
 
     async def _holders(self, gate: str) -> list[str]:
-        found = await self._database.gates.find_one({"_id": gate})
+        found = await self.database.gates.find_one({"_id": gate})
         return found["holders"] if found else []
 
     async def _counts(self, permit: str, *, moving_on: bool = True) -> bool:
         """Whether an execution holds this permit; one that still could is moved on, or counts."""
         id, _, rev = permit.rpartition("#")
-        executions = self._database.executions
+        executions = self.database.executions
         doc = await executions.find_one({"_id": id}, {"permit": 1, "state": 1, "rev": 1})
         if doc is None:
             return False
@@ -119,12 +121,12 @@ class MongoGates(MongoBase):
         return False
 
     async def _enter(self, doc: Document) -> bool | None:
-        """Take a place and queue the execution; None when it was moved meanwhile."""
+        """Take a permit and queue the execution; None if it changed in between."""
         permit = _permit(doc)
         if not await self._take(doc["gate"], permit, doc["limit"]):
             return False
-        moved = await self._database.executions.update_one(
-            {"_id": doc["_id"], "rev": doc["rev"], "state": BLOCKED, "frozen": None, **_BEFORE},
+        moved = await self.database.executions.update_one(
+            {"_id": doc["_id"], "rev": doc["rev"], "state": BLOCKED, "frozen": None, **_WAITING},
             {
                 "$set": {"state": QUEUED, "permit": permit},
                 "$unset": {"waits": ""},
@@ -133,13 +135,13 @@ class MongoGates(MongoBase):
         )
         if moved.matched_count:
             return True
-        # Another process may have queued it with this very permit.
+        # Another process may have queued it with the same permit.
         if not await self._counts(permit):
-            await self._give_back(doc["gate"], permit)
+            await self._return(doc["gate"], permit)
         return None
 
     async def _take(self, gate: str, permit: str, limit: int) -> bool:
-        gates = self._database.gates
+        gates = self.database.gates
         room = {"$or": [{"holders": permit}, {f"holders.{limit - 1}": {"$exists": False}}]}
         for _ in range(2):
             taken = await gates.update_one(
@@ -154,8 +156,8 @@ class MongoGates(MongoBase):
             return True
         return False
 
-    async def _give_back(self, gate: str, permit: str) -> None:
-        await self._database.gates.update_one({"_id": gate}, {"$pull": {"holders": permit}})
+    async def _return(self, gate: str, permit: str) -> None:
+        await self.database.gates.update_one({"_id": gate}, {"$pull": {"holders": permit}})
 
 
 def _permit(doc: Document) -> str:
@@ -163,11 +165,11 @@ def _permit(doc: Document) -> str:
 
 
 def _may_enter(holders: list[str], doc: Document) -> bool:
-    """Whether an execution may try to pass; its permit may have been taken by one who died since.
+    """Whether an execution may try to enter; a process that died may have taken its permit.
 
-    A full gate is not tried: a write that changes nothing waits for the disk as well. Nor is one
-    for a frozen execution: to give the permit back, it would be moved on from the revision that
-    the operation which froze it is about to change.
+    A full gate is not tried: a write that changes nothing waits for the disk as well. A frozen
+    execution does not try either: to return its permit, it would be moved on from the revision
+    that the operation which froze it is about to change.
     """
     if "frozen" in doc:
         return False
