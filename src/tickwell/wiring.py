@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     from tickwell.brokers.celery import CeleryBroker
     from tickwell.services.operations import Tools
-    from tickwell.stores.redis.beside import RedisNotifier
+    from tickwell.stores.redis.sidecar import RedisNotifier
 
 
 class NotifyingStore(Store, Notifier, Protocol):
@@ -124,9 +124,9 @@ def make_notifying_store(url: str, settings: Settings) -> NotifyingStore:
     if settings.notify is None or store.name.startswith("memory:"):
         return _observed(store)
     notifier = _make_notifier(store, settings)
-    from tickwell.stores.redis.beside import BesideStore
+    from tickwell.stores.redis.sidecar import NotifyingStore
 
-    return _observed(BesideStore(store, notifier))
+    return _observed(NotifyingStore(store, notifier))
 
 
 def _observed(store: Any) -> NotifyingStore:
@@ -146,7 +146,7 @@ def make_metrics(store: Store, clock: Clock, settings: Settings, events: Events)
 
 def _make_notifier(store: Store, settings: Settings) -> RedisNotifier:
     try:
-        from tickwell.stores.redis.beside import RedisNotifier
+        from tickwell.stores.redis.sidecar import RedisNotifier
     except ModuleNotFoundError as error:
         raise InvalidSetting(
             f"{error.name} is not installed",

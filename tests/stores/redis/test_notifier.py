@@ -64,7 +64,7 @@ async def test_a_server_that_goes_wakes_us_and_is_heard_again(store):
     assert not lonely.client.ear.hears
     assert await lonely.changed(0.05)  # nothing can be heard: everybody looks
     made.run()
-    lonely.client.ear._deaf_until = 0.0
+    lonely.client.ear._retry_at = 0.0
     waiting = await listening(lonely)
     await lonely.close()
     assert not await waiting

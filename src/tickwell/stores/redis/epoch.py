@@ -1,4 +1,4 @@
-"""The epoch: which store this is. It tells a flushed database from one that was always empty."""
+"""The epoch identifies a store: it tells a flushed database from one that was always empty."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from tickwell.errors import SchemaTooNew, StoreRefused
 from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.errors import lost
 
-#: The layout of keys that this Tickwell writes; it stands before the colon of the epoch.
+#: The layout of keys that this Tickwell writes; it precedes the colon of the epoch.
 SCHEMA = 1
 
 _lock = Lock()
-#: Of every store that this process has open, by name: its epoch, and how often it is open.
+#: The stores that this process has open, by name: epoch, and how often it is open.
 _seen: dict[str, tuple[str, int]] = {}
 
 
 async def enter(client: Client, *, makes: bool = True) -> None:
-    """Take up the epoch that is there; an empty database gets one, unless we know a former one."""
+    """Read the epoch; an empty database gets one, unless this process knows an earlier one."""
     name = client.location.name
     with _lock:
         known, _ = _seen.get(name, ("", 0))
     client.epoch = f"{SCHEMA}:{SystemRandom().getrandbits(128):032x}"
-    # Read and made by one script: a flush between two commands would begin a new store.
+    # Read and created by one script: a flush between two commands would start a new store.
     found = await client.call("open", "make" if makes and not known else "")
     if known and found != known.encode():
         raise lost(name)
@@ -38,7 +38,7 @@ async def enter(client: Client, *, makes: bool = True) -> None:
 
 
 def leave(client: Client) -> None:
-    """Forget it with the last store of this process that has it open."""
+    """Forget the epoch when the last store of this process that has it open is closed."""
     name = client.location.name
     with _lock:
         epoch, count = _seen.get(name, ("", 0))

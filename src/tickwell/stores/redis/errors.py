@@ -1,4 +1,4 @@
-"""Errors of Redis in our words: what is wrong, where, and what to do next."""
+"""Errors of Redis as errors of Tickwell: what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tickwell.errors import (
 )
 from tickwell.stores.link import tls_fault
 
-#: What a driver call may raise when something is wrong with the server or the way to it.
+#: What a driver call may raise when something is wrong with the server or the network.
 DRIVER = (exceptions.RedisError, OSError, TimeoutError)
 
-#: By the word that the server's answer begins with, or the driver's class.
+#: By the first word of the server's reply, or the driver's class.
 _REFUSED = {
     "NOAUTH": "wants a password; put it into the URL: redis://:password@host:6379/0",
     "WRONGPASS": "does not accept the password; check user and password in the URL",
@@ -48,17 +48,17 @@ _KNOWN: dict[str, tuple[type[StoreError], str]] = {
 
 
 def said(error: BaseException) -> str:
-    """The server's own words, in one line."""
+    """The server's message, in one line."""
     return " ".join(str(error).split())
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether a script did not find the epoch that it was given."""
+    """Whether a script did not find the expected epoch."""
     return str(error).startswith("TICKWELL_LOST")
 
 
 def _word(error: BaseException) -> str:
-    """What kind of error the server says it is; the driver cuts that word off where it knows it."""
+    """The server's error code, which the driver removes from messages that it knows."""
     text = str(error)
     word = text.split(" ", 1)[0].rstrip(":")
     if isinstance(error, exceptions.ReadOnlyError):
@@ -75,7 +75,7 @@ def _word(error: BaseException) -> str:
 
 
 def translate(error: BaseException, where: str) -> StoreError:
-    """The same in our tree of errors; the caller keeps the cause."""
+    """A driver's error as one of Tickwell's; the caller keeps the cause."""
     word = _word(error)
     if is_lost(error):
         return lost(where)
@@ -92,7 +92,7 @@ def translate(error: BaseException, where: str) -> StoreError:
 
 
 def lost(where: str) -> StoreLost:
-    """The database was emptied, or replaced by another, while we were at work."""
+    """The database was emptied, or replaced by another, while the store was open."""
     return StoreLost(
         f"{where} is not the store that it was: its epoch is gone, so it was flushed, restored or"
         " exchanged; restore a backup, or restart all processes to begin with what is there"

@@ -1,6 +1,6 @@
-"""Wake-ups between processes: PUBLISH at a bounded rate, SUBSCRIBE on a connection of its own.
+"""Wake-ups between processes: PUBLISH at a bounded rate, SUBSCRIBE on a separate connection.
 
-A notification is a hint that shortens a rest; what is lost costs a poll, and nothing else.
+A notification is a hint that shortens a wait; a lost one costs a poll, and nothing else.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tickwell.stores.redis.connection import Command, connect
 from tickwell.stores.redis.errors import DRIVER, said
 from tickwell.stores.redis.url import Location
 
-#: How often loops are woken when nothing can be heard, and how long until listening is tried again.
+#: Seconds between polls while not subscribed, and until the next try to subscribe.
 POLL = 1.0
-AGAIN = 5.0
-#: How long the server may take to answer before it counts as gone.
-PATIENCE = 2.0
+RETRY = 5.0
+#: Seconds that the server may take to answer before the connection counts as dead.
+TIMEOUT = 2.0
 
 
 class Bell(AnyBell):
@@ -41,18 +41,18 @@ class Bell(AnyBell):
 
 
 class Ear:
-    """Hears the bells of other processes, or says that it cannot."""
+    """Listens for the bells of other processes; falls back to polling."""
 
     def __init__(self, location: Location, channel: str, sender: str) -> None:
         self.location = location
         self.channel = channel
         self.sender = sender.encode()
         self._heard = asyncio.Event()
-        self._answered = asyncio.Event()
+        self._pong = asyncio.Event()
         self._redis: Redis | None = None
         self._pubsub: Any = None
         self._reading: asyncio.Task[None] | None = None
-        self._deaf_until = 0.0
+        self._retry_at = 0.0
         self._hearing = Hearing(POLL)
         self._closed = asyncio.Event()
 
@@ -62,46 +62,46 @@ class Ear:
         return self._reading is not None and not self._reading.done()
 
     async def changed(self, seconds: float) -> bool:
-        """Wait for another process's bell; where none can be heard, wake everybody regularly."""
+        """Wait for another process's bell; without a subscription, wake the loops regularly."""
         if self._closed.is_set():
             return False
         if not await self._listen():
             await comes(self._closed, min(seconds, POLL))
             return not self._closed.is_set()
-        heard = await comes(self._heard, seconds) or not await self._answers()
+        heard = await comes(self._heard, seconds) or not await self._is_alive()
         self._heard.clear()
         return heard and not self._closed.is_set()
 
     async def close(self) -> None:
-        """Hear no more."""
+        """Stop listening."""
         self._closed.set()
         self._heard.set()
-        await self._let_go()
+        await self._disconnect()
 
-    async def _answers(self) -> bool:
-        """Give up a connection that died without a word: it would be silent for ever."""
-        self._answered.clear()
+    async def _is_alive(self) -> bool:
+        """Whether the connection is alive; a dead one would stay silent forever, so close it."""
+        self._pong.clear()
         with suppress(*DRIVER):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 await self._pubsub.ping()
-                await self._answered.wait()
+                await self._pong.wait()
                 return True
-        await self._let_go()
+        await self._disconnect()
         return False
 
     async def _listen(self) -> bool:
         if self.hears:
             return True
         loop = asyncio.get_running_loop()
-        if loop.time() < self._deaf_until:
+        if loop.time() < self._retry_at:
             return False
-        await self._let_go()
+        await self._disconnect()
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 await self._connect()
         except DRIVER as error:
-            await self._let_go()
-            self._deaf_until = loop.time() + AGAIN
+            await self._disconnect()
+            self._retry_at = loop.time() + RETRY
             self._hearing.is_lost(self.location.name, said(error) or "no answer in time")
             return False
         self._hearing.is_back(self.location.name)
@@ -111,25 +111,25 @@ class Ear:
         self._redis = connect(self.location, 1)
         self._pubsub = self._redis.pubsub()
         await self._pubsub.subscribe(self.channel)
-        await self._pubsub.get_message(timeout=PATIENCE)  # it is confirmed
+        await self._pubsub.get_message(timeout=TIMEOUT)  # the confirmation
         self._reading = asyncio.get_running_loop().create_task(self._read())
-        self._heard.set()  # what others wrote since the loops looked went unheard
+        self._heard.set()  # writes since the loops last looked were missed
 
     async def _read(self) -> None:
-        """Hear until the connection ends, which is a reason to look as well."""
+        """Listen until the connection ends, which wakes the loops as well."""
         try:
             while True:
                 message = await self._pubsub.get_message(timeout=None)
                 if message is None:
                     continue
                 if message["type"] == "pong":
-                    self._answered.set()
+                    self._pong.set()
                 elif message["type"] == "message" and message["data"] != self.sender:
                     self._heard.set()
         except DRIVER:
             self._heard.set()
 
-    async def _let_go(self) -> None:
+    async def _disconnect(self) -> None:
         reading, self._reading = self._reading, None
         pubsub, self._pubsub = self._pubsub, None
         redis, self._redis = self._redis, None

@@ -1,4 +1,4 @@
-"""Scripts by name, from .lua files: what they share is put before them once, at load."""
+"""Scripts by name, from .lua files; shared parts are prepended when a script is loaded."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from importlib.resources import files
 _HEAD = re.compile(r"^-- (flags|needs): (.*)\n", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
-#: What has no epoch to compare: it makes one, or is beside another store.
-APART = frozenset({"open", "lease", "give_up"})
+#: Scripts without an epoch: the one that creates it, and those of the sidecar.
+WITHOUT_EPOCH = frozenset({"open", "lease", "give_up"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Script:
 
     name: str
     text: str
-    #: What the server knows it by.
+    #: The server's name for it.
     digest: str
 
 
@@ -29,13 +29,13 @@ class Script:
 def script(name: str) -> Script:
     """The script of an operation. Its first lines say which flags and which shared parts it needs.
 
-    Flags are the server's: without any, nothing runs once memory is full; `allow-oom` is for what
-    ends or frees something, `no-writes` for what only reads.
+    Flags are the server's: without any, nothing runs once memory is full; `allow-oom` is for
+    scripts that end or free something, `no-writes` for those that only read.
     """
     folder = files("tickwell.stores.redis").joinpath("scripts")
     body = folder.joinpath(f"{name}.lua").read_text("utf-8")
     head = dict(_HEAD.findall(body))
-    parts = [] if name in APART else ["start", *head.get("needs", "").split()]
+    parts = [] if name in WITHOUT_EPOCH else ["start", *head.get("needs", "").split()]
     shared = [folder.joinpath("shared", f"{part}.lua").read_text("utf-8") for part in parts]
     code = _COMMENT.sub("", "\n".join([*shared, body]))
     text = f"#!lua flags={head.get('flags', '')}\n{code}"

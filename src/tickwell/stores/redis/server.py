@@ -1,4 +1,4 @@
-"""Whether a server can be ours, and what it lets us promise, before anything is written."""
+"""Checks whether a server can be used, and what it can promise, before anything is written."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tickwell.errors import StoreRefused
 from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.errors import DRIVER
 
-#: The oldest server that has what the scripts use: flags in their first line.
+#: The oldest server that knows script flags.
 OLDEST = 7
 
 
 async def check(client: Client) -> Promises:
-    """Raise `StoreRefused` for what cannot be used; else say what may be promised."""
+    """Raise `StoreRefused` for a server that cannot be used; else return what it can promise."""
     where, facts = client.location.name, await _facts(client)
     version = str(facts.get("redis_version", "0"))
     if int(version.split(".", 1)[0]) < OLDEST:
@@ -48,6 +48,6 @@ async def _promises(client: Client, facts: dict[str, Any]) -> Promises:
         return REDIS_VOLATILE
     try:
         answer = await client.redis.config_get("appendfsync")
-    except DRIVER:  # a hosted server often tells nothing: promise what its default does
+    except DRIVER:  # a hosted server often refuses: promise what its default does
         answer = {}
     return REDIS_ALWAYS if answer.get("appendfsync") == "always" else REDIS_EVERYSEC

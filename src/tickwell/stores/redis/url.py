@@ -22,21 +22,21 @@ _PREFIX = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where the keys are, and how they are reached. Durations are seconds."""
+    """Where the keys are, and how to connect. Durations are seconds."""
 
     #: For the driver, with credentials.
     dsn: str = field(repr=False)
-    #: For people, without.
+    #: For people, without credentials.
     name: str
     prefix: str = "tickwell"
-    #: Connections at most, beside that of the notifier.
+    #: Maximum connections, besides that of the notifier.
     pool: int = 10
     connect_timeout: float = 10.0
-    #: How long an answer may take.
+    #: How long a reply may take.
     timeout: float = 30.0
 
     def key(self, name: str) -> str:
-        """A key of ours; the hash tag keeps all of them in one slot."""
+        """A key of this store; the hash tag keeps all of them in one cluster slot."""
         return f"{{{self.prefix}}}:{name}"
 
 
@@ -61,7 +61,7 @@ def parse(url: str, field: str = "store") -> Location:
 
 
 def _options(given: dict[str, str], field: str) -> dict[str, Any]:
-    """Our own options, taken out of what was given."""
+    """Tickwell's own options, removed from the others."""
     options: dict[str, Any] = {}
     if "prefix" in given:
         options["prefix"] = given.pop("prefix")

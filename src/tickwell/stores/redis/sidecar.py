@@ -1,7 +1,7 @@
-"""Redis beside another store: wake-ups for every process, and one planner at a time.
+"""Redis alongside another store: wake-ups for every process, and one planner at a time.
 
-All of it only shortens or lengthens rests. Whatever becomes of this Redis, the store's rows decide:
-gone, flushed or frozen, everybody plans and polls.
+It only changes how long loops wait. The store's rows decide: if this Redis is down, flushed or
+frozen, every process plans and polls.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import FAILURES
 from tickwell.stores.redis.connection import Command, connect
 from tickwell.stores.redis.errors import DRIVER
-from tickwell.stores.redis.notifier import AGAIN, Bell, Ear
+from tickwell.stores.redis.notifier import RETRY, Bell, Ear
 from tickwell.stores.redis.scripts import script
 from tickwell.stores.redis.url import parse
 
-#: Seconds that this Redis may take to answer: nobody waits for a frozen one.
-PATIENCE = 1.0
+#: Seconds that this Redis may take to answer: loops do not wait for a frozen one.
+TIMEOUT = 1.0
 
 
 class RedisNotifier:
@@ -34,20 +34,20 @@ class RedisNotifier:
     def __init__(self, url: str, store: str, lease: float) -> None:
         self.location = parse(url, field="notify")
         # Several stores may share a Redis; each has a channel and a planner of its own.
-        which = blake2b(store.encode(), digest_size=8).hexdigest()
-        self._channel = self.location.key(f"beside:{which}")
-        self._lease_key = self.location.key(f"planner:{which}")
-        self._me = f"{SystemRandom().getrandbits(64):016x}"
+        digest = blake2b(store.encode(), digest_size=8).hexdigest()
+        self._channel = self.location.key(f"beside:{digest}")
+        self._lease_key = self.location.key(f"planner:{digest}")
+        self._process = f"{SystemRandom().getrandbits(64):016x}"
         self._lease = int(lease * 1000)
-        self._set_up()
+        self._connect()
 
-    def _set_up(self) -> None:
-        self._redis = connect(self.location, 2, PATIENCE)
+    def _connect(self) -> None:
+        self._redis = connect(self.location, 2, TIMEOUT)
         run: Command = self._redis.execute_command
         self._run = run
-        self._bell = Bell(run, self._channel, self._me)
-        self._ear = Ear(self.location, self._channel, self._me)
-        self._away_until = 0.0
+        self._bell = Bell(run, self._channel, self._process)
+        self._ear = Ear(self.location, self._channel, self._process)
+        self._down_until = 0.0
 
     @property
     def hears(self) -> bool:
@@ -55,22 +55,22 @@ class RedisNotifier:
         return self._ear.hears
 
     def open(self) -> None:
-        """Connections are made when they are needed, in the loop that needs them."""
-        self._set_up()
+        """Make new connections, which belong to the event loop that uses them first."""
+        self._connect()
 
     async def close(self) -> None:
-        """Hear and plan no more."""
+        """Stop listening, and give up the planner's lease."""
         await self._ear.close()
         with suppress(*DRIVER):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 await self._bell.close()
-                await self._eval("give_up", self._me)
+                await self._eval("give_up", self._process)
         await self._redis.aclose(close_connection_pool=True)
 
     async def ping(self) -> None:
         """Raise unless this Redis answers."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 await self._run("PING")
         except DRIVER as error:
             raise StoreUnavailable(f"{self.location.name}: {str(error) or 'no answer'}") from error
@@ -84,36 +84,36 @@ class RedisNotifier:
 
     async def rest(self) -> float:
         loop = asyncio.get_running_loop()
-        if loop.time() < self._away_until:
+        if loop.time() < self._down_until:
             return 0.0
         try:
-            left = await self._eval("lease", self._me, self._lease)
+            left = await self._eval("lease", self._process, self._lease)
         except DRIVER:
             FAILURES.count += 1
-            self._away_until = loop.time() + AGAIN
+            self._down_until = loop.time() + RETRY
             return 0.0
         return int(left) / 1000
 
     async def _eval(self, name: str, *arguments: str | int) -> Any:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             return await self._run("EVAL", script(name).text, 1, self._lease_key, *arguments)
 
 
-class BesideStore:
-    """Any store, with a Redis that is told of its writes. The rest is the store's own."""
+class NotifyingStore:
+    """Any store, whose writes are announced on a Redis."""
 
     def __init__(self, store: Any, notifier: RedisNotifier) -> None:
         self.store = store
         self.notifier = notifier
 
     def __getattr__(self, name: str) -> Any:
-        found, stirs = getattr(self.store, name), _STIRS.get(name)
-        if stirs is None:
+        found, wakes = getattr(self.store, name), _WAKES.get(name)
+        if wakes is None:
             return found
 
         async def call(*arguments: Any, **options: Any) -> Any:
             answer = await found(*arguments, **options)
-            if stirs(answer, arguments):
+            if wakes(answer, arguments):
                 self.notifier.ring()
             return answer
 
@@ -128,7 +128,7 @@ class BesideStore:
         await self.store.close()
 
     async def changed(self, seconds: float) -> bool:
-        """By this Redis; the store's own way as well while it cannot be heard."""
+        """Wait for a notification by this Redis, or by the store while this Redis is down."""
         if self.notifier.hears:
             return await self.notifier.changed(seconds)
         waits = [self.notifier.changed(seconds), self.store.changed(seconds)]
@@ -142,8 +142,8 @@ class BesideStore:
         return any(task.result() for task in done)
 
 
-def _ends_stir(_: object, arguments: tuple[Any, ...]) -> bool:
-    """Whether the end of an attempt may let another begin, or a planner look."""
+def _reports_wake(_: object, arguments: tuple[Any, ...]) -> bool:
+    """Whether the end of an attempt may let another one start, or concerns a planner."""
     reports: Sequence[Report] = arguments[0]
     return any(
         report.state is State.WAITING
@@ -158,11 +158,11 @@ def _has_answer(answer: object, _: object) -> bool:
     return bool(answer)
 
 
-#: Whether others have to look, by what a call answered and was given.
-_STIRS: dict[str, Callable[[Any, tuple[Any, ...]], bool]] = {
+#: Whether other processes have to wake up, by the result and the arguments of a call.
+_WAKES: dict[str, Callable[[Any, tuple[Any, ...]], bool]] = {
     "fire_due": lambda fired, _: fired.executions > 0,
     "promote": lambda promoted, _: promoted.queued > 0,
-    "finish": _ends_stir,
+    "finish": _reports_wake,
     "settle": _has_answer,
     "add_jobs": _has_answer,
     "change_jobs": _has_answer,

@@ -10,7 +10,7 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.trigger import Every, OnDemand
 from tickwell.errors import InvalidSetting
 from tickwell.settings import Settings
-from tickwell.stores.redis.beside import RedisNotifier
+from tickwell.stores.redis.sidecar import RedisNotifier
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
 from tickwell.wiring import make_notifying_store
