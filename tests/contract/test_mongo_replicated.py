@@ -4,8 +4,8 @@ import pytest
 
 from tests.contract import test_mongo
 from tests.servers.mongo import replica
-from tickwell.testing.contract.topics.changing import Changing
 from tickwell.testing.contract.topics.concurrency import Concurrency
+from tickwell.testing.contract.topics.editing import Changing
 from tickwell.testing.contract.topics.finishing import Finishing
 from tickwell.testing.contract.topics.repetition import Repetition
 

@@ -1,15 +1,23 @@
-"""Liveness: beats, loss by compare-and-set, and what lost workers leave behind."""
+"""Workers: heartbeats, recorded starts, and attempts of lost workers."""
 
 # ruff: noqa: S101 - a kit of tests asserts
 
 from __future__ import annotations
 
-from tickwell.domain.execution import OutcomeKind, State
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+
+from tickwell.domain.change import delete, edit, pause, resume
+from tickwell.domain.execution import Claim, Execution, OutcomeKind, Start, State
 from tickwell.domain.gate import Concurrency, Overlap
-from tickwell.domain.policy import LOST_BUDGET, Timeout
+from tickwell.domain.job import Job
+from tickwell.domain.policy import HOUR, LOST_BUDGET, Retry, Timeout
 from tickwell.domain.trigger import OnDemand
+from tickwell.ports.records import ExecutionFilter
 from tickwell.testing.contract.builders import T0, a_request, a_worker, minute
-from tickwell.testing.contract.scene import Scene
+from tickwell.testing.contract.scene import Scene, report
 from tickwell.testing.contract.topic import Topic
 
 
@@ -171,3 +179,170 @@ class Beating(Topic):
             assert await scene.store.orphans(now, 10) == []
         assert (await scene.execution(first)).state is State.DEAD
         assert (await scene.claim_one(now, "last")).id == second
+
+
+def _start(claim: Claim, at: int, *, attempt: int | None = None) -> Start:
+    return Start(claim.id, claim.attempt if attempt is None else attempt, at)
+
+
+class Starts(Topic):
+    """`record_starts`, and what becomes of it."""
+
+    async def _claims(self, scene: Scene, count: int = 1) -> list[Claim]:
+        job = await scene.job(trigger=OnDemand(), retry=Retry(delay="0s", jitter=0))
+        await scene.run(*(a_request(job, T0) for _ in range(count)))
+        return await scene.claim(T0)
+
+    async def test_a_running_execution_has_its_start(self, scene: Scene, other: Scene) -> None:
+        claims = await self._claims(scene, 3)
+        assert {(await scene.execution(one)).started_at for one in claims} == {None}
+        starts = [_start(one, T0 + n) for n, one in enumerate(claims[:2], 1)]
+        assert set(await scene.store.record_starts(starts)) == {one.id for one in claims[:2]}
+        shown = [(await other.execution(one)).started_at for one in claims]
+        assert shown == [T0 + 1, T0 + 2, None]
+        where = ExecutionFilter(project="default", states=frozenset({State.RUNNING}))
+        listed = {
+            one.id: one.started_at for one in (await other.store.list_executions(where)).items
+        }
+        assert [listed[one.id] for one in claims] == shown
+
+    async def test_of_no_attempts_nothing_is_written(self, scene: Scene) -> None:
+        assert await scene.store.record_starts([]) == []
+
+    async def test_another_attempt_is_left_alone(self, scene: Scene) -> None:
+        [claim] = await self._claims(scene)
+        assert await scene.store.record_starts([_start(claim, T0, attempt=2)]) == []
+        assert (await scene.execution(claim)).started_at is None
+        nobody = Start("00000000-0000-7000-8000-000000000000", 1, T0)
+        assert await scene.store.record_starts([nobody]) == []
+
+    async def test_one_that_has_ended_is_left_alone(self, scene: Scene) -> None:
+        [claim] = await self._claims(scene)
+        await scene.finish(claim, OutcomeKind.SUCCEEDED, T0 + 5)
+        assert await scene.store.record_starts([_start(claim, T0 + 9)]) == []
+        assert (await scene.execution(claim)).started_at == T0
+
+    async def test_the_report_counts_in_the_end(self, scene: Scene) -> None:
+        [claim] = await self._claims(scene)
+        await scene.store.record_starts([_start(claim, T0 + 3)])
+        await scene.finish(claim, OutcomeKind.SUCCEEDED, T0 + 5)
+        execution = await scene.execution(claim)
+        assert execution.started_at == T0
+        assert [one.started_at for one in execution.attempts] == [T0]
+
+    async def test_the_next_attempt_begins_without_a_start(self, scene: Scene) -> None:
+        [claim] = await self._claims(scene)
+        await scene.store.record_starts([_start(claim, T0)])
+        await scene.fail(claim, T0 + 5)
+        assert (await scene.execution(claim)).started_at == T0  # of the last one that ended
+        await scene.promote(T0 + 5)
+        again = await scene.claim_one(T0 + 5)
+        assert (await scene.execution(again)).started_at is None
+        assert await scene.store.record_starts([_start(claim, T0)]) == []
+        assert await scene.store.record_starts([_start(again, T0 + 6)]) == [again.id]
+        assert (await scene.execution(again)).started_at == T0 + 6
+
+    async def test_an_orphan_has_its_start(self, scene: Scene, other: Scene) -> None:
+        claims = await self._claims(scene, 2)
+        await scene.store.record_starts([_start(claims[0], T0 + 1)])
+        pulse = await scene.beat()
+        assert await other.store.declare_lost("w1", pulse.beat, T0 + 2)
+        orphans = {one.id: one.started_at for one in await other.store.orphans(T0 + 2, 10)}
+        assert orphans == {claims[0].id: T0 + 1, claims[1].id: None}
+
+    async def test_a_cancel_request_leaves_it(self, scene: Scene, other: Scene) -> None:
+        [claim] = await self._claims(scene)
+        await scene.store.record_starts([_start(claim, T0 + 1)])
+        await other.store.request_cancel("default", [claim.id], T0 + 2)
+        execution = await scene.execution(claim)
+        assert (execution.started_at, execution.cancel_requested) == (T0 + 1, True)
+
+    async def test_every_attempt_keeps_its_own_result(self, scene: Scene) -> None:
+        job = await scene.job(trigger=OnDemand(), retry=Retry(max_attempts=2, delay="0s", jitter=0))
+        [id] = await scene.run(a_request(job, T0))
+        answers: list[object] = [{"status": 500}, {"status": 502, "body": "è"}, None, [4]]
+        now = T0
+        for answer in answers[:2]:
+            await scene.promote(now)
+            await scene.fail(await scene.claim_one(now), now + 1, result=answer)
+            now += 10
+        execution = await scene.execution(id)
+        assert execution.state is State.DEAD
+        assert [one.result for one in execution.attempts] == answers[:2]
+        assert await scene.store.revive("default", [id], now) == [id]
+        await scene.promote(now)
+        claim = await scene.claim_one(now)
+        assert [one.result for one in (await scene.execution(id)).attempts] == answers[:2]
+        await scene.fail(claim, now + 1, result=answers[2])
+        await scene.promote(now + 1)
+        claim = await scene.claim_one(now + 1)
+        await scene.finish(claim, OutcomeKind.SUCCEEDED, now + 2, result=answers[3])
+        execution = await scene.execution(id)
+        assert [one.result for one in execution.attempts] == answers
+        assert execution.result == answers[3]
+
+
+#: Something that happens while a worker holds an attempt, at this instant.
+Happening = Callable[[Scene, Job, int], Awaitable[object]]
+
+
+async def _nothing(scene: Scene, job: Job, now: int) -> None:
+    pass
+
+
+async def _edit(scene: Scene, job: Job, now: int) -> None:
+    [entry] = await scene.store.get_jobs(job.project, [job.id])
+    await scene.change(job, edit(replace(entry.job, priority=9)), now)
+
+
+async def _pause_and_resume(scene: Scene, job: Job, now: int) -> None:
+    await scene.change(job, pause("ann", "why not"), now)
+    await scene.change(job, resume(), now)
+
+
+async def _delete(scene: Scene, job: Job, now: int) -> None:
+    await scene.change(job, delete(), now)
+
+
+async def _cancel(scene: Scene, job: Job, now: int) -> None:
+    live = [one.id for one in await scene.executions(job)]
+    await scene.store.request_cancel(job.project, live, now)
+
+
+class Losses(Topic):
+    """What `orphans` and `finish` leave of lost attempts."""
+
+    @pytest.mark.parametrize("ahead", [True, False])
+    @pytest.mark.parametrize("happens", [_nothing, _edit, _pause_and_resume, _delete, _cancel])
+    async def test_every_attempt_is_on_record(
+        self, scene: Scene, happens: Happening, *, ahead: bool
+    ) -> None:
+        retry = Retry(max_losses=2, delay="0s", jitter=0)
+        job = await scene.job(overlap=Overlap.ALLOW, retry=retry)
+        # Held for its instant, a change of the job calls it off; once it is due, not.
+        at = minute(1) - 500 if ahead else minute(1) + 500
+        await scene.fire(minute(1) - 1000, horizon=2000)
+        claims = await scene.claim(at - 100, "w0", lead=2000)
+        assert len(claims) == 1
+        await happens(scene, job, at)
+        now, started = minute(1) + 1000, [1]
+        one = await self._lose_all(scene, job, "w0", now)
+        for worker in ("w1", "w2", "w3"):
+            now += HOUR
+            if one.state is State.DEAD:
+                await scene.store.revive(job.project, [one.id], now)
+            await scene.promote(now)
+            started += [claim.attempt for claim in await scene.claim(now, worker, ids=(one.id,))]
+            one = await self._lose_all(scene, job, worker, now)
+        recorded = [attempt.number for attempt in one.attempts]
+        assert recorded == started == [*range(1, one.attempt + 1)]
+        assert {attempt.outcome for attempt in one.attempts} == {OutcomeKind.LOST}
+
+    async def _lose_all(self, scene: Scene, job: Job, worker: str, now: int) -> Execution:
+        """Declare the worker lost and recover what it held, as a reaper does."""
+        known = {one.worker.id: one.beat for one in await scene.store.list_workers()}
+        assert await scene.store.declare_lost(worker, known.get(worker, 0), now)
+        orphans = await scene.store.orphans(now, 100)
+        reports = [report(claim, OutcomeKind.LOST, now, started=False) for claim in orphans]
+        assert (await scene.store.finish(reports, now)).refused == []
+        return await scene.at(job, minute(1))
