@@ -181,7 +181,7 @@ def test_a_store_that_is_away(url):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["memory://", "--suite", "speed"], "suite: there is no suite speed. Known are contract"),
+        (["memory://", "--suite", "speed"], "suite: unknown value speed. Expected one of contract"),
         (["ftp://x"], "store: 'ftp://…' names no store that Tickwell knows"),
     ],
 )

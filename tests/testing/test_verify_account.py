@@ -48,7 +48,7 @@ async def test_what_is_lost(scene, done):
     account = await take(scene.store, {job.id: [AT, minute(2)]}, [note(claim)], 0.0)
     assert wrong(account) == {"lost": 1}
     account = await take(scene.store, {job.id: [AT]}, [], 0.0)
-    assert account.lost == [f"{claim.id} is recorded as run, and nobody was called"]
+    assert account.lost == [f"{claim.id} is recorded as succeeded, but no handler was called"]
 
 
 async def test_what_has_not_ended_is_lost(scene):

@@ -9,7 +9,7 @@ from tests.servers.mongo import server, start, start_set
 from tickwell.errors import InvalidSetting, SchemaTooNew, StoreRefused, StoreUnavailable
 from tickwell.stores.mongo import MongoStore
 from tickwell.stores.mongo import server as checks
-from tickwell.testing.verify.places.mongo import MongoPlace
+from tickwell.testing.verify.scratch.mongo import MongoScratch
 from tickwell.wiring import make_store
 
 
@@ -92,7 +92,7 @@ async def test_whoever_may_write_may_come_in(guarded):
 
 async def test_a_scratch_place_takes_rights_of_its_own(guarded):
     """A verification that could not remove its database does not make one."""
-    place = MongoPlace(as_user(guarded, "writer"), "tickwell_verify_1")
+    place = MongoScratch(as_user(guarded, "writer"), "tickwell_verify_1")
     with pytest.raises(StoreRefused, match="roles readWriteAnyDatabase and dbAdminAnyDatabase"):
         await place.drop()
 

@@ -90,10 +90,10 @@ async def test_a_verification_without_a_place_leaves_nothing(guest):
     """It has another name each time, so that the right to this one would not help."""
     await run("GRANT SELECT ON tickwell.* TO guest@'127.0.0.1'")
     said: list[str] = []
-    with pytest.raises(StoreRefused, match="or verify as somebody who may make such a place"):
+    with pytest.raises(StoreRefused, match="or verify as a user who may create and remove"):
         await verify(Orders(url=guest, suites=("contention",)), said.append)
     assert len(said) == 1
-    assert "Left behind" not in said[0]
+    assert "could not be removed" not in said[0]
 
 
 async def test_the_remedies_that_are_named_help(guest, odd):

@@ -1,4 +1,4 @@
-"""`tickwell store verify`: a store is tried where it is, in a scratch place beside the data.
+"""`tickwell store verify`: tests a store on its own server, in a scratch store next to the data.
 
 python -m tickwell.testing.verify    reads `Orders` as one line of JSON on standard input
 """

@@ -12,14 +12,13 @@ from tickwell.cli.screen import Screen
 from tickwell.errors import TickwellError
 from tickwell.testing.verify.orders import Orders
 from tickwell.testing.verify.run import verify
-from tickwell.testing.verify.table import show
-from tickwell.testing.verify.verdict import Verdict
+from tickwell.testing.verify.verdict import Verdict, show
 
 INTERRUPTED = 130
 
 
 async def _run(orders: Orders, screen: Screen) -> Verdict | None:
-    """The verdict; none if somebody asked to stop, which is asked once and heard once."""
+    """The verdict; none after a signal to stop."""
     work = asyncio.create_task(verify(orders, screen.say))
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, _stop, work)
@@ -30,13 +29,13 @@ async def _run(orders: Orders, screen: Screen) -> Verdict | None:
 
 
 def _stop(work: asyncio.Task[Verdict]) -> None:
-    # Asked a second time while it cleans up, it goes on cleaning up.
+    # A second signal does not interrupt the clean-up.
     if not work.cancelling():
         work.cancel()
 
 
 def main() -> int:
-    """Try a store, say what it came to, and answer the exit code."""
+    """Verify a store, print the verdict, and return the exit code."""
     orders = Orders(**json.loads(sys.stdin.readline()))
     screen = Screen()
     try:

@@ -1,4 +1,4 @@
-"""The account of a run: what had to happen, what the store says, and what processes wrote down."""
+"""The account of a run: expected fire times, the store's records, and the notes of processes."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import Store
 from tickwell.testing.verify.notes import BEGIN, FENCED, Note
 
-#: After these another attempt is due.
-_FOLLOWED = {
+#: Outcomes that another attempt may follow.
+_RETRIED = {
     OutcomeKind.LOST,
     OutcomeKind.RELEASED,
     OutcomeKind.FAILED,
     OutcomeKind.TIMED_OUT,
     OutcomeKind.SNOOZED,
 }
-#: What a clock is read to, in milliseconds.
+#: The resolution of clocks, in milliseconds.
 _TICK = 1
 _PAGE = 1000
 
 
 @dataclass(slots=True)
 class Account:
-    """Figures, and everything that is wrong, by the promise that it breaks."""
+    """Figures, and violations by promise."""
 
     fires: int = 0
     records: int = 0
     calls: int = 0
-    #: Attempts that others took over.
+    #: Attempts of lost workers.
     lost_attempts: int = 0
-    #: Reports that came too late, and were refused.
+    #: Late reports that were refused.
     refused: int = 0
     doubled: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
@@ -44,7 +44,11 @@ class Account:
 async def take(
     store: Store, fires: dict[str, list[int]], notes: Sequence[Note], latest: float
 ) -> Account:
-    """Fire times by job; `latest` is how far the store's clock can be ahead of ours, in seconds."""
+    """Check the records of a run.
+
+    `fires` are fire times by job; `latest` is an upper bound of the store's clock minus the
+    monotonic clock, in seconds.
+    """
     executions = await _read(store)
     calls: dict[str, list[Note]] = defaultdict(list)
     refused: dict[str, list[int]] = defaultdict(list)
@@ -68,7 +72,7 @@ async def take(
 
 
 async def _read(store: Store) -> dict[str, Execution]:
-    """All executions; those of several attempts with every one of them."""
+    """All executions, with all attempts of those that have several."""
     found: dict[str, Execution] = {}
     cursor = None
     while True:
@@ -90,7 +94,7 @@ def _records(fires: dict[str, list[int]], executions: dict[str, Execution]) -> I
         if count > 1:
             yield f"{job} at {fire} has {count} records"
         if (job, fire) not in known:
-            yield f"{job} has a record at {fire}, which is no fire time of it"
+            yield f"{job} has a record at {fire}, which is not one of its fire times"
 
 
 def _missing(fires: dict[str, list[int]], executions: dict[str, Execution]) -> Iterator[str]:
@@ -108,11 +112,11 @@ def _judge(
     refused: list[int],
     latest: float,
 ) -> None:
-    """One execution against what was seen of it."""
+    """Compare one execution with its notes."""
     id, attempts = execution.id, Counter(note.attempt for note in calls)
     if execution.state is State.SUCCEEDED:
         if execution.attempt not in attempts:
-            account.lost.append(f"{id} is recorded as run, and nobody was called")
+            account.lost.append(f"{id} is recorded as succeeded, but no handler was called")
     elif not _was_given_up(execution):
         account.lost.append(f"{id} is {execution.state}, attempt {execution.attempt}")
     for number, count in attempts.items():
@@ -126,21 +130,23 @@ def _judge(
 
 
 def _was_given_up(execution: Execution) -> bool:
-    """Dead because it was in hand each time that a process was killed: that is an answer."""
+    """Whether it is dead because each process that ran it was killed: that is a valid result."""
     outcomes = [each.outcome for each in execution.attempts]
     return execution.state is State.DEAD and outcomes[-1:] == [OutcomeKind.LOST]
 
 
 def _judge_attempts(account: Account, execution: Execution, refused: list[int]) -> None:
-    """Each attempt needs a reason why the one before it did not do."""
+    """Each further attempt needs an outcome of the previous one that allows it."""
     id = execution.id
     outcomes = {each.number: each.outcome for each in execution.attempts}
     for number in range(1, execution.attempt):
         account.lost_attempts += outcomes.get(number) is OutcomeKind.LOST
-        if outcomes.get(number) not in _FOLLOWED:
+        if outcomes.get(number) not in _RETRIED:
             account.unfenced.append(
                 f"attempt {number + 1} of {id} followed one that is {outcomes.get(number)}"
             )
     for number in refused:
         if number == execution.attempt and execution.state is State.SUCCEEDED:
-            account.unfenced.append(f"the report of attempt {number} of {id} was another's")
+            account.unfenced.append(
+                f"the report of attempt {number} of {id} was refused, though it succeeded"
+            )

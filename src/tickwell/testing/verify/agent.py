@@ -1,9 +1,9 @@
-"""A process with an engine, as `tickwell serve` has it, that writes down what it calls.
+"""A process with an engine, as in `tickwell serve`, that notes each call of its handler.
 
     python -m tickwell.testing.verify.agent    reads `AgentOrders` as one line on standard input
 
-Says `started`. Drains at SIGTERM, and ends at once when its standard input does: nobody is left
-behind by a verification that was killed.
+Prints `started`. Drains at SIGTERM, and exits when its standard input ends: a verification that is
+killed leaves no process behind.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tickwell.wiring import loop_factory
 
 #: The name of the handler that all jobs of a verification call.
 HANDLER = "nap"
-#: Leases of two seconds, so that a loss is seen while somebody waits.
+#: Leases of two seconds, so that a loss is noticed soon.
 SETTINGS: dict[str, Any] = {
     "ttl": "2s",
     "beat": "500ms",
@@ -43,14 +43,14 @@ SETTINGS: dict[str, Any] = {
 
 
 def shift_wall_clock(offset: int) -> None:
-    """Have everything in this process that asks for the wall clock get another answer."""
+    """Shift the wall clock for everything in this process."""
     seconds, nanoseconds = time.time, time.time_ns  # noqa: TID251 - not read: set
     time.time = lambda: seconds() + offset / 1000  # noqa: TID251
     time.time_ns = lambda: nanoseconds() + offset * 1_000_000  # noqa: TID251
 
 
 def make_handlers(notes: Notes) -> Handlers:
-    """The handler; it says that it was called before it does anything."""
+    """The handler, which notes its call before it does anything."""
     clock, never = StoreClock(), asyncio.Event()
 
     async def nap(seconds: float, run: Run) -> None:
@@ -94,7 +94,7 @@ async def work(orders: AgentOrders) -> None:
 
 
 def end_with_input() -> None:
-    """End when whoever holds the other end of standard input is gone."""
+    """Exit when standard input ends, because the parent process is gone."""
 
     def wait() -> None:
         sys.stdin.read()
@@ -104,13 +104,13 @@ def end_with_input() -> None:
 
 
 def main() -> None:
-    """Obey orders."""
+    """Run an engine until SIGTERM."""
     orders = AgentOrders(**json.loads(sys.stdin.readline()))
     end_with_input()
     shift_wall_clock(orders.offset)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(work(orders))
-    # The thread holds standard input, which the interpreter would wait for.
+    # A thread reads standard input, and the interpreter would wait for it.
     os._exit(0)
 
 

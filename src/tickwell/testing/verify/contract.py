@@ -1,8 +1,8 @@
-"""The process that holds a store to the contract: pytest, without its plugins and its output.
+"""The process that runs the contract on a store: pytest, without its plugins and its output.
 
     python -m tickwell.testing.verify.contract    reads `ContractOrders` on standard input
 
-Says one line of JSON for each test: [topic, test, what was wrong or null].
+Prints one line of JSON for each test: [topic, test, reason of the failure or null].
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 
 from tickwell.testing.verify.agent import end_with_input
 from tickwell.testing.verify.orders import ContractOrders, maker
-from tickwell.testing.verify.places import place_for
+from tickwell.testing.verify.scratch import scratch_for
 
 TESTS = Path(__file__).with_name("contract_tests.py")
 
@@ -29,7 +29,7 @@ class Plugin:
     """The fixtures of the contract, and a loop for its coroutines."""
 
     def __init__(self, orders: ContractOrders, runner: asyncio.Runner, out: TextIO) -> None:
-        self._place = place_for(orders.url, orders.tag)
+        self._scratch = scratch_for(orders.url, orders.tag)
         self._make = maker(orders.make)
         self._run = runner.run
         self._out = out
@@ -37,13 +37,13 @@ class Plugin:
     @pytest.fixture
     def store(self) -> Iterator[Any]:
         """Opened and empty."""
-        self._run(self._place.empty())
+        self._run(self._scratch.empty())
         yield from self._opened()
 
     @pytest.fixture
     def another_store(self, store: Any) -> Iterator[Any]:
-        """A second process would come in by the same URL; memory is one store to one process."""
-        if self._place.url.startswith("memory:"):
+        """A second handle, as another process would have; a store in memory has only one."""
+        if self._scratch.url.startswith("memory:"):
             yield store
         else:
             yield from self._opened()
@@ -51,10 +51,10 @@ class Plugin:
     @pytest.fixture
     def corrupt(self, store: Any) -> Any:
         """Makes a stored definition unreadable."""
-        return lambda job: self._place.corrupt(store, job)
+        return lambda job: self._scratch.corrupt(store, job)
 
     def _opened(self) -> Iterator[Any]:
-        store = self._make(self._place.url)
+        store = self._make(self._scratch.url)
         self._run(store.open())
         try:
             yield store
@@ -71,7 +71,7 @@ class Plugin:
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Say how it went: a test that failed before or after its call has failed as well."""
+        """Print the result: a test whose set-up or tear-down failed has failed as well."""
         if report.when == "call" or report.failed:
             topic, test = report.nodeid.split("::")[-2:]
             why = None if report.passed else _reason(report)
@@ -85,7 +85,7 @@ def _reason(report: pytest.TestReport) -> str:
 
 
 def main() -> int:
-    """Run the topics that are asked for."""
+    """Run the requested topics."""
     orders = ContractOrders(**json.loads(sys.stdin.readline()))
     end_with_input()
     out = os.fdopen(os.dup(1), "w")
@@ -93,7 +93,7 @@ def main() -> int:
     chosen = [f"{TESTS}::Test{topic}" for topic in orders.topics or ()] or [str(TESTS)]
     quiet = ["-p", "no:terminal", "-p", "no:cacheprovider", "--noconftest"]
     quiet += ["-c", os.devnull, "--rootdir", str(TESTS.parent), "--import-mode=importlib"]
-    # Nothing of the user's own: another plugin would run coroutines in a loop of its own.
+    # Without the user's plugins: they might run coroutines in another loop.
     os.environ |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
     with asyncio.Runner() as runner:
         code = pytest.main([*chosen, *quiet], plugins=[Plugin(orders, runner, out)])
@@ -102,5 +102,5 @@ def main() -> int:
 
 if __name__ == "__main__":
     ended = main()
-    # The thread holds standard input, which the interpreter would wait for.
+    # A thread reads standard input, and the interpreter would wait for it.
     os._exit(ended)

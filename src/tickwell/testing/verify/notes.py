@@ -1,4 +1,4 @@
-"""What processes did, in a file of its own: a line a call, whole even when the caller is killed."""
+"""What processes did: a file with one line per call, complete even if the caller is killed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Note(NamedTuple):
     execution: str
     attempt: int
     process: int
-    #: Seconds on the clock that all processes of a host share, and nobody sets.
+    #: Seconds on the monotonic clock, which all processes of a host share.
     at: float
 
 
@@ -38,7 +38,7 @@ class Notes:
 
 
 def read(path: Path) -> list[Note]:
-    """All lines so far; one that is being written is left out."""
+    """All complete lines so far."""
     if not path.exists():
         return []
     lines = path.read_bytes().splitlines(keepends=True)

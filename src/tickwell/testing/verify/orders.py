@@ -1,4 +1,4 @@
-"""What the processes of a verification are told."""
+"""The instructions of the processes of a verification."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ SUITES = ("contract", "contention", "kill", "skew")
 class Orders:
     """A verification."""
 
-    #: The store as its user names it, with credentials: so it is told on standard input.
+    #: The store's URL with credentials: so it is passed on standard input.
     url: str
     suites: tuple[str, ...] = SUITES
     quick: bool = False
     as_json: bool = False
-    #: What makes a store of a URL, for a store that Tickwell does not know by itself.
+    #: The function that makes a store of a URL, for stores that are not Tickwell's own.
     make: str = "tickwell.wiring:make_store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractOrders:
-    """The process that holds a store to the contract."""
+    """For the process that runs the contract."""
 
     url: str
     tag: str
@@ -37,14 +37,14 @@ class ContractOrders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOrders:
-    """A process with an engine."""
+    """For a process with an engine."""
 
-    #: Of the scratch place.
+    #: Of the scratch store.
     url: str
     make: str
-    #: Where its calls are written down.
+    #: The file for its notes.
     notes: str
-    #: Milliseconds by which its wall clock is off.
+    #: Milliseconds that its wall clock is ahead.
     offset: int = 0
 
 

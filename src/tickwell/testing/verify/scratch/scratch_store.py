@@ -1,4 +1,4 @@
-"""What a scratch place can do."""
+"""The interface of a scratch store."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ Mend = Callable[[], Awaitable[None]]
 UNREADABLE = '{"from": "a newer version"}'
 
 
-class Place(ABC):
-    """One store that nobody else uses."""
+class ScratchStore(ABC):
+    """A store that only the verification uses."""
 
     #: How a store there is opened; `empty` may change it.
     url: str
-    #: What it is, for people; no credentials in it.
+    #: What it is, for people; without credentials.
     name: str
 
     @abstractmethod
     async def empty(self) -> None:
-        """Delete all that is in it; nothing may have it open."""
+        """Delete all data; nothing may have the store open."""
 
     @abstractmethod
     async def drop(self) -> None:
-        """Take it away, whether it is there or not."""
+        """Remove the store, whether it exists or not."""
 
     @abstractmethod
     async def corrupt(self, store: Any, job: Job) -> Mend:
-        """Make a stored definition unreadable; the store is one that is open there."""
+        """Make a stored definition unreadable; `store` is open on this scratch store."""
 
 
-class DocumentPlace(Place):
-    """One whose definitions are documents."""
+class DocumentScratch(ScratchStore):
+    """A scratch store whose definitions are documents."""
 
     @abstractmethod
     async def swap(self, job: str, document: str) -> str:
-        """Replace the stored definition of a job; answer the former one."""
+        """Replace the stored definition of a job; return the former one."""
 
     async def corrupt(self, store: Any, job: Job) -> Mend:
         """Make a stored definition unreadable."""

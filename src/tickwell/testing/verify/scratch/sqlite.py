@@ -1,4 +1,4 @@
-"""A file of its own in the same folder, so on the same disk."""
+"""A separate file in the same folder, so on the same disk."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from urllib.parse import quote
 
 from tickwell.stores.sqlite.file import check, foreign
 from tickwell.stores.sqlite.url import parse
-from tickwell.testing.verify.places.place import DocumentPlace
+from tickwell.testing.verify.scratch.scratch_store import DocumentScratch
 
 #: How every database of SQLite begins; one without a table yet may be an empty file.
 _BEGINNING = b"SQLite format 3\0"
 
 
-class SqlitePlace(DocumentPlace):
-    """One file, with those that SQLite keeps beside it."""
+class SqliteScratch(DocumentScratch):
+    """One file, with the files that SQLite keeps next to it."""
 
     def __init__(self, url: str, tag: str) -> None:
-        given = parse(url)
-        check(given.path)
-        _check_kind(given.path)
-        self._path = given.path.with_name(f"{tag}.db")
-        self.url = f"sqlite:///{quote(str(self._path))}?synchronous={given.synchronous}"
+        location = parse(url)
+        check(location.path)
+        _check_kind(location.path)
+        self._path = location.path.with_name(f"{tag}.db")
+        self.url = f"sqlite:///{quote(str(self._path))}?synchronous={location.synchronous}"
         self.name = f"the file {self._path}"
 
     async def empty(self) -> None:
@@ -41,7 +41,7 @@ class SqlitePlace(DocumentPlace):
 
 
 def _check_kind(path: Path) -> None:
-    """Read without SQLite, which this process has not open there: it would make files beside it."""
+    """Refuse a file that is no database; SQLite itself would create files next to it."""
     if path.exists():
         with path.open("rb") as file:
             beginning = file.read(len(_BEGINNING))

@@ -1,4 +1,4 @@
-"""In memory every store is a place of its own."""
+"""In memory every store is a scratch store."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 from tickwell.domain.job import Job
-from tickwell.testing.verify.places.place import Mend, Place
+from tickwell.testing.verify.scratch.scratch_store import Mend, ScratchStore
 
 
-class MemoryPlace(Place):
-    """Gone with the process."""
+class MemoryScratch(ScratchStore):
+    """Ends with the process."""
 
     def __init__(self, url: str, tag: str) -> None:
         self.url = url
         self.name = "memory"
 
     async def empty(self) -> None:
-        """A store that is made anew has nothing in it."""
+        """A new store is empty."""
 
     async def drop(self) -> None:
-        """Nothing stays."""
+        """Nothing remains."""
 
     async def corrupt(self, store: Any, job: Job) -> Mend:
         def put(definition: Any) -> None:
@@ -35,7 +35,7 @@ class MemoryPlace(Place):
 
 
 class _Unreadable:
-    """A definition as a store would find it that cannot make a job of it."""
+    """A definition that a store cannot read."""
 
     def __init__(self, job: Job) -> None:
         self._job = job

@@ -1,4 +1,4 @@
-"""Tables of their own in the same database: to make a database takes rights that few have."""
+"""Separate tables in the same database: few users may create a database."""
 
 # ruff: noqa: S608 - the names are our own
 
@@ -11,7 +11,7 @@ from typing import Any
 from tickwell.stores.mysql.database import Database
 from tickwell.stores.mysql.dialect import template
 from tickwell.stores.mysql.url import PREFIX, parse
-from tickwell.testing.verify.places.place import DocumentPlace, with_option
+from tickwell.testing.verify.scratch.scratch_store import DocumentScratch, with_option
 
 _TABLES = (
     "SELECT table_name FROM information_schema.tables"
@@ -19,7 +19,7 @@ _TABLES = (
 )
 
 
-class MysqlPlace(DocumentPlace):
+class MysqlScratch(DocumentScratch):
     """The tables of one prefix."""
 
     def __init__(self, url: str, tag: str) -> None:

@@ -1,4 +1,4 @@
-"""A schema of its own in the same database."""
+"""A separate schema in the same database."""
 
 # ruff: noqa: S608 - the names are our own
 
@@ -11,12 +11,12 @@ from typing import Any
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.postgres.url import parse
-from tickwell.testing.verify.places.place import DocumentPlace, with_option
+from tickwell.testing.verify.scratch.scratch_store import DocumentScratch, with_option
 
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename <> 'meta'"
 
 
-class PostgresPlace(DocumentPlace):
+class PostgresScratch(DocumentScratch):
     """One schema."""
 
     def __init__(self, url: str, tag: str) -> None:

@@ -1,4 +1,4 @@
-"""Keys of their own in the same database."""
+"""Separate keys in the same database."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from random import SystemRandom
 
 from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.url import parse
-from tickwell.testing.verify.places.place import DocumentPlace, with_option
+from tickwell.testing.verify.scratch.scratch_store import DocumentScratch, with_option
 
-_MANY = 1000
+_SCAN_COUNT = 1000
 
 
-class RedisPlace(DocumentPlace):
+class RedisScratch(DocumentScratch):
     """The keys of all prefixes that begin with the tag."""
 
     def __init__(self, url: str, tag: str) -> None:
-        self._given = url
+        self._store_url = url
         self._tag = tag
         self._keys = f"{{{tag}*"
         self._move()
@@ -25,11 +25,11 @@ class RedisPlace(DocumentPlace):
 
     def _move(self) -> None:
         prefix = f"{self._tag}_{SystemRandom().getrandbits(32):08x}"
-        self.url = with_option(self._given, "prefix", prefix)
+        self.url = with_option(self._store_url, "prefix", prefix)
         self._location = parse(self.url)
 
     async def empty(self) -> None:
-        """Go elsewhere: to find keys takes a walk over all that the database has."""
+        """Use another prefix: finding keys would scan the whole database."""
         self._move()
 
     async def drop(self) -> None:
@@ -37,7 +37,7 @@ class RedisPlace(DocumentPlace):
             cursor = "0"
             while True:
                 cursor, keys = await client.command(
-                    "SCAN", cursor, "MATCH", self._keys, "COUNT", _MANY
+                    "SCAN", cursor, "MATCH", self._keys, "COUNT", _SCAN_COUNT
                 )
                 if keys:
                     await client.command("UNLINK", *keys)

@@ -16,17 +16,17 @@ from typing import IO
 from tickwell.errors import StoreUnavailable
 from tickwell.testing.verify.orders import AgentOrders, ContractOrders
 
-#: Seconds in which a process has started on the slowest machine.
-START = 60.0
-#: How much of what a process complained about is repeated.
+#: Seconds after which a process must have started, even on a slow machine.
+START_TIMEOUT = 60.0
+#: Characters of a process's errors that a message repeats.
 _TAIL = 500
 
 
 async def begin(
     module: str, orders: AgentOrders | ContractOrders, errors: IO[bytes] | int = DEVNULL
 ) -> Process:
-    """Start a module; a Ctrl-C at the terminal does not reach it, for it is ended by us."""
-    # Not by the arguments: they can be read by everybody on the host, and the URL has a password.
+    """Start a module in a session of its own, which Ctrl-C in the terminal does not reach."""
+    # Not as arguments: every user of the host can read them, and the URL has a password.
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", f"tickwell.testing.verify.{module}"),
         stdin=PIPE,
@@ -41,59 +41,59 @@ async def begin(
 
 
 async def end(process: Process) -> None:
-    """-9, and gone when this returns."""
+    """Kill the process, and wait until it has ended."""
     if process.returncode is None:
         process.kill()
     await process.wait()
 
 
-class Crew:
-    """Engines on one store."""
+class Processes:
+    """Processes with engines on one store."""
 
     def __init__(self, orders: AgentOrders, errors: Path) -> None:
         self.orders = orders
         self._errors = errors
-        self._members: list[Process] = []
+        self._started: list[Process] = []
 
     async def start(self, offset: int = 0) -> Process:
-        """One more, at work when this returns."""
+        """Start one, and wait until it works."""
         orders = AgentOrders(**asdict(self.orders) | {"offset": offset})
         with self._errors.open("ab") as errors:
             process = await begin("agent", orders, errors)
-        self._members.append(process)
+        self._started.append(process)
         assert process.stdout is not None  # noqa: S101 - it is a pipe
-        async with asyncio.timeout(START):
-            said = await process.stdout.readline()
-        if said != b"started\n":
+        async with asyncio.timeout(START_TIMEOUT):
+            first_line = await process.stdout.readline()
+        if first_line != b"started\n":
             why = self._errors.read_text(errors="replace").strip()[-_TAIL:].rpartition("\n")[2]
             raise StoreUnavailable(f"a process of the verification did not start: {why}")
         return process
 
     async def start_many(self, count: int) -> list[Process]:
-        """Several at once."""
+        """Start several."""
         return list(await asyncio.gather(*(self.start() for _ in range(count))))
 
-    async def dismiss(self) -> None:
-        """End all of them."""
-        for process in self._members:
+    async def end_all(self) -> None:
+        """Kill all of them."""
+        for process in self._started:
             await end(process)
 
 
 @asynccontextmanager
-async def crew(orders: AgentOrders, errors: Path) -> AsyncIterator[Crew]:
-    """Nobody at first, and nobody at the end."""
-    made = Crew(orders, errors)
+async def processes(orders: AgentOrders, errors: Path) -> AsyncIterator[Processes]:
+    """No process at first, and none at the end."""
+    made = Processes(orders, errors)
     try:
         yield made
     finally:
-        await made.dismiss()
+        await made.end_all()
 
 
 def freeze(process: Process) -> None:
-    """As a machine that is suspended."""
+    """Stop it, as a suspended machine would."""
     process.send_signal(signal.SIGSTOP)
 
 
 def thaw(process: Process) -> None:
-    """Goes on as if nothing had happened."""
+    """Continue it."""
     process.send_signal(signal.SIGCONT)

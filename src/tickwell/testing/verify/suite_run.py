@@ -1,4 +1,4 @@
-"""Where a suite of processes works: jobs, the store's time, and the account at the end."""
+"""What suites share: jobs to run, processes, the store's time, and the account at the end."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tickwell.ports.store import Store
 from tickwell.testing.verify import notes
 from tickwell.testing.verify.account import Account, take
 from tickwell.testing.verify.agent import HANDLER
-from tickwell.testing.verify.crew import Crew, crew
 from tickwell.testing.verify.orders import AgentOrders, Orders, maker
-from tickwell.testing.verify.places import Place
+from tickwell.testing.verify.processes import Processes, processes
+from tickwell.testing.verify.scratch import ScratchStore
 
-#: Seconds in which work that can end has ended on the slowest machine.
-PATIENCE = 90.0
-#: Whatever happens to processes, every fire time runs.
+#: Seconds after which work must have ended, even on a slow machine.
+TIMEOUT = 90.0
+#: Every fire time runs, whatever happens to processes.
 RUN_ALL = Misfire(policy=OnMisfire.ALL, grace="1d", cap=1000)
 _BATCH = 500
 _PINGS = 5
@@ -38,46 +38,46 @@ _clock = StoreClock()
 
 
 @dataclass(slots=True)
-class Site:
-    """What all suites share."""
+class Verification:
+    """What all suites of one verification share."""
 
     orders: Orders
     tag: str
-    place: Place
+    scratch: ScratchStore
     promises: Promises
     folder: Path
     tell: Callable[[str], None]
-    #: Where calls are written down; one file a suite.
+    #: The file with the calls of the current suite.
     notes: Path = field(init=False)
 
     @asynccontextmanager
     async def running(self, suite: str) -> AsyncIterator[Run]:
-        """The place emptied, and opened."""
+        """Empty the scratch store, and open it."""
         self.notes = self.folder / suite
-        await self.place.empty()
-        store = maker(self.orders.make)(self.place.url)
+        await self.scratch.empty()
+        store = maker(self.orders.make)(self.scratch.url)
         await store.open()
-        told = AgentOrders(url=self.place.url, make=self.orders.make, notes=str(self.notes))
+        orders = AgentOrders(url=self.scratch.url, make=self.orders.make, notes=str(self.notes))
         try:
-            async with crew(told, self.folder / "errors") as hands:
-                yield Run(store, hands, self.notes)
+            async with processes(orders, self.folder / "errors") as agents:
+                yield Run(store, agents, self.notes)
         finally:
             await store.close()
 
 
 @dataclass(slots=True)
 class Run:
-    """One suite under way."""
+    """One suite that is running."""
 
     store: Store
-    crew: Crew
+    processes: Processes
     path: Path
     fires: dict[str, list[int]] = field(default_factory=dict)
-    #: What the store's clock is ahead of the monotonic one at most, in seconds.
+    #: An upper bound of the store's clock minus the monotonic clock, in seconds.
     latest: float = float("-inf")
 
     async def now(self) -> int:
-        """The store's time; and how far it can be ahead of ours is seen on the way."""
+        """The store's time; also updates `latest`."""
         bounds = []
         for _ in range(_PINGS):
             sent = _clock.monotonic()
@@ -88,11 +88,11 @@ class Run:
         return answer
 
     async def add_once(self, count: int, at: int) -> None:
-        """So many jobs that all fire at one instant."""
+        """Add jobs that all fire at one instant."""
         await self._add([(Once(to_datetime(at)), [at])] * count, 0.0)
 
     async def add_every(self, count: int, period: int, first: int, last: int, nap: float) -> None:
-        """So many jobs that fire at the multiples of a period, of so many seconds each."""
+        """Add jobs that fire at the multiples of a period and run for `nap` seconds."""
         fires = [at for at in range(first, last + 1) if at % period == 0]
         span = timedelta(milliseconds=period)
         trigger = Every(span, start=to_datetime(first), until=to_datetime(last))
@@ -120,11 +120,11 @@ class Run:
             await self.store.add_jobs(entries[begin : begin + _BATCH], now)
 
     def notes(self) -> list[notes.Note]:
-        """What processes wrote down so far."""
+        """The notes of all processes so far."""
         return notes.read(self.path)
 
     async def quiet(self) -> None:
-        """Until every fire has ended; what has not by then is found by the account."""
+        """Wait until every execution has ended; the account finds those that have not."""
         expected = sum(map(len, self.fires.values()))
 
         async def is_quiet() -> bool:
@@ -132,10 +132,10 @@ class Run:
             ended = sum(stats.get(state, 0) for state in ENDED)
             return ended >= expected and not any(stats.get(state, 0) for state in LIVE)
 
-        await until(is_quiet, PATIENCE)
+        await until(is_quiet, TIMEOUT)
 
     async def account(self) -> Account:
-        """What it came to."""
+        """Compare the records with the notes."""
         await self.now()
         return await take(self.store, self.fires, self.notes(), self.latest)
 

@@ -1,4 +1,4 @@
-"""A worker that reports too late, played step by step: a frozen process may see its loss first."""
+"""A late report of a lost worker, step by step: a frozen process may notice its loss first."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from tickwell.ports.records import ClaimRequest
 from tickwell.ports.store import Store
 
 _ABILITY = "call:zombie"
-_MANY = 1000
+_LIMIT = 1000
 
 
 async def late_report(store: Store, now: int) -> list[str]:
-    """What is wrong with how the store takes a report of an attempt that others took over.
+    """What is wrong with how the store handles the report of an attempt that was recovered.
 
-    Nobody else is at work on it.
+    No other process may use the store.
     """
     await _request(store, now)
     first = await _claim(store, "first", now)
     if first is None:
-        return ["an execution that was due was not handed out"]
+        return ["an execution that was due could not be claimed"]
     pulse = await store.beat(_worker("first", now), now)
     await store.declare_lost("first", pulse.beat, now)
     lost = Outcome(kind=OutcomeKind.LOST, error="the worker went away, or hung")
-    await store.finish([decide(one, lost, now) for one in await store.orphans(now, _MANY)], now)
+    await store.finish([decide(one, lost, now) for one in await store.orphans(now, _LIMIT)], now)
     later = now + HOUR  # past any wait before the next attempt
-    await store.promote(later, 0, _MANY)
+    await store.promote(later, 0, _LIMIT)
     second = await _claim(store, "second", later)
     if second is None:
-        return [f"{first.id} was not handed out again after its worker was lost"]
+        return [f"{first.id} could not be claimed again after its worker was lost"]
     done = Outcome(kind=OutcomeKind.SUCCEEDED, started_at=now)
     finished = await store.finish([decide(first, done, later)], later)
     if finished.refused:
         return []
-    return [f"the late report of attempt 1 of {first.id} was taken for one of attempt 2"]
+    return [f"the late report of attempt 1 of {first.id} was applied to attempt 2"]
 
 
 async def _request(store: Store, now: int) -> None:

@@ -1,4 +1,4 @@
-"""A database of its own on the same server."""
+"""A separate database on the same server."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tickwell.errors import StoreRefused
 from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import NO_RIGHT, codes_of, translate_errors
 from tickwell.stores.mongo.url import parse
-from tickwell.testing.verify.places.place import DocumentPlace, with_option
+from tickwell.testing.verify.scratch.scratch_store import DocumentScratch, with_option
 
 
-class MongoPlace(DocumentPlace):
+class MongoScratch(DocumentScratch):
     """One database."""
 
     def __init__(self, url: str, tag: str) -> None:
@@ -36,7 +36,7 @@ class MongoPlace(DocumentPlace):
             if error.__cause__ is None or NO_RIGHT not in codes_of(error.__cause__):
                 raise
             raise StoreRefused(
-                f"this user may not make and remove {self.name}; verify as somebody with the roles"
+                f"this user may not create and remove {self.name}; verify as a user with the roles"
                 " readWriteAnyDatabase and dbAdminAnyDatabase"
             ) from error
 
@@ -64,7 +64,7 @@ class MongoPlace(DocumentPlace):
 
 
 def _with_database(url: str, name: str) -> str:
-    """The URL with another database; who logs in is known where the old one says."""
+    """The URL with another database; the user is still authenticated in the old one."""
     parts = split_store_url(url)
     given = {key.lower() for key, _ in parse_qsl(parts.query, keep_blank_values=True)}
     moved = urlunsplit(parts._replace(path=f"/{name}"))
