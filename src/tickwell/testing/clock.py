@@ -1,4 +1,4 @@
-"""A clock that moves only when it is told to."""
+"""A clock that moves only when the test moves it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ManualClock:
         return round(self._elapsed + seconds, 6)
 
     async def advance(self, seconds: float) -> None:
-        """Let time pass: wake whoever it is due for, one instant after the other."""
+        """Let time pass: wake the waiting tasks, one instant after the other."""
         await self.settle()
         end = self._after(seconds)
         while self._parked and self._parked[0][0] <= end:

@@ -169,7 +169,7 @@ class Kit:
         return [to_datetime(one.fire_time) for one in await self.runs(name)]
 
     async def assert_ran(self, name: str, times: int | None = None) -> None:
-        """Fail unless the job ran, so many times if a number is given."""
+        """Fail unless the job ran; with a number, exactly that many times."""
         fires = await self.fires(name)
         if not fires and times != 0:
             raise AssertionError(await self._did_not_run(name))
@@ -211,7 +211,7 @@ class Kit:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop whatever runs; whoever waits for time to pass gets it."""
+        """Stop everything that runs; tasks that wait for time to pass are woken."""
         self.clock.patience = 0.0
         stopping = asyncio.ensure_future(self.scheduler.stop())
         while not stopping.done():

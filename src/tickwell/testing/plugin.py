@@ -1,4 +1,4 @@
-"""The pytest plugin: fixtures `tickwell` and `tickwell_receiver`. Nothing else than pytest needed.
+"""The pytest plugin: fixtures `tickwell` and `tickwell_receiver`. Needs only pytest.
 
 A test that takes `tickwell` may be `async def` without any further plugin; with pytest-asyncio or
 anyio it runs in their loop.
@@ -62,7 +62,7 @@ def _within(kit: Kit, test: Callable[..., Awaitable[object]]) -> Callable[..., A
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run an async test that nobody else runs."""
+    """Run an async test that no other plugin runs."""
     test = pyfuncitem.obj
     if _kit_of(pyfuncitem) is None or not inspect.iscoroutinefunction(test):
         return None

@@ -1,4 +1,4 @@
-"""A receiver of webhooks on the loopback, which keeps what it gets and answers as it is told."""
+"""A receiver of webhooks on the loopback, which records requests and answers as configured."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class MemoryCatalog:
 
 
 def _position(entry: Entry) -> str:
-    """Where a job stands in the list: by project, name, and id, since deleted jobs share names."""
+    """The position of a job in a list: by project, name, and id, since deleted jobs share names."""
     return f"{entry.job.project}\0{entry.job.name}\0{entry.job.id}"
 
 

@@ -26,7 +26,7 @@ from tickwell.stores.memory.tables import Row, Tables, Waits, own
 
 
 class Flow:
-    """The moves that several operations share. Each is one step: nothing else runs in between."""
+    """State transitions that several operations use. Each is atomic in its event loop."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
@@ -38,7 +38,7 @@ class Flow:
         return new
 
     def new_skips(self, job: Job, skips: Sequence[RangeSkip]) -> list[RangeSkip]:
-        """What the job passed over by this definition, without what other ranges have answered."""
+        """The skipped fire times of a job that no other range skip covers."""
         known = self.tables.skips.get(job.id, [])
         return [found for skip in skips if (found := uncovered(job, skip, known)) is not None]
 
@@ -53,7 +53,7 @@ class Flow:
         return recorded
 
     def record(self, new: NewExecution, now: int, horizon: int) -> None:
-        """Record an execution that nobody has counted yet, unless its id is taken."""
+        """Record an execution that is not counted yet, unless its id is taken."""
         if not self._is_new(new):
             return
         entry = self.tables.jobs[new.job.id]
@@ -104,7 +104,7 @@ class Flow:
         self._release_job(row)
 
     def leave(self, row: Row, state: State) -> None:
-        """Move it out of its concurrency gate or the line before it; the next get their turn."""
+        """Take it out of its concurrency gate or the queue for it; the next ones may enter."""
         was_there = row.holds_key or row.waits is Waits.KEY
         self.tables.move(row, state)
         if was_there and row.gate is not None:
@@ -135,7 +135,7 @@ class Flow:
         self.end(row, State.SKIPPED, Reason.WITHDRAWN, now)
 
     def hold(self, row: Row) -> None:
-        """Keep it waiting until its job is resumed; its place in the job's gate stays its own."""
+        """Hold it until its job is resumed; it keeps its permit of the job's gate."""
         row.execution.run_at = row.look_at = NEVER
         row.execution.reason = None
         self.leave(row, State.WAITING)
@@ -206,7 +206,7 @@ class Flow:
         self.tables.move(row, State.BLOCKED, Waits.JOB)
         if row.overlap in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
             for other in (self.tables.rows[id] for id in before):
-                # One that a person revived waits its turn.
+                # A revived execution waits instead of being skipped.
                 if (
                     other is not row
                     and other.execution.state is State.BLOCKED
@@ -260,7 +260,7 @@ class Flow:
             self._nudge(Entry(entry.job, replace(entry.cursor, runs=entry.cursor.runs - runs)), now)
 
     def _nudge(self, entry: Entry, now: int) -> None:
-        """Store a cursor that moved, and let the planner look at the job unless it is at rest."""
+        """Store a moved cursor; unless the job is paused or deleted, let the planner look at it."""
         cursor, limit = entry.cursor, entry.job.trigger.max_runs
         rests = cursor.state not in {JobState.ACTIVE, JobState.FINISHED}
         if not rests and (limit is None or cursor.runs < limit):

@@ -26,7 +26,7 @@ from tickwell.stores.page_cursor import require_execution_cursor
 
 
 class MemoryHistory:
-    """`ports.store.HistoryStore`, but for workers."""
+    """`ports.store.HistoryStore`, except for workers."""
 
     def __init__(self, flow: Flow) -> None:
         self.tables = flow.tables
@@ -95,7 +95,7 @@ class MemoryHistory:
             execution.run_at, row.look_at, row.expires_at = now, now, None
             row.rank = rank(now, self.tables.jobs[execution.job_id].job.priority)
             if row.overlap is not Overlap.ALLOW:
-                # A person asked for it: it waits its turn instead of being skipped again.
+                # A person asked for it: it waits instead of being skipped again.
                 row.overlap = Overlap.QUEUE_ALL
             self.flow.admit(row, now, 0)
         return [row.execution.id for row in dead]

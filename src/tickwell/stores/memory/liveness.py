@@ -1,4 +1,4 @@
-"""Workers in memory: beats, loss, and what is left behind."""
+"""Workers in memory: heartbeats, lost workers and their orphaned executions."""
 
 from __future__ import annotations
 

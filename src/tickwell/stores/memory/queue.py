@@ -99,7 +99,7 @@ class MemoryQueue:
 
     def _claimable(self, request: ClaimRequest) -> Iterator[Row]:
         for queue in dict.fromkeys(request.queues):
-            # By rank and id, each once: what was queued, parked and queued again is there twice.
+            # By rank and id, each once: one that was parked and queued again occurs twice.
             seen = dict[tuple[int, str], None]()
             heap = self.tables.queues.get(queue, [])
             found = 0
@@ -139,7 +139,7 @@ class MemoryQueue:
     async def settle(
         self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int
     ) -> list[str]:
-        # Only what is parked can be told to wait again: the rest would lose its place.
+        # Only a parked execution may wait again: any other would lose its rank in the queue.
         allowed = {State.PARKED} if to is State.WAITING else PENDING - {to}
         allowed = allowed.intersection(states)
         rows = [self.tables.rows[id] for id in dict.fromkeys(ids) if id in self.tables.rows]

@@ -61,7 +61,7 @@ class MemoryReports:
         elif report.state is not State.WAITING:
             self.flow.end(row, report.state, report.reason, report.ended_at)
         elif execution.cancel_requested:
-            # Nobody wants what would follow, whatever became of the attempt itself.
+            # The execution was cancelled or withdrawn: no attempt follows, whatever the outcome.
             self.flow.end(row, State.CANCELLED, execution.reason or "cancelled", report.ended_at)
         else:
             self._try_again(row, report.run_at, report.rank, now)

@@ -1,4 +1,4 @@
-"""What the memory store holds: rows by id, and heaps in place of indexes."""
+"""What the memory store holds: rows by id, and heaps instead of indexes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tickwell.ports.records import Record
 
 
 class Waits(StrEnum):
-    """The gate that a pending execution stands before."""
+    """The gate that a pending execution waits for."""
 
     JOB = "job"
     KEY = "key"
@@ -43,12 +43,12 @@ class Row:
 
 
 def own(value: Any) -> Any:
-    """The value as the store's own, or the caller's: JSON that nobody else can change."""
+    """The value as the store's own, or the caller's: JSON that no other code can change."""
     return deepcopy(value) if isinstance(value, dict | list) else value
 
 
 def own_entry(entry: Entry) -> Entry:
-    """The same for a job with its cursor; both are frozen but for what the payload holds."""
+    """The same for a job with its cursor; only the payload can be changed."""
     job = entry.job
     if isinstance(job.payload, dict | list):
         job = replace(job, payload=deepcopy(job.payload))
@@ -65,7 +65,7 @@ def is_readable(entry: Entry) -> bool:
 
 @dataclass(slots=True)
 class Tables:
-    """All the data. Heap entries are hints: whoever pops one checks it against the row."""
+    """All the data. Heap entries are hints: a popped entry is checked against its row."""
 
     jobs: dict[str, Entry] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -75,10 +75,10 @@ class Tables:
     by_job: dict[str, set[str]] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)
     skips: dict[str, list[RangeSkip]] = field(default_factory=dict)
-    #: Who holds a job's own gate, and who stands before it.
+    #: The holder of a job's own gate, and the executions that wait for it.
     job_gate: dict[str, str] = field(default_factory=dict)
     before_job: dict[str, set[str]] = field(default_factory=dict)
-    #: Who holds a place in a concurrency gate, and who stands before it.
+    #: The holders of a concurrency gate, and the executions that wait for it.
     key_gate: dict[str, set[str]] = field(default_factory=dict)
     before_key: dict[str, set[str]] = field(default_factory=dict)
     workers: dict[str, Liveness] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class Tables:
             heapq.heappush(heap, (row.rank, execution.id))
 
     def _stand_aside(self, row: Row) -> None:
-        """It stands before no gate any more; a place where nobody stands is forgotten."""
+        """Remove it from the queue of its gate; an empty queue is deleted."""
         if row.waits is None:
             return
         places, name = self.before_job, row.execution.job_id
@@ -144,7 +144,7 @@ class Tables:
                 del places[name]
 
     def forget_gate(self, gate: str) -> None:
-        """Keys are made of payloads, so there may be any number of gates that nobody is in."""
+        """Delete a gate without holders: keys come from payloads, so there may be any number."""
         if not self.key_gate.get(gate):
             self.key_gate.pop(gate, None)
 

@@ -61,8 +61,8 @@ __all__ = [
     "to_json",
 ]
 
-#: A code is a member's place here. In this order a partial index can have what stands still
-#: (below 3) or what has ended (from 5 on): append, never reorder.
+#: A code is a member's index here. In this order a partial index can hold what is not claimable
+#: yet (below 3) or has ended (from 5 on): append, never reorder.
 STATES = (
     State.WAITING,
     State.BLOCKED,
@@ -77,7 +77,7 @@ STATES = (
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
 WAITING, BLOCKED, PARKED, QUEUED, RUNNING, SUCCEEDED, DEAD, CANCELLED, SKIPPED = range(9)
 FIRST_ENDED = SUCCEEDED
-#: The state of a job that is being added together with others, and is not there before them.
+#: The state of a job that is being added together with others, and is hidden until all are added.
 ADDING = -1
 
 
@@ -89,7 +89,7 @@ def clean(text: str | None) -> str | None:
 
 
 def diff(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """What makes one document of the other, as an update has it; empty when nothing does."""
+    """The update that turns one document into the other; empty if they are equal."""
     changed = {
         name: value for name, value in after.items() if name not in before or before[name] != value
     }

@@ -1,4 +1,4 @@
-"""Errors of MongoDB in our words: what is wrong, where, and what to do next."""
+"""Errors of MongoDB as errors of Tickwell: what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pymongo.errors import (
 from tickwell.errors import StoreCorrupt, StoreError, StoreFull, StoreRefused, StoreUnavailable
 from tickwell.stores.link import tls_fault
 
-#: What a driver call may raise when something is wrong with the server or the way to it.
+#: What a driver call may raise when something is wrong with the server or the network.
 DRIVER = (PyMongoError, BSONError, OverflowError)
 
 DUPLICATE = 11000
@@ -79,12 +79,12 @@ def codes_of(error: BaseException) -> set[int]:
 
 
 def is_duplicate(error: BaseException) -> bool:
-    """Whether all that is wrong is that something is there already."""
+    """Whether the only error is that a document exists already."""
     return codes_of(error) == {DUPLICATE}
 
 
 def translate(error: BaseException, where: str) -> StoreError:
-    """The same in our tree of errors; the caller keeps the cause."""
+    """A driver's error as one of Tickwell's; the caller keeps the cause."""
     codes = codes_of(error)
     for known, kind, words in _KNOWN:
         if codes & known:
@@ -129,7 +129,7 @@ def _away(error: BaseException, where: str) -> StoreUnavailable:
 
 
 def _said(error: BaseException) -> str:
-    """The first sentence, without the description of the whole topology."""
+    """The first sentence, without the description of the topology."""
     if isinstance(error, BulkWriteError):
         first = [
             *error.details.get("writeErrors", ()),

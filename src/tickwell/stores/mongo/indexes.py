@@ -1,4 +1,4 @@
-"""The indexes: what each is for, made at start, and verified."""
+"""The indexes: created and checked when a store is opened."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _THERE = {"$exists": True}
 _LISTED = (("project", 1), ("name", 1), ("_id", 1))
 
 INDEXES = (
-    # Jobs. The planner's look at what is due; unique names and keys; lists; what is left to do.
+    # Jobs: due jobs for the planner; unique names and keys; lists; unfinished operations.
     Index("jobs", "due", (("next", 1), ("_id", 1)), _partial(next=_THERE)),
     Index("jobs", "turn", (("project", 1), ("next", 1), ("_id", 1)), _partial(next=_THERE)),
     Index(
@@ -107,16 +107,16 @@ INDEXES = (
     # The rest.
     Index("skips", "job", (("job", 1), ("first", 1))),
     Index("records", "expire", (("expires_at", 1),), _partial(expires_at=_THERE)),
-    # A net for records that nobody prunes: the server's own clock, and a day later.
+    # A safety net for records that are not pruned: by the server's clock, a day later.
     Index("records", "forget", (("forget", 1),), {"expireAfterSeconds": 86_400}),
 )
 
-#: What of an index's options makes it another one.
+#: The options by which indexes are compared.
 _TELLING = ("unique", "partialFilterExpression", "expireAfterSeconds", "sparse")
 
 
 async def make_indexes(database: Database) -> None:
-    """Make what is missing; raise `StoreRefused` for one that is there with other options."""
+    """Create missing indexes; raise `StoreRefused` for one that exists with other options."""
     missing, other = await _compare(database)
     if other:
         raise StoreRefused(
@@ -130,7 +130,7 @@ async def make_indexes(database: Database) -> None:
 
 
 async def flaws(database: Database) -> list[Flaw]:
-    """What is missing or another one; a start makes what is missing."""
+    """Missing or different indexes; opening the store creates missing ones."""
     missing, other = await _compare(database)
     make = "tickwell store migrate"
     return [
@@ -140,7 +140,7 @@ async def flaws(database: Database) -> list[Flaw]:
 
 
 async def _compare(database: Database) -> tuple[list[Index], list[Index]]:
-    """Indexes that are not there, and those that are there with other keys or options."""
+    """Missing indexes, and those that exist with other keys or options."""
     missing: list[Index] = []
     other: list[Index] = []
     found: dict[str, dict[str, Any]] = {}

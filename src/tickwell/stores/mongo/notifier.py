@@ -1,7 +1,7 @@
 """Wake-ups between processes: a change stream over one small collection.
 
-A writer rings by changing one document, at a bounded rate; the others watch that document only.
-On a standalone server there are no change streams: everybody looks at the document regularly.
+A writer rings by changing one document, at a bounded rate; other processes watch that document
+only. A standalone server has no change streams: processes poll the document.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import DRIVER
 from tickwell.stores.pause import comes
 
-#: How often the document is looked at when nothing is heard, and how long until listening is tried
-#: again.
+#: Seconds between polls without a change stream, and until the next try to open one.
 POLL = 1.0
 AGAIN = 10.0
 
@@ -40,7 +39,7 @@ class Bell(AnyBell):
 
 
 class Ear:
-    """Hears the bells of other processes, or says that it cannot."""
+    """Listens for the bells of other processes; falls back to polling."""
 
     def __init__(self, database: Database, bell: Bell) -> None:
         self.database = database
@@ -52,11 +51,11 @@ class Ear:
         self.hears = False
         self._deaf_until = 0.0
         self._hearing = Hearing(POLL)
-        #: How often others had rung at the last look.
+        #: The rings of other processes at the last poll.
         self._others: int | None = None
 
     async def changed(self, seconds: float) -> bool:
-        """Wait for another process's bell; where none can be heard, look whether one was rung."""
+        """Wait for another process's bell; without a change stream, poll for it."""
         if self._closed.is_set():
             return False
         if not self._listens():
@@ -67,18 +66,18 @@ class Ear:
         return heard and not self._closed.is_set()
 
     async def _was_rung(self) -> bool:
-        """Whether others have rung since the last look; true if that cannot be told."""
+        """Whether another process has rung since the last poll; true if that is unknown."""
         own, before = self.bell.rings, self._others
         try:
             found = await self.database.bell.find_one({"_id": "bell"}, {"rings": 1})
         except DRIVER:
             return True
-        # A ring of our own that is under way counts as another's, and then once more as none.
+        # A ring of our own that is being sent may wake us once for nothing.
         self._others = (found or {}).get("rings", 0) - own
         return self._others != before
 
     async def close(self) -> None:
-        """Hear no more."""
+        """Stop listening."""
         self._closed.set()
         self._heard.set()
         task, self._task = self._task, None
@@ -107,7 +106,7 @@ class Ear:
             async with await self.database.bell.watch(full_document="updateLookup") as stream:
                 self.hears = True
                 self._hearing.is_back(self.database.location.name)
-                self._heard.set()  # what others wrote since the loops looked went unheard
+                self._heard.set()  # writes since the loops last looked were missed
                 async for change in stream:
                     if (change.get("fullDocument") or {}).get("by") != self.bell.sender:
                         self._heard.set()

@@ -1,4 +1,4 @@
-"""Whether a server and a database can be ours, before anything is written."""
+"""Checks whether a server and a database can be used, before anything is written."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def _known(database: Database) -> int | None:
 
 
 async def _check_strangers(database: Database) -> None:
-    """Collections of our names that hold something are somebody else's."""
+    """Raise `StoreRefused` for collections of another application with Tickwell's names."""
     there = set(await database.handle.list_collection_names())
     for name in sorted(there.intersection(COLLECTIONS)):
         if await database.handle[name].find_one({}, {"_id": 1}) is not None:
@@ -71,14 +71,14 @@ async def _check_strangers(database: Database) -> None:
 
 
 async def _check_rights(database: Database) -> None:
-    """Raise `StoreRefused` when a right is missing, named with its remedy."""
+    """Raise `StoreRefused` for a missing right, with the command that grants it."""
     try:
         status = await database.client.admin.command("connectionStatus", showPrivileges=True)
     except OperationFailure:
-        return  # it is asked for when something is written
+        return  # a missing right is reported by the first write
     info = status["authInfo"]
     if not info["authenticatedUsers"]:
-        return  # nobody has to log in; a server that wants it says so at the first write
+        return  # without a login; a server that requires one refuses the first write
     name = database.location.database
     granted = _granted(info["authenticatedUserPrivileges"], name)
     missing = [action for action in (*_ACTIONS, *_MAKING) if action not in granted]
@@ -92,7 +92,7 @@ async def _check_rights(database: Database) -> None:
 
 
 def _granted(privileges: list[dict[str, Any]], database: str) -> set[str]:
-    """What may be done in all collections of a database."""
+    """The actions that are allowed in all collections of a database."""
     granted: set[str] = set()
     for privilege in privileges:
         resource = privilege["resource"]

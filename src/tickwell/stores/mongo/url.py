@@ -15,21 +15,21 @@ from tickwell.stores.link import hosts_of, is_local
 
 SCHEMES = ("mongodb", "mongodb+srv")
 DATABASE = "tickwell"
-#: What the server refuses in a name, or keeps to itself.
+#: Names that the server accepts, and names that it reserves.
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,63}")
 _OWN = frozenset({"admin", "local", "config"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where the collections are, and how they are reached."""
+    """Where the collections are, and how to connect."""
 
     #: For the driver, with credentials.
     url: str = field(repr=False)
-    #: For people, without.
+    #: For people, without credentials.
     name: str
     database: str
-    #: What is asked of the driver where the URL says nothing.
+    #: Driver options that the URL does not set.
     options: dict[str, Any]
 
 
@@ -57,7 +57,7 @@ def parse(url: str) -> Location:
     )
 
 
-#: Acknowledged means on the disks of a majority; a server that is away is not waited for long.
+#: Acknowledged means on the disks of a majority; an unreachable server is not waited for long.
 _USUAL: dict[str, Any] = {
     "w": "majority",
     "journal": True,
@@ -70,7 +70,7 @@ _USUAL: dict[str, Any] = {
 
 
 def _checked(url: str) -> dict[str, Any]:
-    """The options that a URL gives, by their names in small letters."""
+    """The options of a URL, by their names in lower case."""
     try:
         found = parse_uri(url, validate=True, warn=False)
     except (PyMongoError, ValueError, TypeError) as error:

@@ -16,7 +16,7 @@ Command = Callable[..., Awaitable[Any]]
 
 
 def connect(location: Location, most: int, timeout: float | None = None) -> Redis:
-    """A pool of at most so many connections; nothing is sent yet.
+    """A pool of at most `most` connections; nothing is sent yet.
 
     The driver retries nothing by itself: a claim that is repeated has to say so.
     """

@@ -24,12 +24,12 @@ _numbers = count(1)
 
 
 def fresh_id(now: int = T0) -> str:
-    """An id that no other has."""
+    """A unique id."""
     return new_id(now, _random)
 
 
 def a_job(name: str | None = None, **fields: Any) -> Job:
-    """A job that fires every minute and calls `work`, but for what is given."""
+    """A job that fires every minute and calls `work`, except for these fields."""
     job: dict[str, Any] = {
         "id": fresh_id(),
         "name": name or f"job-{next(_numbers)}",

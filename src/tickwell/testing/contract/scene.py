@@ -1,4 +1,4 @@
-"""A store with somebody to work on it: what planners, workers and people do, in short words."""
+"""A store with helpers for tests: what planners, workers and users do, in short calls."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Scene:
         return await self.store.beat(a_worker(worker), now, leaving=leaving)
 
     def request(self, now: int, worker: str = "w1", **fields: Any) -> ClaimRequest:
-        """A claim that nobody made before."""
+        """A new claim."""
         request: dict[str, Any] = {
             "claim_id": f"{worker}-{next(iter(self._claims))}",
             "lead": 0,

@@ -1,4 +1,4 @@
-"""What every topic of the contract stands on."""
+"""The base of every topic of the contract."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Topic:
 
     @pytest.fixture
     def scene(self, store: Store) -> Scene:
-        """The store, with somebody to work on it."""
+        """The store, with helpers for tests."""
         return Scene(store)
 
     @pytest.fixture

@@ -1,4 +1,4 @@
-"""Promises about who runs what: never twice, never early, never without a valid lease."""
+"""Promises about attempts: never twice, never early, never without a valid lease."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Leases:
     def __init__(self, world: World, rows: Rows) -> None:
         self.world = world
         self.rows = rows
-        #: (execution, attempt): who started it, and how it ended there.
+        #: (execution, attempt): the process that started it, and how it ended there.
         self.starts: dict[tuple[str, int], str] = {}
         self.ends: dict[tuple[str, int], OutcomeKind] = {}
         self._started: dict[str, int] = {}
@@ -76,7 +76,7 @@ class Leases:
             raise self.world.fail(f"{claim.id} may start once and started {count} times")
 
     def lost(self) -> set[str]:
-        """Who is lost now."""
+        """The workers that are lost now."""
         workers = self.world.store.tables.workers
         return {id for id, liveness in workers.items() if liveness.lost}
 

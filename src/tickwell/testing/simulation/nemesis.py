@@ -1,4 +1,4 @@
-"""Does to the system what the scenario says."""
+"""Injects the faults of the scenario."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Nemesis:
             if self._years == 1:
                 self.world.jump(365 * 24 * HOUR)
         elif self._hours:
-            self.world.jump(-self._hours * HOUR)  # somebody notices, and sets it right
+            self.world.jump(-self._hours * HOUR)  # an operator notices, and corrects it
             self._hours = 0
         else:
             self._hours = self.random.choice((-2, 2))

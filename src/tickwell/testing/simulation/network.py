@@ -78,7 +78,7 @@ class Line:
             self.world.note(self.process.name, f"{method}: {result}")
             reply.set_exception(result)
             if self.process.gone:
-                reply.exception()  # nobody is left to look at it
+                reply.exception()  # no task is left to read it
         else:
             reply.set_result(result)
 
@@ -94,7 +94,7 @@ class Line:
 
 
 class NodeStore:
-    """The store as one process sees it; fulfils `ports.store.Store` by passing every call on."""
+    """The store as one process sees it; implements `ports.store.Store` by forwarding every call."""
 
     name = "simulated://"
 

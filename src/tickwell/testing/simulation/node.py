@@ -18,7 +18,7 @@ from tickwell.testing.simulation.world import World
 
 
 class Node:
-    """A place where one process runs at a time."""
+    """A host on which one process runs at a time."""
 
     def __init__(self, world: World, watch: Watch, number: int) -> None:
         self.world = world
@@ -30,13 +30,13 @@ class Node:
         self.engine: Engine | None = None
         #: No process starts here any more.
         self.retired = False
-        #: Somebody wants a process here, as soon as the one that is stopping has gone.
+        #: A process is to start here when the one that is stopping has ended.
         self._awaited = False
         #: Kept to the end: collecting one would run the `finally` blocks of a killed process.
         self._remains: list[Engine] = []
 
     def boot(self) -> None:
-        """Start a process, unless one is there; after one that is stopping, start the next."""
+        """Start a process unless one runs; if one is stopping, start when it has ended."""
         self._awaited = True
         if self.process is not None or self.retired:
             return
@@ -69,7 +69,7 @@ class Node:
         self.engine = engine
 
     def _hear(self, event: Event) -> None:
-        """A store that is away is no surprise; any other error of a step is."""
+        """An unreachable store is expected; any other error of a step is a violation."""
         if isinstance(event, StepFailed) and not isinstance(event.error, StoreError):
             error = event.error
             raise self.world.fail(f"{event.service} failed: {error!r}") from error

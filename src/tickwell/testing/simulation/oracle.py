@@ -21,7 +21,7 @@ BOUND = 20_000
 
 
 class Oracle:
-    """Looks at the whole run."""
+    """Checks the complete run."""
 
     def __init__(self, world: World, watch: Watch) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""Those who use the system meanwhile: requests, and, where the scenario says so, changes."""
+"""Users of the simulated system: they request runs and, if the scenario says so, change jobs."""
 
 from __future__ import annotations
 

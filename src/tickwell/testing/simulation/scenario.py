@@ -1,4 +1,4 @@
-"""What a seed stands for: the shape of the system and the faults that befall it."""
+"""What a seed decides: the shape of the system and its faults."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Fault(StrEnum):
     CRASH = "crash"
     #: A process is asked to stop, and started again.
     RESTART = "restart"
-    #: A process stands still, often for longer than its lease, and goes on as if nothing was.
+    #: A process is frozen, often for longer than its lease, and then continues.
     PAUSE = "pause"
-    #: The store answers nobody.
+    #: The store does not answer.
     OUTAGE = "outage"
     #: The store does not answer one process.
     CUT = "cut"
@@ -31,7 +31,7 @@ class Fault(StrEnum):
     YEAR = "year"
     #: Requests and replies are lost now and then.
     LOSS = "loss"
-    #: People pause, edit, cancel, revive, trigger and delete meanwhile.
+    #: Users pause, edit, cancel, revive, trigger and delete.
     PEOPLE = "people"
 
 
@@ -51,7 +51,7 @@ class Scenario:
     errors_before: float = 0.0
     errors_after: float = 0.0
     slow_calls: float = 0.0
-    #: How far the clocks of the processes run apart, as a share.
+    #: The maximum drift of the processes' clocks, as a fraction.
     drift: float = 0.0
     #: Seconds between faults, on average.
     calm: float = 12.0

@@ -17,7 +17,7 @@ from tickwell.testing.simulation.scenario import Scenario
 
 #: 21 June 2026, 00:00 UTC, when every simulation begins.
 START = 1_782_000_000_000
-#: Lines of the trace that are told with a violation.
+#: Lines of the trace that a violation shows.
 TOLD = 60
 
 
@@ -37,9 +37,9 @@ class World:
         self.highest_offset = 0
         self._highest_time = 0
         self._offsets = [0]
-        #: The store answers nobody until this virtual instant.
+        #: The store does not answer until this virtual instant.
         self.outage_until = 0.0
-        #: Calls take so many times as long.
+        #: The factor by which calls take longer.
         self.slowness = 1.0
         #: Faults have ended; handlers are quick.
         self.calm = False
@@ -59,7 +59,7 @@ class World:
         return START + int(round(self.loop.time() * 1000, 3)) + self.offset
 
     def jump(self, milliseconds: int) -> None:
-        """Somebody sets the store's clock."""
+        """Set the store's clock."""
         self._highest_time = self.highest_time()
         self.offset += milliseconds
         self._offsets.append(self.offset)

@@ -103,7 +103,7 @@ class OverlapGates(Part):
 
 
 def _is_simple(head: Document) -> bool:
-    """Whether no outbox has to be applied first, and few executions wait."""
+    """Whether no outbox has to be applied first, and the queue for the gate is short."""
     return "outbox" not in head and head.get("waiting", 0) <= SHORT
 
 

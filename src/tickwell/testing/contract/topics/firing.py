@@ -230,7 +230,7 @@ def _fires_again(fire_time: int, upcoming: int) -> PlanMaker:
 
 
 class Turns(Topic):
-    """`fire_due` in turn."""
+    """`fire_due` with `in_turn`: projects are planned round robin."""
 
     async def test_each_project_has_an_equal_part(self, scene: Scene) -> None:
         crowd = [await scene.job(project="crowd") for _ in range(5)]

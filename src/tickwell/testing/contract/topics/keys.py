@@ -1,4 +1,4 @@
-"""Concurrency keys: at most so many at once among all executions with the same key."""
+"""Concurrency keys: a limit on live executions with the same key."""
 
 # ruff: noqa: S101 - a kit of tests asserts
 

@@ -17,7 +17,7 @@ from tickwell.testing.contract.topic import Topic
 
 
 class Promoting(Topic):
-    """`promote`, but for gates."""
+    """`promote`, except for gates."""
 
     async def test_what_waits_is_queued_within_the_horizon(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())

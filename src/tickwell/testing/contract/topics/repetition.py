@@ -1,4 +1,4 @@
-"""Repetition: whoever lost the reply may make the same call again, without a second effect."""
+"""Repetition: after a lost reply, a caller may repeat the call without a second effect."""
 
 # ruff: noqa: S101 - a kit of tests asserts
 
