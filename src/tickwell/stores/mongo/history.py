@@ -224,7 +224,7 @@ class MongoHistory(Part):
     @edge
     async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
         """A seek for each lane: from what is best in one to what is best in the next."""
-        executions, found = self._database.executions, list[LaneLength]()
+        executions, found = self.database.executions, list[LaneLength]()
         in_state: Document = {"state": STATE_CODE[state]}
         beyond: list[Document] = [{"queue": _ANY}]
         while beyond:
