@@ -171,7 +171,7 @@ async def test_an_error_that_cannot_be_stored_is_left_out(scene, store, monkeypa
     claims = await scene.claim(T0)
     reports = [report(claim, OutcomeKind.FAILED, T0, retry=False, error="e") for claim in claims]
     reports[4].error = "bad"
-    real = store._finish
+    real = store.reports._finish
 
     async def finish(some, now):
         if any(one.error == "bad" for one in some):
@@ -180,7 +180,7 @@ async def test_an_error_that_cannot_be_stored_is_left_out(scene, store, monkeypa
             )
         return await real(some, now)
 
-    monkeypatch.setattr(store, "_finish", finish)
+    monkeypatch.setattr(store.reports, "_finish", finish)
     assert (await store.finish(reports, T0)).refused == []
     errors = [(await scene.execution(claim)).error for claim in claims]
     assert errors[:4] + errors[5:] == ["e"] * 8

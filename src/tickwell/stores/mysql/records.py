@@ -6,14 +6,14 @@ import json
 
 from tickwell.errors import StoreError
 from tickwell.ports.records import Record
-from tickwell.stores.mysql.base import MysqlBase
+from tickwell.stores.mysql.database import Database
 from tickwell.stores.mysql.errors import is_taken
 from tickwell.stores.mysql.session import Session
-from tickwell.stores.sql.server.records import ServerRecords
+from tickwell.stores.sql.server.records import SqlRecords
 from tickwell.stores.sql.text import clean
 
 
-class MysqlRecords(MysqlBase, ServerRecords):
+class MysqlRecords(SqlRecords[Database]):
     """`ports.store.RecordStore`."""
 
     async def put_record(

@@ -7,23 +7,29 @@ from dataclasses import replace
 
 from tickwell.domain.promises import MYSQL
 from tickwell.ports.records import Flaw
+from tickwell.stores.mysql import errors, listing
 from tickwell.stores.mysql.database import Database
 from tickwell.stores.mysql.indexes import flaws
 from tickwell.stores.mysql.migrate import PATIENCE, is_current, migrate
+from tickwell.stores.mysql.pruning import MysqlPruning
 from tickwell.stores.mysql.queue import MysqlQueue
 from tickwell.stores.mysql.records import MysqlRecords
-from tickwell.stores.mysql.upkeep import MysqlUpkeep
 from tickwell.stores.mysql.url import Location, parse
 from tickwell.stores.pause import comes
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.server.catalog import ServerCatalog
-from tickwell.stores.sql.server.history import ServerHistory
+from tickwell.stores.sql.server.base import Context
+from tickwell.stores.sql.server.catalog import SqlCatalog
+from tickwell.stores.sql.server.finishing import SqlReports
+from tickwell.stores.sql.server.firing import SqlFiring
+from tickwell.stores.sql.server.history import SqlHistory
+from tickwell.stores.sql.server.liveness import SqlLiveness
+from tickwell.stores.sql.server.store import SqlStore
 
 #: How often loops are woken, in seconds: the server tells nobody of others' writes.
 POLL = 1.0
 
 
-class MysqlStore(MysqlQueue, MysqlRecords, MysqlUpkeep, ServerCatalog, ServerHistory):
+class MysqlStore(SqlStore[Database]):
     """Everything in the tables of one database that share a prefix."""
 
     promises = MYSQL
@@ -33,8 +39,16 @@ class MysqlStore(MysqlQueue, MysqlRecords, MysqlUpkeep, ServerCatalog, ServerHis
     def __init__(self, location: Location) -> None:
         self.location = location
         self.name = location.name
-        self.cache = JobCache()
-        self.database = Database(location)
+        context = Context(Database(location), errors, listing, JobCache())
+        self.context = context
+        self.firing = SqlFiring(context)
+        self.queue = MysqlQueue(context)
+        self.reports = SqlReports(context)
+        self.liveness = SqlLiveness(context)
+        self.catalog = SqlCatalog(context)
+        self.history = SqlHistory(context)
+        self.records = MysqlRecords(context)
+        self.pruning = MysqlPruning(context)
         self._closed = asyncio.Event()
 
     @classmethod
@@ -44,7 +58,7 @@ class MysqlStore(MysqlQueue, MysqlRecords, MysqlUpkeep, ServerCatalog, ServerHis
 
     async def open(self) -> None:
         self._closed = asyncio.Event()
-        self.database = Database(self.location)
+        self.context.database = Database(self.location)
         await self.database.open()
         try:
             if not await self.database.single(

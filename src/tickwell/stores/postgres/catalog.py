@@ -7,13 +7,13 @@ from typing import Any
 
 from tickwell.domain.job import Entry
 from tickwell.errors import StoreError
-from tickwell.stores.postgres.base import PostgresBase
+from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.errors import is_taken
 from tickwell.stores.sql.server.adding_jobs import job_row, moving_row
-from tickwell.stores.sql.server.catalog import ServerCatalog
+from tickwell.stores.sql.server.catalog import SqlCatalog
 
 
-class PostgresCatalog(PostgresBase, ServerCatalog):
+class PostgresCatalog(SqlCatalog[Database]):
     """`ports.store.CatalogStore`. Jobs that are all new take one statement instead of six."""
 
     async def _added(self, entries: Sequence[Entry], documents: list[str]) -> dict[str, Any]:

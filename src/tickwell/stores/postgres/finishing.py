@@ -8,12 +8,21 @@ from typing import Any
 
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Report
+from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.codec import OUTCOME_CODE, STATE_CODE, to_json
+from tickwell.stores.sql.server.finishing import SqlReports
 from tickwell.stores.sql.text import clean
 
 
-async def quickly(session: Session, reports: Sequence[Report]) -> list[Report]:
+class PostgresReports(SqlReports[Database]):
+    """Ends attempts."""
+
+    async def finish_quickly(self, reports: Sequence[Report]) -> list[Report]:
+        return await self.database.single(lambda session: _finish_quickly(session, reports))
+
+
+async def _finish_quickly(session: Session, reports: Sequence[Report]) -> list[Report]:
     """End what holds no permit; those that stood.
 
     A statement for each way to end, of which a batch has one or two.

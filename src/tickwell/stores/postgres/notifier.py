@@ -33,7 +33,7 @@ class Bell(AnyBell):
         super().__init__()
         self.database = database
         self.sender = sender
-        self.channel = f"tickwell_{database.location.schema}"[:63]
+        self.channel = database.location.channel
 
     async def send(self) -> None:
         await self.database.single(

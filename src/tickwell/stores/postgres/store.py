@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from random import SystemRandom
+from typing import Any
 
 from tickwell.domain.promises import POSTGRESQL
 from tickwell.ports.records import Flaw
+from tickwell.ports.transactional import Maker
+from tickwell.stores.postgres import errors, listing
 from tickwell.stores.postgres.catalog import PostgresCatalog
 from tickwell.stores.postgres.database import Database
+from tickwell.stores.postgres.finishing import PostgresReports
 from tickwell.stores.postgres.indexes import flaws
 from tickwell.stores.postgres.migrate import migrate
 from tickwell.stores.postgres.notifier import Bell, Ear
+from tickwell.stores.postgres.pruning import PostgresPruning
 from tickwell.stores.postgres.queue import PostgresQueue
-from tickwell.stores.postgres.records import PostgresRecords
-from tickwell.stores.postgres.transactional import PostgresTransactional
+from tickwell.stores.postgres.transactional import PostgresTransactions
 from tickwell.stores.postgres.url import Location, parse
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.server.history import ServerHistory
+from tickwell.stores.sql.server.base import Context
+from tickwell.stores.sql.server.firing import SqlFiring
+from tickwell.stores.sql.server.history import SqlHistory
+from tickwell.stores.sql.server.liveness import SqlLiveness
+from tickwell.stores.sql.server.records import SqlRecords
+from tickwell.stores.sql.server.store import SqlStore
 
 
-class PostgresStore(
-    PostgresQueue, PostgresRecords, PostgresTransactional, PostgresCatalog, ServerHistory
-):
+class PostgresStore(SqlStore[Database]):
     """Everything in one schema of a database."""
 
     promises = POSTGRESQL
@@ -31,11 +38,23 @@ class PostgresStore(
     def __init__(self, location: Location) -> None:
         self.location = location
         self.name = location.name
-        self.cache = JobCache()
-        self._set_up()
+        context = Context(Database(location), errors, listing, JobCache(), self._ring)
+        self.context = context
+        self.firing = SqlFiring(context)
+        self.queue = PostgresQueue(context)
+        self.reports = PostgresReports(context)
+        self.liveness = SqlLiveness(context)
+        self.catalog = PostgresCatalog(context)
+        self.history = SqlHistory(context)
+        self.records = SqlRecords(context)
+        self.pruning = PostgresPruning(context)
+        self.transactions = PostgresTransactions(context)
+        self._connect_bell()
 
-    def _set_up(self) -> None:
-        self.database = Database(self.location)
+    def _ring(self) -> None:
+        self.bell.ring()
+
+    def _connect_bell(self) -> None:
         self.bell = Bell(self.database, f"{SystemRandom().getrandbits(64):016x}")
         self._ear = Ear(self.database, self.bell)
 
@@ -45,7 +64,8 @@ class PostgresStore(
         return cls(parse(url))
 
     async def open(self) -> None:
-        self._set_up()
+        self.context.database = Database(self.location)
+        self._connect_bell()
         await self.database.open()
         try:
             await self.database.write(
@@ -71,3 +91,9 @@ class PostgresStore(
     async def changed(self, seconds: float) -> bool:
         """Wait for another process to write; its bell is heard on a connection of its own."""
         return await self._ear.changed(seconds)
+
+    def add_on(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
+        return self.transactions.add_on(connection, project, job_key, make)
+
+    async def add_on_async(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
+        return await self.transactions.add_on_async(connection, project, job_key, make)

@@ -7,8 +7,6 @@ execution needs: a caller may take its time until it commits.
 from __future__ import annotations
 
 import asyncio
-import json
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from random import SystemRandom
 from typing import Any
@@ -16,16 +14,16 @@ from typing import Any
 from tickwell.errors import InvalidInput, StoreRefused
 from tickwell.ports.transactional import Maker
 from tickwell.stores.postgres import on_asyncpg, on_psycopg
+from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.errors import DRIVER, translate
 from tickwell.stores.postgres.requesting import Request
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.postgres.upkeep import PostgresUpkeep
 from tickwell.stores.sql.alchemy import driver_of, driver_of_async
-from tickwell.stores.sql.server.locks import Locks
+from tickwell.stores.sql.server.base import Part
 
 
-class PostgresTransactional(PostgresUpkeep):
-    """`ports.transactional.TransactionalStore`, and pruning, which counts what it left open."""
+class PostgresTransactions(Part[Database]):
+    """Records runs on the caller's connection, as `ports.transactional` has it."""
 
     #: Learned once: no two stores share it.
     _request: Request | None = None
@@ -66,11 +64,6 @@ class PostgresTransactional(PostgresUpkeep):
             self._request = await self._learn()
         return await run(given, self._request.steps(project, job_key, make))
 
-    async def prune(self, now: int, limit: int) -> int:
-        while await self.database.write(lambda session: _count(session, limit)) >= limit:
-            pass
-        return await super().prune(now, limit)
-
     async def _learn(self) -> Request:
         """Ask the store itself, beside its pool: that one belongs to the scheduler's loop."""
         where = self.database.location.name
@@ -93,22 +86,8 @@ class PostgresTransactional(PostgresUpkeep):
             where=where,
             database=database,
             identity=identity,
-            channel=self.bell.channel,
+            channel=self.database.location.channel,
         )
-
-
-async def _count(session: Session, limit: int) -> int:
-    """Have jobs count executions that were recorded without their locks; how many there were."""
-    notes = [json.loads(text) for (text,) in await session.rows("take_uncounted", limit)]
-    made = Counter(note["job"] for note in notes)
-    prune_at = {note["job"]: note["prune_at"] for note in reversed(notes)}
-    locks = Locks(session)
-    await locks.jobs(made)
-    await session.many(
-        "count_made",
-        [(made[job], head.holder, prune_at[job], job) for job, head in locks.heads.items()],
-    )
-    return len(notes)
 
 
 def _unknown(connection: Any) -> InvalidInput:

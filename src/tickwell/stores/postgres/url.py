@@ -66,6 +66,11 @@ class Location:
     #: The files that the URL names, by option.
     files: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def channel(self) -> str:
+        """What processes on these tables notify and listen to."""
+        return f"tickwell_{self.schema}"[:63]
+
 
 def parse(url: str) -> Location:
     """The location that a URL names."""

@@ -1,9 +1,10 @@
-"""What the parts of a store on a server share, whichever server it is."""
+"""What the parts of a SQL store share, whichever database it is."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.sql.cache import JobCache
@@ -46,7 +47,7 @@ class Errors(Protocol):
 
 
 class Listing(Protocol):
-    """Queries for lists, as the server wants them; a module."""
+    """Queries for lists, as the database wants them; a module."""
 
     def jobs_edge(
         self, sql: Statements, where: JobFilter, cursor: str | None, reach: int, /
@@ -93,13 +94,37 @@ class Listing(Protocol):
         ...
 
 
-class ServerBase:
-    """The connections, the definitions that are known, and what is said in the server's way."""
+D = TypeVar("D", bound=Database)
 
-    database: Database
-    cache: JobCache
+
+def _nothing() -> None:
+    """Other processes look by themselves."""
+
+
+@dataclass(slots=True)
+class Context(Generic[D]):
+    """Connections, known definitions, and the dialect: one for all parts of a store."""
+
+    database: D
     errors: Errors
     listing: Listing
+    cache: JobCache
+    #: Wakes other processes.
+    ring: Callable[[], None] = _nothing
 
-    def ring(self) -> None:
-        """Wake other processes; where there is no way to, they look by themselves."""
+
+class Part(Generic[D]):
+    """A part of a store, which implements one of its ports."""
+
+    def __init__(self, context: Context[D]) -> None:
+        self.context = context
+
+    @property
+    def database(self) -> D:
+        """Connections; a store that is opened again has new ones."""
+        return self.context.database
+
+    @property
+    def cache(self) -> JobCache:
+        """The definitions that are known."""
+        return self.context.cache

@@ -1,4 +1,4 @@
-"""Jobs on a server."""
+"""Jobs: added, changed, listed, counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tickwell.stores.sql.codec import job_counts
 from tickwell.stores.sql.edges import jobs_reach
 from tickwell.stores.sql.entries import documents_of, entry_of, own, page_of
 from tickwell.stores.sql.server.adding_jobs import add_jobs
-from tickwell.stores.sql.server.base import ServerBase, Work
+from tickwell.stores.sql.server.base import D, Part, Work
 from tickwell.stores.sql.server.changing import Changes
 from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.text import clean, ids_among
@@ -26,7 +26,7 @@ T = TypeVar("T")
 TRIES = 5
 
 
-class ServerCatalog(ServerBase):
+class SqlCatalog(Part[D]):
     """`ports.store.CatalogStore`."""
 
     async def add_jobs(self, entries: Sequence[Entry], now: int) -> list[Entry]:
@@ -42,7 +42,7 @@ class ServerCatalog(ServerBase):
                 answers.append(entry)
             else:
                 answers.append(own(entry_of(self.cache, row)))
-        self.ring()
+        self.context.ring()
         return answers
 
     async def _added(self, entries: Sequence[Entry], documents: list[str]) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class ServerCatalog(ServerBase):
             changed, error = await self._unless_taken(
                 lambda session: Changes(session, self.cache, project, now).make(ids, change)
             )
-        self.ring()
+        self.context.ring()
         if error is not None:
             raise error
         return changed
@@ -91,10 +91,10 @@ class ServerCatalog(ServerBase):
         async def work(session: Session) -> tuple[list[Any], str | None]:
             edge = None
             if reach is not None:
-                query, parameters = self.listing.jobs_edge(sql, where, cursor, reach)
+                query, parameters = self.context.listing.jobs_edge(sql, where, cursor, reach)
                 found = await session.query(query, *parameters)
                 edge = "\0".join(found[0]) if found else None
-            query, parameters = self.listing.jobs_query(sql, where, cursor, limit + 1, edge)
+            query, parameters = self.context.listing.jobs_query(sql, where, cursor, limit + 1, edge)
             return await session.query(query, *parameters), edge
 
         rows, edge = await self.database.single(work)
@@ -106,6 +106,6 @@ class ServerCatalog(ServerBase):
             try:
                 return await self.database.write(work)
             except StoreError as error:
-                if not self.errors.is_taken(error.__cause__):
+                if not self.context.errors.is_taken(error.__cause__):
                     raise
         return await self.database.write(work)

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from tickwell.domain.execution import Kind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.outcome import Report
+from tickwell.ids import is_id
 from tickwell.ports.records import Finished
+from tickwell.stores.sql.apart import finish_apart
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import (
     ACTIVE,
@@ -19,12 +21,52 @@ from tickwell.stores.sql.codec import (
     WAITING,
 )
 from tickwell.stores.sql.reports import counts_failures, failures_after
+from tickwell.stores.sql.server.base import D, Part
 from tickwell.stores.sql.server.ending import Endings
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.keys import KeyGates, Waiter
 from tickwell.stores.sql.server.pieces import in_pieces
 from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.server.standing import Standing, end_row
+
+
+class SqlReports(Part[D]):
+    """Ends attempts."""
+
+    async def finish(self, reports: Sequence[Report], now: int) -> Finished:
+        known = [report for report in reports if is_id(report.claim.id)]
+        finished = Finished()
+        if known:
+            finished = await finish_apart(
+                known, lambda some: self._finish(some, now), self._cannot_be_stored
+            )
+        if len(known) < len(reports):
+            finished.refused += [report for report in reports if not is_id(report.claim.id)]
+        return finished
+
+    async def _finish(self, reports: Sequence[Report], now: int) -> Finished:
+        quick = [report for report in reports if is_quick(report)]
+        ended = await self.finish_quickly(quick) if quick else []
+        if len(ended) == len(reports):
+            return Finished()
+        done = {id(report) for report in ended}
+        rest = [report for report in reports if id(report) not in done]
+
+        async def work(session: Session) -> tuple[Finished, bool]:
+            finishing = Finishing(session, self.cache, now)
+            return await finishing.finish(rest), finishing.stirred
+
+        finished, stirred = await self.database.write(work)
+        if stirred:
+            self.context.ring()
+        return finished
+
+    async def finish_quickly(self, reports: Sequence[Report]) -> list[Report]:
+        """End what holds no permit; those that stood, of several on one execution the first."""
+        return await self.database.write(lambda session: quickly(session, reports))
+
+    def _cannot_be_stored(self, error: Exception) -> bool:
+        return error.__cause__ is not None and self.context.errors.is_bad_data(error.__cause__)
 
 
 def is_quick(report: Report) -> bool:

@@ -12,10 +12,11 @@ from tickwell.ports.store import PlanMaker
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.codec import cursor_from_row, moved_columns
 from tickwell.stores.sql.placing import Batch
+from tickwell.stores.sql.server.base import D, Part
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.server.pieces import in_pieces
-from tickwell.stores.sql.server.recording import Recorder, prune_at
+from tickwell.stores.sql.server.recording import IdTaken, Recorder, prune_at
 from tickwell.stores.sql.server.rows import Head
 from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.server.skipping import insert_skips, new_skips
@@ -26,6 +27,31 @@ SLOWLY = 50
 
 #: A job, what it plans, and its executions on their way into the store.
 _Planned = tuple[Job, Plan, Batch[str]]
+
+
+class SqlFiring(Part[D]):
+    """Plans jobs that are due."""
+
+    async def fire_due(
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+    ) -> Fired:
+        async def fire(*, careful: bool) -> Fired:
+            return await self.database.write(
+                lambda session: Firing(session, self.cache, now, horizon).fire(
+                    limit, plan, careful=careful, in_turn=in_turn
+                )
+            )
+
+        due = now + horizon, self.cache.unreadable.keys(now, planning=True)
+        if not await self.database.single(lambda session: session.row("is_due", *due)):
+            return Fired()
+        try:
+            fired = await fire(careful=False)
+        except IdTaken:
+            fired = await fire(careful=True)
+        if fired.executions:
+            self.context.ring()
+        return fired
 
 
 class Firing:

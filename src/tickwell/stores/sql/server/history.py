@@ -1,4 +1,4 @@
-"""Executions on a server."""
+"""Executions: requested, listed, cancelled, revived, counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tickwell.stores.sql.codec import RUNNING, STATE_CODE, STATES, skip_of
 from tickwell.stores.sql.edges import executions_reach
 from tickwell.stores.sql.executions import execution_of, lane_length_of, whole_execution
 from tickwell.stores.sql.server.adding import Adding
-from tickwell.stores.sql.server.base import ServerBase
+from tickwell.stores.sql.server.base import D, Part
 from tickwell.stores.sql.server.pruning import purge_dead
 from tickwell.stores.sql.server.recording import IdTaken
 from tickwell.stores.sql.server.session import Session
@@ -23,8 +23,8 @@ from tickwell.stores.sql.server.settling import Settling
 from tickwell.stores.sql.text import clean
 
 
-class ServerHistory(ServerBase):
-    """`ports.store.HistoryStore`, but for workers."""
+class SqlHistory(Part[D]):
+    """Records and lists executions."""
 
     async def add_executions(
         self, new: Sequence[NewExecution], now: int, horizon: int
@@ -39,10 +39,10 @@ class ServerHistory(ServerBase):
         except IdTaken:
             answers = await add(careful=True)
         except StoreError as error:
-            if not self.errors.is_taken(error.__cause__):
+            if not self.context.errors.is_taken(error.__cause__):
                 raise
             answers = await add(careful=True)
-        self.ring()
+        self.context.ring()
         return answers
 
     async def get_execution(self, project: str, id: str) -> Execution | None:
@@ -50,7 +50,7 @@ class ServerHistory(ServerBase):
             return None
 
         async def work(session: Session) -> tuple[Any, list[Any]]:
-            query = self.listing.one_query(session.sql)
+            query = self.context.listing.one_query(session.sql)
             found = await session.query(query, id, clean(project))
             return (found[0], await session.rows("attempts", id)) if found else (None, [])
 
@@ -64,14 +64,15 @@ class ServerHistory(ServerBase):
     ) -> Page[Execution]:
         require_execution_cursor(cursor)
         sql, reach = self.database.sql, executions_reach(where)
+        listing = self.context.listing
 
         async def work(session: Session) -> tuple[list[Any], str | None]:
             edge = None
             if reach is not None:
-                query, parameters = self.listing.executions_edge(sql, where, cursor, reach)
+                query, parameters = listing.executions_edge(sql, where, cursor, reach)
                 found = await session.query(query, *parameters)
                 edge = found[0][0] if found else None
-            query, parameters = self.listing.executions_query(sql, where, cursor, limit + 1, edge)
+            query, parameters = listing.executions_query(sql, where, cursor, limit + 1, edge)
             return await session.query(query, *parameters), edge
 
         rows, edge = await self.database.single(work)
@@ -90,14 +91,14 @@ class ServerHistory(ServerBase):
         cancelled = await self.database.write(
             lambda session: Settling(session, self.cache, now).cancel(project, ids)
         )
-        self.ring()
+        self.context.ring()
         return cancelled
 
     async def revive(self, project: str, ids: Sequence[str], now: int) -> list[str]:
         revived = await self.database.write(
             lambda session: Settling(session, self.cache, now).revive(project, ids)
         )
-        self.ring()
+        self.context.ring()
         return revived
 
     async def purge(self, project: str, ids: Sequence[str], now: int) -> list[str]:
@@ -126,6 +127,6 @@ class ServerHistory(ServerBase):
     async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
         code = STATE_CODE[state]
         rows = await self.database.read(
-            lambda session: self.listing.lane_lengths(session, code, limit)
+            lambda session: self.context.listing.lane_lengths(session, code, limit)
         )
         return [lane_length_of(row, state) for row in rows]

@@ -1,4 +1,4 @@
-"""Workers on a server: beats, loss, and what is left behind."""
+"""Workers: beats, loss, and what a lost worker leaves behind."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from tickwell.domain.execution import Claim, Start
 from tickwell.domain.worker import Liveness, Pulse, Worker
-from tickwell.stores.sql.server.base import ServerBase
+from tickwell.stores.sql.server.base import D, Part
 from tickwell.stores.sql.server.claiming import claims_of
 from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.text import clean
 from tickwell.stores.sql.workers import liveness_of, owned_of, worker_to_json
 
 
-class ServerLiveness(ServerBase):
-    """The part of `ports.store.QueueStore` that is about workers."""
+class SqlLiveness(Part[D]):
+    """Follows workers and what they run."""
 
     async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
         document = worker_to_json(worker)

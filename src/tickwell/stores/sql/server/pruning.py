@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 
+from tickwell.domain.policy import DAY
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.documents import old_span, unneeded
+from tickwell.stores.sql.server.base import D, Part
 from tickwell.stores.sql.server.flow import Flow
 from tickwell.stores.sql.server.jobs import definitions
 from tickwell.stores.sql.server.session import Session
@@ -17,6 +20,35 @@ JOBS = 200
 #: When a job is to be looked at, and its id: the order in which one call looks at them.
 Place = tuple[int, str]
 FIRST: Place = (-1, FIRST_ID)
+
+
+class SqlPruning(Part[D], ABC):
+    """Deletes what is past its retention, in short transactions."""
+
+    async def prune(self, now: int, limit: int) -> int:
+        pruned = 0
+        place: Place | None = FIRST
+        while pruned < limit and place is not None:
+            more, place = await self._prune_some(now, limit - pruned, place)
+            pruned += more
+        single = self.database.single
+        pruned += await single(lambda session: session.run("old_skips", now, limit))
+        pruned += await self.database.write(
+            lambda session: drop_versions(session, self.cache, now, limit)
+        )
+        pruned += await single(lambda session: session.run("expired_records", now, limit))
+        pruned += await single(lambda session: session.run("prune_workers", now - DAY, limit))
+        await self.drop_gates(limit)
+        return pruned + await self.database.write(lambda session: drop_jobs(session, limit))
+
+    async def _prune_some(self, now: int, limit: int, place: Place) -> tuple[int, Place | None]:
+        return await self.database.write(
+            lambda session: prune_history(session, self.cache, now, limit, place)
+        )
+
+    @abstractmethod
+    async def drop_gates(self, limit: int) -> None:
+        """Forget gates that nobody is in; one that somebody is about to enter is left alone."""
 
 
 async def prune_history(

@@ -1,4 +1,4 @@
-"""The hot path on a server."""
+"""The queue: executions become claimable, and go to one worker each."""
 
 from __future__ import annotations
 
@@ -7,45 +7,16 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from tickwell.domain.execution import Claim, State
-from tickwell.domain.outcome import Report
-from tickwell.ids import is_id
-from tickwell.ports.records import ClaimRequest, Finished, Fired, Promoted
-from tickwell.ports.store import PlanMaker
-from tickwell.stores.sql.apart import finish_apart
+from tickwell.ports.records import Claimable, ClaimRequest, Promoted, Wakeup
 from tickwell.stores.sql.codec import BLOCKED, QUEUED, SKIPPED
 from tickwell.stores.sql.server import promoting
-from tickwell.stores.sql.server.base import ServerBase
+from tickwell.stores.sql.server.base import D, Part
 from tickwell.stores.sql.server.claiming import held
-from tickwell.stores.sql.server.finishing import Finishing, is_quick, quickly
-from tickwell.stores.sql.server.firing import Firing
-from tickwell.stores.sql.server.recording import IdTaken
-from tickwell.stores.sql.server.session import Session
 from tickwell.stores.sql.server.settling import Settling
 
 
-class ServerQueue(ServerBase, ABC):
-    """`ports.store.QueueStore`, but for liveness."""
-
-    async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
-    ) -> Fired:
-        async def fire(*, careful: bool) -> Fired:
-            return await self.database.write(
-                lambda session: Firing(session, self.cache, now, horizon).fire(
-                    limit, plan, careful=careful, in_turn=in_turn
-                )
-            )
-
-        due = now + horizon, self.cache.unreadable.keys(now, planning=True)
-        if not await self.database.single(lambda session: session.row("is_due", *due)):
-            return Fired()
-        try:
-            fired = await fire(careful=False)
-        except IdTaken:
-            fired = await fire(careful=True)
-        if fired.executions:
-            self.ring()
-        return fired
+class SqlQueue(Part[D], ABC):
+    """Moves executions to their workers."""
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
         left_out = self.cache.unreadable.keys(now)
@@ -66,7 +37,7 @@ class ServerQueue(ServerBase, ABC):
                 lambda session: promoting.admit(session, self.cache, gated, free, (now, horizon))
             )
         if states[QUEUED]:
-            self.ring()
+            self.context.ring()
         return Promoted(
             queued=states[QUEUED],
             blocked=states[BLOCKED],
@@ -82,34 +53,6 @@ class ServerQueue(ServerBase, ABC):
                 return before
         return await self.claim_new(request)
 
-    async def finish(self, reports: Sequence[Report], now: int) -> Finished:
-        known = [report for report in reports if is_id(report.claim.id)]
-        finished = Finished()
-        if known:
-            finished = await finish_apart(
-                known, lambda some: self._finish(some, now), self._cannot_be_stored
-            )
-        if len(known) < len(reports):
-            finished.refused += [report for report in reports if not is_id(report.claim.id)]
-        return finished
-
-    async def _finish(self, reports: Sequence[Report], now: int) -> Finished:
-        quick = [report for report in reports if is_quick(report)]
-        ended = await self.finish_quickly(quick) if quick else []
-        if len(ended) == len(reports):
-            return Finished()
-        done = {id(report) for report in ended}
-        rest = [report for report in reports if id(report) not in done]
-
-        async def work(session: Session) -> tuple[Finished, bool]:
-            finishing = Finishing(session, self.cache, now)
-            return await finishing.finish(rest), finishing.stirred
-
-        finished, stirred = await self.database.write(work)
-        if stirred:
-            self.ring()
-        return finished
-
     async def settle(
         self, ids: Sequence[str], states: Collection[State], to: State, reason: str, now: int
     ) -> list[str]:
@@ -117,12 +60,8 @@ class ServerQueue(ServerBase, ABC):
             lambda session: Settling(session, self.cache, now).settle(ids, states, to, reason)
         )
         if moved:
-            self.ring()
+            self.context.ring()
         return moved
-
-    async def finish_quickly(self, reports: Sequence[Report]) -> list[Report]:
-        """End what holds no permit; those that stood, of several on one execution the first."""
-        return await self.database.write(lambda session: quickly(session, reports))
 
     @abstractmethod
     async def promote_free(
@@ -131,8 +70,13 @@ class ServerQueue(ServerBase, ABC):
         """Queue what needs no gate any more; all that was looked at: id, job, whether it is one."""
 
     @abstractmethod
+    async def claimable(self, request: ClaimRequest) -> list[Claimable]:
+        """Look at what is claimable, best rank first."""
+
+    @abstractmethod
     async def claim_new(self, request: ClaimRequest) -> list[Claim]:
         """Hand over what the request asks for."""
 
-    def _cannot_be_stored(self, error: Exception) -> bool:
-        return error.__cause__ is not None and self.errors.is_bad_data(error.__cause__)
+    @abstractmethod
+    async def next_wakeup(self, now: int, queues: Collection[str] | None = None) -> Wakeup:
+        """When a loop has to act next; `run` looks at these queues only, and only after now."""

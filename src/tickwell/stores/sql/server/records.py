@@ -1,4 +1,4 @@
-"""The service's documents on a server."""
+"""The service's documents."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from collections.abc import Sequence
 
 from tickwell.ports.records import Record
 from tickwell.stores.sql.documents import LAST, record_of
-from tickwell.stores.sql.server.base import ServerBase
+from tickwell.stores.sql.server.base import D, Part
 from tickwell.stores.sql.text import clean, document_to_text
 
 
-class ServerRecords(ServerBase):
-    """`ports.store.RecordStore`, but for writing one record."""
+class SqlRecords(Part[D]):
+    """`ports.store.RecordStore`."""
+
+    async def put_record(
+        self, record: Record, now: int, expected_version: int | None = None
+    ) -> bool:
+        head = clean(record.kind), clean(record.project), clean(record.key)
+        rest = document_to_text(record.document), record.expires_at, now, expected_version
+        written = await self.database.single(
+            lambda session: session.row("put_record", *head, *rest)
+        )
+        return written is not None
 
     async def put_records(self, records: Sequence[Record], now: int) -> None:
         # Each once, and by key: two who write the same wait for each other instead of deadlocking.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tickwell.stores.mysql.base import MysqlBase
+from tickwell.stores.mysql.database import Database
 from tickwell.stores.mysql.session import Session
-from tickwell.stores.sql.server.upkeep import ServerUpkeep
+from tickwell.stores.sql.server.pruning import SqlPruning
 
 
-class MysqlUpkeep(MysqlBase, ServerUpkeep):
-    """The part of `ports.store.Upkeep` that deletes."""
+class MysqlPruning(SqlPruning[Database]):
+    """Deletes what is past its retention, in short transactions."""
 
     async def drop_gates(self, limit: int) -> None:
         async def work(session: Session) -> None:
