@@ -221,7 +221,7 @@ class MongoHistory(Part):
             async for doc in found
         ]
 
-    @edge
+    @translate_errors
     async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
         """A seek for each lane: from what is best in one to what is best in the next."""
         executions, found = self.database.executions, list[LaneLength]()
