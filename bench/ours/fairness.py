@@ -15,7 +15,7 @@ from typing import Any
 from bench.ours.process import add_jobs, enqueue, make_engine, make_job, open_store, run
 from tickwell.clock import wall_millis
 from tickwell.domain.gate import Overlap
-from tickwell.domain.share import PROJECT_KIND, PROJECT_PLACE
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.trigger import Every, Once
 from tickwell.domain.trigger.duration import Millis
 from tickwell.executors.run import Run
@@ -46,7 +46,7 @@ async def fairness(where: str, kind: str, crowd: int, seconds: int) -> dict[str,
     await store.open()
     now = wall_millis()
     for project in ("loud", "quiet"):
-        made = Record(kind=PROJECT_KIND, project=PROJECT_PLACE, key=project, document={})
+        made = Record(kind=PROJECT_KIND, project=PLATFORM_PROJECT, key=project, document={})
         await store.put_record(made, now)
     # What is added takes a while: 100,000 jobs a few seconds.
     first = now // 1000 + AHEAD + crowd // 4000

@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 from tickwell.domain.event import StepFailed
-from tickwell.domain.share import PROJECT_PLACE
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.engine.hints.dispatcher import KIND
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
@@ -27,12 +27,12 @@ async def started_and_stopped(store, **settings):
         await scheduler.start({"planner"})
         if settings:
             await failed.wait()  # the dispatcher has its lease, and no broker
-            leases = await scheduler._store.list_records(KIND, PROJECT_PLACE, "", 0)
+            leases = await scheduler._store.list_records(KIND, PLATFORM_PROJECT, "", 0)
             assert len(leases) == 1
         await scheduler.stop()
         leave()
     await scheduler.open()
-    left = await scheduler._store.list_records(KIND, PROJECT_PLACE, "", 0)
+    left = await scheduler._store.list_records(KIND, PLATFORM_PROJECT, "", 0)
     await scheduler.stop()
     assert left == []
     return len(scheduler.events._listeners)

@@ -10,8 +10,8 @@ from tickwell.clock import StoreClock
 from tickwell.domain.event import AttemptsFinished, Events
 from tickwell.domain.execution import State
 from tickwell.domain.outcome import Report
-from tickwell.domain.share import PROJECT_KIND, PROJECT_PLACE
 from tickwell.domain.target import Call
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.trigger import OnDemand
 from tickwell.engine.engine import Engine
 from tickwell.ports.records import ExecutionFilter, Record
@@ -51,7 +51,7 @@ async def test_runs_that_hang_leave_slots_to_another_project(store):
     executor.hold("hang")
     now = await store.ping()
     clock.sample(now, clock.monotonic(), clock.monotonic())
-    made = Record(kind=PROJECT_KIND, project=PROJECT_PLACE, key="loud", document={})
+    made = Record(kind=PROJECT_KIND, project=PLATFORM_PROJECT, key="loud", document={})
     await store.put_record(made, now)
     ended: asyncio.Queue[Report] = asyncio.Queue()
     events = Events()

@@ -19,7 +19,7 @@ from tickwell.engine.liveness.pulse import Pulse
 from tickwell.engine.liveness.pulse_thread import PulseThread
 from tickwell.engine.liveness.reaper import Reaper
 from tickwell.engine.loop import LONGEST_REST, Loop
-from tickwell.engine.planning.outage_recovery import Recall
+from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.engine.running.deadlines import Deadlines
 from tickwell.engine.running.reporter import Reporter
 from tickwell.engine.running.runner import Runner
@@ -207,7 +207,7 @@ def no_recall(patches):
             self.presence.answered(self.presence.away)
         return True
 
-    patches.setattr(Recall, "look", look)
+    patches.setattr(OutageRecovery, "look", look)
 
 
 def recall_without_return(patches):

@@ -9,10 +9,10 @@ import orjson
 
 from tickwell.api.flat import canonical, flat_error
 from tickwell.api.problems import Invalid
+from tickwell.domain.coercion import require_name
 from tickwell.domain.document import job_from_document
 from tickwell.domain.document.initial_state import FIELDS, InitialState, initial_state
 from tickwell.domain.document.job import UNWRITTEN
-from tickwell.domain.given import require_name
 from tickwell.domain.job import Job, copied, copier
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.cooperative import Pace

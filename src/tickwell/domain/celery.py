@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tickwell.domain.ability import CELERY
-from tickwell.domain.given import check_each
+from tickwell.domain.coercion import check_each
 from tickwell.domain.payload import checked
 from tickwell.errors import InvalidJob
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
 
-from tickwell.domain.given import require_whole
+from tickwell.domain.coercion import require_whole
 from tickwell.errors import InvalidJob
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
-from tickwell.domain.gate import Concurrency, Overlap
-from tickwell.domain.given import (
+from tickwell.domain.coercion import (
     check_each,
     make_choice,
     make_durations,
@@ -19,6 +18,7 @@ from tickwell.domain.given import (
     require_text,
     require_whole,
 )
+from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout
 from tickwell.domain.target import Target
 from tickwell.domain.trigger import Trigger

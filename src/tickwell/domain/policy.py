@@ -7,7 +7,7 @@ from enum import StrEnum
 from math import inf
 from typing import TYPE_CHECKING, Literal, cast
 
-from tickwell.domain.given import (
+from tickwell.domain.coercion import (
     check_each,
     make_choice,
     make_durations,

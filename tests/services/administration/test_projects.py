@@ -8,7 +8,7 @@ from tickwell import Cron, Every
 from tickwell.domain.event import Events
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
-from tickwell.domain.share import PROJECT_KIND
+from tickwell.domain.tenant_limits import PROJECT_KIND
 from tickwell.engine.liveness.housekeeping import Housekeeping
 from tickwell.errors import (
     Conflict,

@@ -10,8 +10,8 @@ from tickwell.domain.execution import State
 from tickwell.domain.job import Entry
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import HOUR
-from tickwell.domain.share import PROJECT_PLACE
 from tickwell.domain.tally import HOURS, MINUTES
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.domain.trigger import OnDemand
 from tickwell.engine.charts.depth_sampler import DepthSampler
 from tickwell.ports.records import QueueLength
@@ -52,7 +52,7 @@ def clock():
 async def depths(store, clock, period=MINUTES):
     start = clock.now() // period.length * period.length
     key = depth_key(period, start)
-    record = await store.get_record(KINDS[period], PROJECT_PLACE, key, clock.now())
+    record = await store.get_record(KINDS[period], PLATFORM_PROJECT, key, clock.now())
     return Depths.from_document(record.document)
 
 

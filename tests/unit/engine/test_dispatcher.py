@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
-from tickwell.domain.share import PROJECT_PLACE
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.domain.worker import Worker as Known
 from tickwell.engine.hints import dispatcher as module
 from tickwell.engine.hints.dispatcher import (
@@ -270,7 +270,7 @@ async def test_a_dispatcher_that_closes_releases_its_lease(rig):
     await other.step()
     assert other.broker.take() == [id]
     await rig.dispatcher.close()  # the lease of another stays
-    assert await rig.memory.list_records(KIND, PROJECT_PLACE, "", rig.clock.now())
+    assert await rig.memory.list_records(KIND, PLATFORM_PROJECT, "", rig.clock.now())
 
 
 async def test_the_lease_of_another_is_not_read_at_each_wake_up(rig):

@@ -9,7 +9,7 @@ from tickwell.domain.event import Parked
 from tickwell.domain.execution import State
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import Retention
-from tickwell.domain.share import DELETED_KIND, PROJECT_KIND, PROJECT_PLACE
+from tickwell.domain.tenant_limits import DELETED_KIND, PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.trigger import Every, Once
 from tickwell.domain.worker import Worker
 from tickwell.engine.liveness.housekeeping import PAGES, Housekeeping
@@ -215,7 +215,7 @@ async def test_a_round_prunes_so_much_and_the_next_one_goes_on(rig, monkeypatch)
 @pytest.mark.parametrize(("deleted_at", "state"), [(1, JobState.DELETED), (None, JobState.ACTIVE)])
 async def test_what_was_added_to_a_project_while_it_was_deleted_goes(rig, house, deleted_at, state):
     for kind, document in ((PROJECT_KIND, {"deleted_at": deleted_at}), (DELETED_KIND, {})):
-        record = Record(kind=kind, project=PROJECT_PLACE, key="acme", document=document)
+        record = Record(kind=kind, project=PLATFORM_PROJECT, key="acme", document=document)
         await rig.memory.put_record(record, rig.clock.now())
     late = await rig.add("late", project="acme", trigger=Every("1h"))
     other = await rig.add("other", trigger=Every("1h"))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.engine.rig import Rig
 from tickwell.engine.claiming.lane import LOOK_AFTER, Lane
-from tickwell.engine.line import Line
+from tickwell.engine.claiming.ranked_queue import RankedQueue
 from tickwell.testing.executors import FakeExecutor
 
 
@@ -102,7 +102,7 @@ def test_a_burst_is_claimed_ahead_by_a_worker_that_runs_nothing_yet():
 
 @pytest.mark.parametrize("joins", [[[3, 5], [1, 4]], [[5, 3, 4], [1]], [[1, 3, 4], [5]]])
 def test_a_line_is_in_order_of_rank(joins):
-    line: Any = Line()
+    line: Any = RankedQueue()
     for ranks in joins:
         line.join([Ranked(rank) for rank in ranks])
     ranks = [one.rank for one in line]
@@ -110,7 +110,7 @@ def test_a_line_is_in_order_of_rank(joins):
 
 
 def test_of_the_same_rank_the_first_stays_first():
-    line: Any = Line()
+    line: Any = RankedQueue()
     line.join([Ranked(1, "a"), Ranked(1, "b")])
     line.join([Ranked(0, "c"), Ranked(1, "d")])
     assert [one.name for one in line] == ["c", "a", "b", "d"]

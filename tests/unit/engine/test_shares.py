@@ -9,7 +9,13 @@ import pytest
 from tests.unit.engine.rig import LoopClock, Rig, virtually
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.gate import Overlap
-from tickwell.domain.share import LIMITS_KIND, NO_LIMIT, PROJECT_KIND, PROJECT_PLACE, seats
+from tickwell.domain.tenant_limits import (
+    LIMITS_KIND,
+    NO_LIMIT,
+    PLATFORM_PROJECT,
+    PROJECT_KIND,
+    seats,
+)
 from tickwell.domain.trigger import Every
 from tickwell.engine.claiming.tenant_limits import AT_ONCE, SOME
 from tickwell.errors import InvalidSetting, StoreUnavailable
@@ -19,7 +25,7 @@ from tickwell.testing.executors import succeeds
 
 
 async def make_project(rig, name, **document):
-    record = Record(kind=PROJECT_KIND, project=PROJECT_PLACE, key=name, document=document)
+    record = Record(kind=PROJECT_KIND, project=PLATFORM_PROJECT, key=name, document=document)
     await rig.memory.put_record(record, rig.clock.now())
 
 

@@ -8,8 +8,8 @@ from tickwell.domain.event import AttemptsFinished, Recovered
 from tickwell.domain.execution import Claim, Kind, OutcomeKind
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import HOUR, MINUTE, Retry
-from tickwell.domain.share import PROJECT_PLACE
 from tickwell.domain.tally import HOURS, MINUTES, MOST_NAMED, OTHER, Range, Tally, total
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.engine.charts.tallies import FLUSH, FLUSH_JOBS, Tallies
 from tickwell.errors import StoreUnavailable
 from tickwell.services.insights.rates import by_interval, by_name, hourly, read
@@ -164,7 +164,7 @@ async def test_counts_are_kept_by_minute_and_hour_by_queue_and_job_and_for_all_p
             plain.id: 1,
         }
     assert (await rig.hour("other")).succeeded == 1
-    assert (await rig.hour(PROJECT_PLACE)).succeeded == 4
+    assert (await rig.hour(PLATFORM_PROJECT)).succeeded == 4
     assert (await rig.hour()).late == {26: 3}  # 10 ms
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from tickwell.domain.ability import HTTP
-from tickwell.domain.given import check_each
+from tickwell.domain.coercion import check_each
 from tickwell.domain.http.auth import Auth
 from tickwell.domain.http.frozen import Frozen
 from tickwell.domain.http.header import check_headers

@@ -7,8 +7,8 @@ from typing import Protocol
 from tickwell.clock import Clock
 from tickwell.domain.depth import KEPT, KINDS, Depths, depth_key
 from tickwell.domain.policy import MINUTE
-from tickwell.domain.share import PROJECT_PLACE
 from tickwell.domain.tally import HOURS, MINUTES
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.ids import spread
 from tickwell.ports.records import Record
 from tickwell.ports.store import HistoryStore, RecordStore
@@ -43,11 +43,11 @@ class DepthSampler:
         now = self.clock.now()
         start = now // MINUTE * MINUTE
         kind, key = KINDS[MINUTES], depth_key(MINUTES, start)
-        if await self.store.get_record(kind, PROJECT_PLACE, key, now) is None:
+        if await self.store.get_record(kind, PLATFORM_PROJECT, key, now) is None:
             depths = await self._sample(now)
             record = Record(
                 kind=kind,
-                project=PROJECT_PLACE,
+                project=PLATFORM_PROJECT,
                 key=key,
                 document=depths.to_document(),
                 expires_at=start + KEPT[MINUTES],
@@ -64,13 +64,13 @@ class DepthSampler:
         start = now // HOURS.length * HOURS.length
         kind, key = KINDS[HOURS], depth_key(HOURS, start)
         for _ in range(_TRIES):
-            known = await self.store.get_record(kind, PROJECT_PLACE, key, now)
+            known = await self.store.get_record(kind, PLATFORM_PROJECT, key, now)
             highest = Depths.from_document(known.document) if known else Depths({})
             if not highest.raise_to(depths) and known:
                 return
             record = Record(
                 kind=kind,
-                project=PROJECT_PLACE,
+                project=PLATFORM_PROJECT,
                 key=key,
                 document=highest.to_document(),
                 expires_at=start + KEPT[HOURS],

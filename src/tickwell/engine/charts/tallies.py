@@ -13,7 +13,6 @@ from collections.abc import Callable
 from tickwell.clock import Clock
 from tickwell.domain.event import AttemptsFinished, Event, Recovered
 from tickwell.domain.policy import MINUTE
-from tickwell.domain.share import PROJECT_PLACE
 from tickwell.domain.tally import (
     OTHER,
     PERIODS,
@@ -23,6 +22,7 @@ from tickwell.domain.tally import (
     jobs_document,
     queues_document,
 )
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.engine.running.reporter import UNTIL_WOKEN
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
@@ -120,7 +120,7 @@ class Tallies:
         for (project, minute, queue), tally in queues.items():
             self._add((project, minute, queue), tally, oldest, jobs=False)
             # Of all projects together, for the platform's admins.
-            self._add((PROJECT_PLACE, minute, queue), tally, oldest, jobs=False)
+            self._add((PLATFORM_PROJECT, minute, queue), tally, oldest, jobs=False)
         queues.clear()
 
     def _add(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tickwell.domain.share import NO_LIMIT
-from tickwell.engine.claiming.tenant_capacity import HOPED_DURATION, WEIGHT, Share
-from tickwell.engine.line import Line
+from tickwell.domain.tenant_limits import NO_LIMIT
+from tickwell.engine.claiming.ranked_queue import RankedQueue
+from tickwell.engine.claiming.tenant_capacity import HOPED_DURATION, WEIGHT, TenantCapacity
 from tickwell.ports.executor import Sort
 from tickwell.ports.records import CLAIM_BYTES
 from tickwell.settings import Settings
@@ -48,7 +48,7 @@ class Lane:
         #: Told as timed out or given back, and still taking a slot.
         self.abandoned = 0
         #: Due, waiting for a slot.
-        self.ready = Line()
+        self.ready = RankedQueue()
         self.mean = HOPED_DURATION
         #: No attempt has ended yet: the mean is nothing but hope.
         self.is_cold = True
@@ -60,18 +60,18 @@ class Lane:
         #: When a slot was last filled or freed, monotonic.
         self.moved_at = 0.0
         #: What each project has of it, and may have.
-        self.shares: dict[str, Share] = {}
+        self.shares: dict[str, TenantCapacity] = {}
         self.seats_of: Callable[[Lane, str], int] = lambda _lane, _project: NO_LIMIT
 
-    def share_of(self, project: str) -> Share:
+    def share_of(self, project: str) -> TenantCapacity:
         """The project's share; who is new has one as well."""
         share = self.shares.get(project)
         if share is None:
-            share = self.shares[project] = Share()
+            share = self.shares[project] = TenantCapacity()
             share.seats = self.seats_of(self, project)
         return share
 
-    def has_room_for(self, share: Share) -> bool:
+    def has_room_for(self, share: TenantCapacity) -> bool:
         """Whether one more of a project can be started within the lead, or is worth holding."""
         beyond = share.in_hand - share.seats
         return beyond < 0 or beyond < min(self.ahead(), share.startable(self.slots, self.lead))

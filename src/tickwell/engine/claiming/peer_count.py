@@ -1,4 +1,4 @@
-"""The company of a worker: who else claims from its queues, and gets a part of every burst."""
+"""Counts the workers that claim from the same queues, which divide every burst between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tickwell.ports.store import Store
 LOOK = 1.0
 
 
-class Company:
+class PeerCount:
     """Counts the workers at each look of the reaper, and before a burst is claimed ahead."""
 
     def __init__(

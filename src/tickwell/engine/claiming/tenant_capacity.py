@@ -1,11 +1,11 @@
-"""A project's share of a lane: who takes more waits, and goes back if that takes long."""
+"""How much of a lane one project uses and may use; what exceeds it waits or is given back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tickwell.domain.share import NO_LIMIT
-from tickwell.engine.line import Line
+from tickwell.domain.tenant_limits import NO_LIMIT
+from tickwell.engine.claiming.ranked_queue import RankedQueue
 from tickwell.ids import spread
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ WEIGHT = 0.05
 SHORTEST, LONGEST = 500, 300_000
 
 
-class Share:
+class TenantCapacity:
     """What one project has of a lane."""
 
     __slots__ = (
@@ -42,7 +42,7 @@ class Share:
         self.seated = 0
         self.in_hand = 0
         #: Due, with slots free perhaps, but not for this project.
-        self.held = Line()
+        self.held = RankedQueue()
         self.mean = HOPED_DURATION
         #: When one of its slots was last filled or freed, monotonic.
         self.moved_at = 0.0

@@ -1,4 +1,4 @@
-"""The shares of a worker: what the settings and the limits of each project allow it."""
+"""Reads how much of a worker each project may use, from the settings and its own limits."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim
-from tickwell.domain.share import (
+from tickwell.domain.tenant_limits import (
     FIRST_PROJECT,
     LIMITS_KIND,
+    PLATFORM_PROJECT,
     PROJECT_KIND,
-    PROJECT_PLACE,
     seats,
 )
 from tickwell.engine.claiming.lane import Lane
@@ -25,7 +25,7 @@ AT_ONCE = 20
 SOME, MOST = 100, 10_000
 
 
-class Shares:
+class TenantLimits:
     """Looks at projects and their limits now and then, and sets what each may take of a lane."""
 
     def __init__(self, store: RecordStore, clock: Clock, settings: Settings) -> None:
@@ -71,7 +71,7 @@ class Shares:
 
     async def _are_several(self, now: int) -> bool:
         for limit in (SOME, MOST):
-            made = await self.store.list_records(PROJECT_KIND, PROJECT_PLACE, "", now, limit)
+            made = await self.store.list_records(PROJECT_KIND, PLATFORM_PROJECT, "", now, limit)
             there = {one.key for one in made if one.document.get("deleted_at") is None}
             if there - {FIRST_PROJECT}:
                 return True

@@ -12,12 +12,12 @@ from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.worker import Pulse
 from tickwell.engine.claiming.lane import Lane
 from tickwell.engine.claiming.open_queues import OpenQueues
-from tickwell.engine.claiming.peer_count import Company
+from tickwell.engine.claiming.peer_count import PeerCount
 from tickwell.engine.claiming.refusals import Refusals
-from tickwell.engine.claiming.tenant_limits import Shares
-from tickwell.engine.planning.outage_recovery import Recall
-from tickwell.engine.returns import give_back_worst
+from tickwell.engine.claiming.tenant_limits import TenantLimits
+from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.engine.running.attempt import Attempt
+from tickwell.engine.running.give_back import give_back_worst
 from tickwell.engine.running.runner import Runner
 from tickwell.ports.executor import Sort
 from tickwell.ports.records import CLAIM_BYTES, ClaimRequest
@@ -43,7 +43,7 @@ class Worker:
         lanes: Mapping[Lane, frozenset[str]],
         new_id: Callable[[], str],
     ) -> None:
-        self.recall = Recall(store, clock, settings, runner, lambda: self.id)
+        self.recall = OutageRecovery(store, clock, settings, runner, lambda: self.id)
         self.store = store
         self.clock = clock
         self.settings = settings
@@ -53,8 +53,8 @@ class Worker:
         self.queues = OpenQueues(store, clock, settings.queues)
         self.refusals = Refusals(store, clock, runner.executor)
         runner.on_refusal = self.refusals.add
-        self.shares = Shares(store, clock, settings)
-        self.company = Company(store, clock, settings.queues, lanes.keys())
+        self.shares = TenantLimits(store, clock, settings)
+        self.company = PeerCount(store, clock, settings.queues, lanes.keys())
         self.id = new_id()
         self.draining = False
         #: Called when there is nothing in hand and nothing to claim, once per rest.

@@ -14,7 +14,7 @@ from os import getpid
 from socket import gethostname
 
 from tickwell.clock import Clock
-from tickwell.domain.share import PROJECT_PLACE
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.engine.claiming.open_queues import OpenQueues
 from tickwell.engine.liveness.process_identity import is_gone, own_process
 from tickwell.ports.broker import Broker, Hint
@@ -125,9 +125,9 @@ class Dispatcher:
         self.broker.close()
         if self.clock.monotonic() >= self._leads_until + LEASE / 2:
             return  # it has none that is valid
-        held = await self.store.get_record(KIND, PROJECT_PLACE, self._key, self.clock.now())
+        held = await self.store.get_record(KIND, PLATFORM_PROJECT, self._key, self.clock.now())
         if held is not None and held.document["process"] == self.process:
-            await self.store.delete_record(KIND, PROJECT_PLACE, self._key)
+            await self.store.delete_record(KIND, PLATFORM_PROJECT, self._key)
 
     async def _pace(self) -> None:
         """Every claim wakes us while there is a backlog; a look at it takes a while."""
@@ -189,12 +189,12 @@ class Dispatcher:
             return False
         now, began = self.clock.now(), self.clock.monotonic()
         self._lease_again_at = began + LEASE / 2
-        held = await self.store.get_record(KIND, PROJECT_PLACE, self._key, now)
+        held = await self.store.get_record(KIND, PLATFORM_PROJECT, self._key, now)
         if held is not None and not self._is_ours_to_take(held.document["process"]):
             return False
         record = Record(
             kind=KIND,
-            project=PROJECT_PLACE,
+            project=PLATFORM_PROJECT,
             key=self._key,
             document={"process": self.process},
             expires_at=now + int(LEASE * 1000),

@@ -1,4 +1,4 @@
-"""Presence: whether this process was there, or stood still, or had no store, or had not begun."""
+"""Notices when this process was absent: not started yet, frozen, or without its store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Away:
     no_store: bool = False
 
 
-class Presence:
+class AbsenceWatch:
     """Compares when steps end with when they should have ended, by the store's time.
 
     So a clock that is set forward is an absence, too. One loop that is busy is none: as long as

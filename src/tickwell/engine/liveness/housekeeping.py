@@ -11,7 +11,7 @@ from tickwell.domain.event import Events, Parked
 from tickwell.domain.execution import LIVE, Execution, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.removed import REMOVED_KIND, removed_document
-from tickwell.domain.share import DELETED_KIND, PROJECT_KIND, PROJECT_PLACE
+from tickwell.domain.tenant_limits import DELETED_KIND, PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import ExecutionFilter, JobFilter, Record
 from tickwell.ports.store import Store
@@ -126,9 +126,9 @@ class Housekeeping:
     async def _clear_deleted_projects(self) -> None:
         """Delete what was added to a project by whoever had not heard yet that it is gone."""
         now, most = self.clock.now(), self.settings.batch
-        late = await self.store.list_records(DELETED_KIND, PROJECT_PLACE, "", now, most)
+        late = await self.store.list_records(DELETED_KIND, PLATFORM_PROJECT, "", now, most)
         for name in [record.key for record in late]:
-            project = await self.store.get_record(PROJECT_KIND, PROJECT_PLACE, name, now)
+            project = await self.store.get_record(PROJECT_KIND, PLATFORM_PROJECT, name, now)
             if project is None or project.document.get("deleted_at") is None:
                 continue  # its deletion broke off, and is to be repeated
             page = await self.store.list_jobs(JobFilter(project=name), limit=most)

@@ -1,4 +1,4 @@
-"""Recall: fires that came due while no process was there are planned again, by the policy.
+"""Outage recovery: replans fires that came due while no process ran, by their misfire policy.
 
 They were planned ahead and have not started. See `domain.change.recall`, and docs/policies.md.
 """
@@ -16,11 +16,11 @@ from tickwell.domain.change import recall, to_recall
 from tickwell.domain.execution import LIVE, Execution, Kind, Reason, State
 from tickwell.domain.job import Entry
 from tickwell.domain.policy import DAY, OnMisfire
-from tickwell.domain.share import PROJECT_PLACE
+from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.domain.worker import Liveness
 from tickwell.engine.liveness.absence import EVER, SLACK, Away
 from tickwell.engine.liveness.process_identity import is_gone
-from tickwell.engine.returns import give_back_missed
+from tickwell.engine.running.give_back import give_back_missed
 from tickwell.engine.running.runner import Runner
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Record
@@ -37,7 +37,7 @@ UNSTARTED = frozenset({State.WAITING, State.QUEUED, State.BLOCKED})
 KIND, KEY, KEPT = "presence", "stopped", 35 * DAY
 
 
-class Recall:
+class OutageRecovery:
     """Asked before anything is planned or claimed: after an absence the policy comes first."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Recall:
         return rest
 
     async def look(self) -> bool:
-        """Recall what came due in an absence; False: not yet, releases are still to be written."""
+        """Replan what came due in an absence; False: not yet, releases are still to be written."""
         if self.presence.away is None and not self._lock.locked():
             return True
         async with self._lock:
@@ -86,7 +86,7 @@ class Recall:
         now = self.clock.now()
         record = Record(
             kind=KIND,
-            project=PROJECT_PLACE,
+            project=PLATFORM_PROJECT,
             key=KEY,
             document={"at": now},
             expires_at=now + KEPT,
@@ -106,7 +106,7 @@ class Recall:
             else:
                 since = max(since, other.seen_at)
         if away.since == EVER:
-            stopped = await self.store.get_record(KIND, PROJECT_PLACE, KEY, now)
+            stopped = await self.store.get_record(KIND, PLATFORM_PROJECT, KEY, now)
             since = max(since, stopped.document["at"] if stopped is not None else EVER)
         return since, until
 

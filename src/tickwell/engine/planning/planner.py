@@ -13,7 +13,7 @@ from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Plan, plan
 from tickwell.engine.liveness.absence import SLACK
-from tickwell.engine.planning.outage_recovery import Recall
+from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import Turn
 from tickwell.ports.records import Fired, Promoted, Wakeup
@@ -40,7 +40,7 @@ class Planner:
         *,
         wake_worker: Callable[[], None],
         hear: Callable[[], None],
-        recall: Recall,
+        recall: OutageRecovery,
         prepare: Callable[[Job], None] | None = None,
         turn: Turn | None = None,
         tracer: Tracer | None = None,

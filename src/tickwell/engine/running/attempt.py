@@ -9,7 +9,7 @@ from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import Timeout
 from tickwell.engine.claiming.lane import Lane
-from tickwell.engine.claiming.tenant_capacity import Share
+from tickwell.engine.claiming.tenant_capacity import TenantCapacity
 
 #: Milliseconds from its instant within which an attempt is started. Its deadline is a minute after
 #: the hard timeout of one that starts at once; what is left is for its report.
@@ -45,7 +45,9 @@ class Attempt:
         "why",
     )
 
-    def __init__(self, claim: Claim, lane: Lane, share: Share, now: int, rank: int = 0) -> None:
+    def __init__(
+        self, claim: Claim, lane: Lane, share: TenantCapacity, now: int, rank: int = 0
+    ) -> None:
         self.claim = claim
         #: Its rank among those that wait for a slot.
         self.rank = rank

@@ -11,11 +11,11 @@ from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job, rank
 from tickwell.domain.outcome import Outcome
 from tickwell.engine.claiming.lane import AHEAD, Lane
-from tickwell.engine.claiming.tenant_capacity import Share
-from tickwell.engine.liveness.absence import Presence
-from tickwell.engine.returns import give_back_late
+from tickwell.engine.claiming.tenant_capacity import TenantCapacity
+from tickwell.engine.liveness.absence import AbsenceWatch
 from tickwell.engine.running.attempt import Attempt
 from tickwell.engine.running.deadlines import Deadlines
+from tickwell.engine.running.give_back import give_back_late
 from tickwell.engine.running.reporter import Reporter
 from tickwell.engine.running.start_guard import CROWD, StartGuard
 from tickwell.engine.running.start_recorder import StartRecorder
@@ -35,7 +35,7 @@ class Runner:
         settings: Settings,
         guard: StartGuard,
     ) -> None:
-        self.presence = Presence(clock)
+        self.presence = AbsenceWatch(clock)
         self.executor = executor
         self.reporter = reporter
         self.clock = clock
@@ -125,7 +125,7 @@ class Runner:
         lane.ready.join(attempts)
         self._fill(lane, self.clock.monotonic())
 
-    def _is_crowded(self, lane: Lane, share: Share) -> bool:
+    def _is_crowded(self, lane: Lane, share: TenantCapacity) -> bool:
         """Whether others than a project keep this worker busy, by their runs or their ends."""
         busy = lane.in_hand - share.in_hand + self.reporter.backlog
         return len(lane.shares) > 1 and busy >= CROWD
@@ -254,7 +254,7 @@ class Runner:
         for claim in claims:
             self.reporter.report(claim, Outcome(kind=OutcomeKind.RELEASED), now)
 
-    def _put_off(self, claim: Claim, share: Share) -> Outcome:
+    def _put_off(self, claim: Claim, share: TenantCapacity) -> Outcome:
         error = f"put off: its project has the {share.seats:,} slots here that it may take"
         delay = share.put_off(claim.id, self.clock.now())
         return Outcome(kind=OutcomeKind.RELEASED, error=error, delay=delay)
@@ -300,7 +300,7 @@ class Runner:
                 if share.held:
                     self._tend(share, lane, now)
 
-    def _tend(self, share: Share, lane: Lane, now: float) -> None:
+    def _tend(self, share: TenantCapacity, lane: Lane, now: float) -> None:
         """Seat what is held if its project may take more by now; put off what waits for long."""
         for _ in range(share.seats - share.seated):
             if (first := share.next_held()) is None:

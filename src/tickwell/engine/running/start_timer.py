@@ -8,7 +8,7 @@ from functools import partial
 
 from tickwell.clock import Clock
 from tickwell.engine.claiming.lane import Lane
-from tickwell.engine.claiming.tenant_capacity import Share
+from tickwell.engine.claiming.tenant_capacity import TenantCapacity
 from tickwell.engine.running.attempt import Attempt
 from tickwell.engine.running.start_guard import CROWD, HOLD_WITHIN, StartGuard
 
@@ -26,9 +26,9 @@ class Held:
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
-        self.counts: dict[Share, int] = {}
+        self.counts: dict[TenantCapacity, int] = {}
 
-    def small(self) -> list[Share]:
+    def small(self) -> list[TenantCapacity]:
         """The projects with less than a crowd at this instant."""
         return [share for share, count in self.counts.items() if count < CROWD]
 
@@ -41,7 +41,7 @@ class StartTimer:
         clock: Clock,
         guard: StartGuard,
         start: Callable[[Lane, list[Attempt]], None],
-        is_crowded: Callable[[Lane, Share], bool],
+        is_crowded: Callable[[Lane, TenantCapacity], bool],
     ) -> None:
         self.clock = clock
         self.guard = guard

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tickwell.domain.coercion import check_key
 from tickwell.domain.execution import ENDED, Execution, Kind, NewExecution, State
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
-from tickwell.domain.given import check_key
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.note import OUTPUT, PROGRESS, Output, Progress, output_key, outputs_of
 from tickwell.domain.planning import new_execution

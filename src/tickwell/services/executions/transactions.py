@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from tickwell.domain.coercion import check_key
 from tickwell.domain.execution import Execution, Kind, NewExecution
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
-from tickwell.domain.given import check_key
 from tickwell.domain.job import Job
 from tickwell.domain.planning import new_execution
 from tickwell.errors import InvalidInput

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from tickwell.domain.job import Job
-from tickwell.domain.share import LIMITS_KIND
+from tickwell.domain.tenant_limits import LIMITS_KIND
 from tickwell.domain.trigger import Cron
 from tickwell.errors import LimitReached
 from tickwell.ports.records import Record

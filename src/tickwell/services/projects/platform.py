@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from tickwell.domain.share import FIRST_PROJECT, PROJECT_PLACE
+from tickwell.domain.tenant_limits import FIRST_PROJECT, PLATFORM_PROJECT
 from tickwell.errors import InvalidInput
 
 #: The project of all that is the platform's own. No name that a person can choose.
-PLATFORM = PROJECT_PLACE
+PLATFORM = PLATFORM_PROJECT
 #: The project of the embedded case.
 DEFAULT = FIRST_PROJECT
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tickwell.domain.share import DELETED_FOR, DELETED_KIND, PROJECT_KIND
+from tickwell.domain.tenant_limits import DELETED_FOR, DELETED_KIND, PROJECT_KIND
 from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import JobFilter, Record
 from tickwell.ports.store import CatalogStore, RecordStore

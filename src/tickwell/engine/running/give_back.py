@@ -1,4 +1,4 @@
-"""Returns: claims that are given back because of what has become of this process or the queue."""
+"""Gives claims back that this process missed, or that another worker can start sooner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines: attempts that are due and wait for a slot, best rank first."""
+"""A queue of attempts that are due and wait for capacity, best rank first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _rank = attrgetter("rank")
 
 
-class Line(deque["Attempt"]):
+class RankedQueue(deque["Attempt"]):
     """The best is on the left. What joins goes before whatever has a worse rank."""
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""Shares: how much of the workers one project may take, so that whoever hangs leaves room."""
+"""How much of the workers one project may use, so that hanging jobs leave room for others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 LIMITS_KIND = "limits"
 #: Where projects are kept that somebody made: the kind, and the project of the records.
 PROJECT_KIND = "project"
-PROJECT_PLACE = "_platform"
+PLATFORM_PROJECT = "_platform"
 #: Projects that were deleted a moment ago: jobs may still come for them, from processes that have
 #: not heard of it. A record of the same project as theirs, by name, for so many milliseconds.
 DELETED_KIND, DELETED_FOR = "project-deleted", 600_000
