@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 from bench.ours.listen import serve
 from bench.ours.process import url_of
-from tickwell.api.access import first_start
 from tickwell.domain.health import ProcessHealth
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
+from tickwell.web.access import first_start
 from tickwell.wiring import make_api
 
 # One user on their own machine: who asks is known, what is changed is audited all the same.

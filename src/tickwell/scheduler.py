@@ -329,7 +329,7 @@ class Scheduler(Named, Running):
             metrics=self._metrics if self.settings.metrics else None,
         )
         app.add_middleware(InOwner, owner=self._owner)
-        from tickwell.api.access import first_mounted
+        from tickwell.web.access import first_mounted
 
         async def welcome() -> None:
             if tools.store is self._store:  # a test lets the scheduler live elsewhere meanwhile

@@ -380,12 +380,12 @@ def make_api(
     from tickwell.api.server import require_framework
 
     require_framework()
-    from tickwell.api.access import let_in
     from tickwell.api.app import create_app
-    from tickwell.api.context import Context
     from tickwell.services.admin.admin_factory import check_issuers
     from tickwell.services.jobs.admission import admission
     from tickwell.ui.app import create_ui
+    from tickwell.web.access import let_in
+    from tickwell.web.context import Context
 
     check_issuers(settings)
     tools.jobs.admit = admission(tools.clock, settings)

@@ -9,8 +9,6 @@ import pytest
 
 from tests.servers.schemas import empty, url
 from tickwell.api.app import create_app
-from tickwell.api.context import Context
-from tickwell.api.local import local_admin
 from tickwell.clock import StoreClock
 from tickwell.domain.event import Events
 from tickwell.domain.execution import OutcomeKind
@@ -23,6 +21,8 @@ from tickwell.services.operations import Tools
 from tickwell.settings import Settings
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.sqlite import SqliteStore
+from tickwell.web.context import Context
+from tickwell.web.local_access import local_admin
 from tickwell.wiring import make_metrics
 
 SCHEMA = "api"

@@ -10,9 +10,7 @@ from argon2 import PasswordHasher
 
 from tests.api.seeds import PROJECT, Seeds
 from tests.servers.schemas import empty_now, url
-from tickwell.api.access import give_access
 from tickwell.api.app import create_app
-from tickwell.api.context import Context
 from tickwell.api.server import serve
 from tickwell.clock import StoreClock
 from tickwell.domain.health import ProcessHealth
@@ -28,6 +26,8 @@ from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.sqlite import SqliteStore
+from tickwell.web.access import give_access
+from tickwell.web.context import Context
 from tickwell.wiring import make_metrics
 
 SCHEMA = "serving"

@@ -6,10 +6,10 @@ import pytest
 
 from tests.api.conftest import HOOK
 from tests.api.serving import Serving
-from tickwell.api import places
-from tickwell.api.bodies import parsed
-from tickwell.api.quick import plainly
 from tickwell.errors import InvalidInput, TickwellError
+from tickwell.web import json_pointer
+from tickwell.web.bodies import parsed
+from tickwell.web.fast_json import plainly
 
 JOB = {"name": "report", "trigger": {"on_demand": True}, "target": HOOK}
 
@@ -177,7 +177,7 @@ async def test_what_is_no_part_of_the_body_has_no_pointer_into_it(
     ],
 )
 def test_a_pointer_leads_to_what_was_sent(document, field, pointer):
-    assert places.pointer(field, document) == pointer
+    assert json_pointer.pointer(field, document) == pointer
 
 
 def test_a_name_with_many_dots_is_not_looked_for_by_each_of_them():
@@ -190,7 +190,7 @@ def test_a_name_with_many_dots_is_not_looked_for_by_each_of_them():
 
     name = "a." * 1000
     sent = Counted(filter=Counted({name: 1}))
-    assert places.pointer(f"filter.{name}", sent) == f"/filter/{name}"
+    assert json_pointer.pointer(f"filter.{name}", sent) == f"/filter/{name}"
     assert Counted.asked < 10
 
 

@@ -12,11 +12,11 @@ import pytest
 from tests.api.serving import Serving, kept_in
 from tests.docs import pages
 from tickwell.api.app import create_app
-from tickwell.api.context import Context
 from tickwell.clock import StoreClock
 from tickwell.domain.health import ProcessHealth
 from tickwell.services.operations import Tools
 from tickwell.stores.memory import MemoryStore
+from tickwell.web.context import Context
 
 
 def described() -> dict[str, Any]:

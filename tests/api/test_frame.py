@@ -9,13 +9,13 @@ from fastapi.routing import APIRoute
 
 from tests.api.conftest import CALL
 from tickwell.api.app import flat
-from tickwell.api.context import Context
 from tickwell.api.edge import Edge
 from tickwell.api.forwarded import Forwarded
-from tickwell.api.security import permission_of
 from tickwell.domain.health import ProcessHealth
 from tickwell.errors import NotRunning, StoreUnavailable, Unauthenticated
 from tickwell.services.access.permission import Permission, Role, permissions_of
+from tickwell.web.context import Context
+from tickwell.web.route_permission import permission_of
 
 WORDS = {permission.value for permission in Permission} | {"public"}
 

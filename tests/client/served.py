@@ -6,8 +6,8 @@ import threading
 import time
 
 from tickwell import Scheduler, Settings
-from tickwell.api.access import first_start
 from tickwell.api.server import serve
+from tickwell.web.access import first_start
 from tickwell.wiring import make_api
 
 

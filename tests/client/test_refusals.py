@@ -7,9 +7,9 @@ import pytest
 from fastapi import Request
 
 from tickwell import errors
-from tickwell.api.problems import Invalid, on_error
 from tickwell.client.refusal import refusal
 from tickwell.services.access.permission import Permission
+from tickwell.web.problems import Invalid, on_error
 
 NASTY = "it's a \"name\" \\ 'x' is 5; only"
 SAME = [

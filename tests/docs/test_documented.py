@@ -14,7 +14,6 @@ from tests.docs import pages
 from tickwell import errors
 from tickwell.api.app import flat
 from tickwell.api.routes import ROOT, ROUTERS
-from tickwell.api.security import PUBLIC, permission_of
 from tickwell.cli.main import app
 from tickwell.domain import event, execution, policy, promises, trigger
 from tickwell.domain.gate import Concurrency, Overlap
@@ -23,6 +22,7 @@ from tickwell.domain.seconds import Seconds
 from tickwell.log import events as log_events
 from tickwell.settings import Settings
 from tickwell.ui import app as ui
+from tickwell.web.route_permission import PUBLIC, permission_of
 
 ERRORS = sorted(
     (each for each in vars(errors).values() if isinstance(each, type)), key=lambda e: e.__name__

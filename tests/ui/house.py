@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 import httpx
 
 from tests.ui.site import OPEN
-from tickwell.api.access import first_start
 from tickwell.clock import StoreClock
 from tickwell.domain.event import Events
 from tickwell.domain.execution import OutcomeKind
@@ -20,6 +19,7 @@ from tickwell.services.operations import Tools
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.ui.rendering import POLICY
+from tickwell.web.access import first_start
 from tickwell.wiring import make_api
 
 WORKER = Worker(

@@ -13,15 +13,15 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, compile_path
 
-from tickwell.api import problems
-from tickwell.api.context import Context
 from tickwell.api.edge import Edge
 from tickwell.api.forwarded import Forwarded
 from tickwell.api.openapi import describe
 from tickwell.api.routes import ROOT, ROUTERS
-from tickwell.api.security import direct, permission_of
 from tickwell.api.traced import Traced
 from tickwell.errors import TickwellError
+from tickwell.web import problems
+from tickwell.web.context import Context
+from tickwell.web.route_permission import direct, permission_of
 
 
 def create_app(context: Context) -> FastAPI:

@@ -6,9 +6,9 @@ import re
 
 from fastapi import Request
 
-from tickwell.api.context import context_of
-from tickwell.api.problems import PreconditionFailed, PreconditionRequired
 from tickwell.services.access.actor import Actor
+from tickwell.web.context import context_of
+from tickwell.web.problems import PreconditionFailed, PreconditionRequired
 
 #: One tag or several; a weak one is read and never matches.
 _TAGS = re.compile(r'(?:W/)?"[^"]*"(?:\s*,\s*(?:W/)?"[^"]*")*')

@@ -14,7 +14,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tickwell.api.problem_document import MEDIA_TYPE, kind_of, problem_document
+from tickwell.web.problem_document import MEDIA_TYPE, kind_of, problem_document
 
 #: Bytes of a head, headers in it, and bytes of one of them.
 MOST_HEAD, MOST_HEADERS, LONGEST_HEADER = 64 * 1024, 50, 8 * 1024

@@ -8,7 +8,6 @@ from typing import Any
 import orjson
 
 from tickwell.api.flat import canonical, flat_error
-from tickwell.api.problems import Invalid
 from tickwell.domain.coercion import require_name
 from tickwell.domain.document import job_from_document
 from tickwell.domain.document.initial_state import FIELDS, InitialState, initial_state
@@ -18,6 +17,7 @@ from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.cooperative import Pace
 from tickwell.services.jobs.save_limits import require_savable
 from tickwell.services.operations.jobs import MOST
+from tickwell.web.problems import Invalid
 
 #: What the service says of a job, and nobody writes.
 READ_ONLY = UNWRITTEN | {"next_fire_time", "cursor", "edited", "warnings"}

@@ -11,10 +11,10 @@ from typing import Any
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tickwell.api.context import RateLimit
-from tickwell.api.problems import TooLarge
 from tickwell.api.turns import Turns
 from tickwell.log import events as lines
+from tickwell.web.context import RateLimit
+from tickwell.web.problems import TooLarge
 
 #: Bytes of any body; routes take less.
 HARD = 1024 * 1024

@@ -14,11 +14,11 @@ from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any
 
-from tickwell.api.own_name import is_own_name
-from tickwell.api.problem_document import MEDIA_TYPE, kind_of, problem_document
 from tickwell.domain.health import Finding, Health, Level
 from tickwell.services.documents import finding_document
 from tickwell.services.health import HealthReader
+from tickwell.web.host_header import is_own_name
+from tickwell.web.problem_document import MEDIA_TYPE, kind_of, problem_document
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Scope]]

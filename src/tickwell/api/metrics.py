@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from hmac import compare_digest
 
 from tickwell.api.health import METRICS_PATHS, Receive, Scope, Send, is_near
-from tickwell.api.problem_document import MEDIA_TYPE, kind_of, problem_document
 from tickwell.errors import StoreError
 from tickwell.observe.metrics.metrics import Metrics, is_text_wanted
 from tickwell.settings import Settings
+from tickwell.web.problem_document import MEDIA_TYPE, kind_of, problem_document
 
 #: The path that answers with text, whatever a client accepts.
 TEXT_PATH = "/metrics/prometheus"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import Request
 
-from tickwell.api.idempotency import key_of
 from tickwell.errors import InvalidInput
+from tickwell.web.idempotency import key_of
 
 
 def require_no_key(request: Request) -> None:

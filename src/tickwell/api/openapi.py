@@ -10,7 +10,7 @@ from pydantic.json_schema import models_json_schema
 
 from tickwell.api.describe import BODIES, ONE_TIME
 from tickwell.api.models.base import Problem
-from tickwell.api.security import PUBLIC
+from tickwell.web.route_permission import PUBLIC
 
 _ABOUT = """Jobs, when they fire, and what became of each fire time.
 

@@ -10,10 +10,10 @@ from typing import Any
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
-from tickwell.api.answers import encoded
 from tickwell.clock import Clock
 from tickwell.services.documents import instant_text
 from tickwell.services.event_feed import Feed, Subscription, Told
+from tickwell.web.json_response import encoded
 
 #: Seconds between signs of life.
 HEARTBEAT = 15.0

@@ -28,8 +28,8 @@ from tickwell.observe.metrics.series import remove_abandoned
 from tickwell.scheduler import Scheduler
 
 if TYPE_CHECKING:
-    from tickwell.api.context import Context
     from tickwell.services.admin.bootstrap import Bootstrap
+    from tickwell.web.context import Context
 
 #: Seconds beyond the drain timeout before a worker process is killed: it writes its reports first.
 PATIENCE = 25.0
@@ -213,7 +213,7 @@ class Service:
             if self.metrics is not None:
                 self.metrics.judge = tools.health.platform
             return HealthApp(tools.health, self._metrics_app(), bound=self.host)
-        from tickwell.api.access import first_start
+        from tickwell.web.access import first_start
         from tickwell.wiring import make_api
 
         scheduler = self.scheduler

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
-from tickwell.api.origin import root_of
+from tickwell.web.origin import root_of
 
 #: Attributes that hold an address of ours. In what others wrote, quotes are escaped.
 _ADDRESS = re.compile(r'(\s(?:href|src|action|formaction|hx-get|hx-post)=")/')

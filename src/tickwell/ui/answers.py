@@ -8,9 +8,9 @@ from urllib.parse import quote, unquote
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
-from tickwell.api.cookies import own_name
-from tickwell.api.origin import root_of
 from tickwell.ui.addresses import back
+from tickwell.web.cookies import own_name
+from tickwell.web.origin import root_of
 
 #: Seconds that a sentence waits for the page that shows it.
 BRIEFLY = 20

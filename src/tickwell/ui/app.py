@@ -7,13 +7,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from tickwell.api.context import Context
-from tickwell.api.security import permission_of
 from tickwell.errors import TickwellError, Unauthenticated
 from tickwell.ui import failures
 from tickwell.ui.live import Hub
 from tickwell.ui.strangers import Strangers
 from tickwell.ui.views import ROUTERS
+from tickwell.web.context import Context
+from tickwell.web.route_permission import permission_of
 
 
 def create_ui(context: Context) -> FastAPI:

@@ -10,15 +10,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
-from tickwell.api import problems
-from tickwell.api.problems import status_of
-from tickwell.api.same_origin import ForeignPage, OldPage
 from tickwell.errors import Forbidden, TickwellError
 from tickwell.ui.addresses import back, path_of
 from tickwell.ui.answers import go
 from tickwell.ui.formatting import sentence
 from tickwell.ui.kept import kept
 from tickwell.ui.rendering import HEADERS, render
+from tickwell.web import problems
+from tickwell.web.problems import status_of
+from tickwell.web.same_origin import ForeignPage, OldPage
 
 #: What happened, by the status that the API would answer with.
 _TITLES = {

@@ -9,8 +9,8 @@ from importlib.resources import files
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api.security import public
 from tickwell.errors import NotFound
+from tickwell.web.route_permission import public
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "txt": "text/plain"}
 #: The parts of `app.css`, which a page asks for at once: later rules win.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tickwell.api.bodies import parsed
-from tickwell.api.bounds import ONE
-from tickwell.api.problems import NotJson
 from tickwell.errors import InvalidInput
+from tickwell.web.bodies import parsed
+from tickwell.web.bounds import ONE
+from tickwell.web.problems import NotJson
 
 
 def json_of(text: str, field: str) -> Any:

@@ -8,9 +8,9 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from tickwell.api.same_origin import require_own_site
 from tickwell.errors import InvalidInput, TickwellError
 from tickwell.ui.addresses import path_of
+from tickwell.web.same_origin import require_own_site
 
 #: Forms without a field for a secret, which no page shows again.
 _OPEN = ("/jobs", "/executions", "/dead")

@@ -11,13 +11,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from tickwell.api.listening import may_listen
 from tickwell.clock import Clock
 from tickwell.domain.event import Event, Events, Started, Stopped, projects_of
 from tickwell.errors import LimitReached
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.ui.visitor import Visitor, visit
+from tickwell.web.stream_reauth import may_listen
 
 #: Pages that one process serves a stream to, and those of one visitor.
 MOST, MOST_OF_ONE = 200, 20

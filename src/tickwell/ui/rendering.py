@@ -9,12 +9,12 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tickwell.api.origin import origin_of, root_of
 from tickwell.ui import formatting
 from tickwell.ui.addresses import moved, path_of
 from tickwell.ui.answers import forget, told
 from tickwell.ui.files import static_url
 from tickwell.ui.visitor import Visitor
+from tickwell.web.origin import origin_of, root_of
 
 #: Scripts, styles and connections from here only; nothing inline.
 POLICY = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tickwell.api.context import context_of
-from tickwell.api.cookies import session_of
-from tickwell.api.problems import TooLarge
-from tickwell.api.same_origin import READS
 from tickwell.errors import TickwellError
+from tickwell.web.context import context_of
+from tickwell.web.cookies import session_of
+from tickwell.web.problems import TooLarge
+from tickwell.web.same_origin import READS
 
 #: Bytes: enough to log in with. A megabyte of escapes takes a third of a second to read.
 MOST = 16 * 1024

@@ -9,13 +9,13 @@ from zoneinfo import ZoneInfo
 
 from fastapi import Depends, Request
 
-from tickwell.api.context import Context, administration_in, context_of
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.access.user import User, is_foreign
 from tickwell.services.admin.admin import Administration
 from tickwell.services.operations import Operations
 from tickwell.services.projects.platform import DEFAULT
+from tickwell.web.context import Context, administration_in, context_of
 
 THEMES = ("system", "light", "dark")
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from tickwell.api.authentication import Authentication
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.admin.admin import Administration
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.limits.request_limits import RequestLimits
+from tickwell.web.authentication import Authentication
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 OWNER = Actor(name="user:root", project="default", permissions=frozenset(Permission))

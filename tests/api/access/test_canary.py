@@ -8,10 +8,10 @@ import pytest
 
 from tests.api.access.test_matrix import operations
 from tests.executors.http.receiver import Receiver
-from tickwell.api.access import first_start
 from tickwell.domain.event import AttemptsFinished
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
+from tickwell.web.access import first_start
 from tickwell.wiring import make_api
 
 CANARY = 'canary "q7731x" / ünd so weiter'

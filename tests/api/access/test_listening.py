@@ -2,9 +2,9 @@
 
 import asyncio
 
-from tickwell.api.authentication import Authentication
 from tickwell.services.access.permission import Role
 from tickwell.services.limits.request_limits import RequestLimits
+from tickwell.web.authentication import Authentication
 
 
 class Listener:

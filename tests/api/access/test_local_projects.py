@@ -1,8 +1,8 @@
 """Where nobody is asked who they are, a request still names its project."""
 
 from tests.api.conftest import CALL
-from tickwell.api.local import local_admin
 from tickwell.domain.document import job_from_document
+from tickwell.web.local_access import local_admin
 
 JOB = {"name": "report", "trigger": {"on_demand": True}, "target": CALL}
 

@@ -7,18 +7,18 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from tickwell.api import bodies
-from tickwell.api.answers import answer
-from tickwell.api.context import administration_of, context_of
 from tickwell.api.describe import described
 from tickwell.api.models import administration as models
-from tickwell.api.security import allow
 from tickwell.ports.records import Page
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.admin.admin_documents import entry_document
 from tickwell.services.audit.entry import Entry
 from tickwell.services.projects.platform import PLATFORM
+from tickwell.web import bodies
+from tickwell.web.context import administration_of, context_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["audit"])
 

@@ -6,19 +6,20 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies, values
-from tickwell.api.answers import answer
-from tickwell.api.context import context_of
+from tickwell.api import values
 from tickwell.api.describe import described
 from tickwell.api.filters import job_filter
-from tickwell.api.idempotency import key_of
 from tickwell.api.models import other as models
-from tickwell.api.security import allow
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.operations.bulk import Bulk
+from tickwell.web import bodies
+from tickwell.web.context import context_of
+from tickwell.web.idempotency import key_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["bulk"])
 

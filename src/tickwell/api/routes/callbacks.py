@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies, values
-from tickwell.api.answers import answer
-from tickwell.api.context import administration_of
+from tickwell.api import values
 from tickwell.api.describe import described
 from tickwell.api.models import callbacks as models
 from tickwell.api.models.administration import Done
 from tickwell.api.once import require_no_key
-from tickwell.api.security import allow
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.admin.admin_documents import callback_document
 from tickwell.services.callbacks.callback import Told
+from tickwell.web import bodies
+from tickwell.web.context import administration_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["callbacks"])
 

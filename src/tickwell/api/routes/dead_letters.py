@@ -6,13 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from tickwell.api import bodies
-from tickwell.api.answers import answer, place
-from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.filters import dead_filter
 from tickwell.api.models import other as models
-from tickwell.api.security import allow
 from tickwell.domain.policy import REVIVAL_RATE
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
@@ -20,6 +16,10 @@ from tickwell.services.access.permission import Permission
 from tickwell.services.documents import groups_document, instant_text
 from tickwell.services.operations.revival import Revival
 from tickwell.services.payload import KEEP
+from tickwell.web import bodies
+from tickwell.web.context import context_of
+from tickwell.web.json_response import answer, place
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["dead letters"])
 

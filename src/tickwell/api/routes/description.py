@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from tickwell.api.answers import answer
-from tickwell.api.security import allow
 from tickwell.services.access.permission import Permission
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(include_in_schema=False)
 

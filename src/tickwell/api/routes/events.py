@@ -7,12 +7,12 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api.context import context_of
-from tickwell.api.listening import may_listen
-from tickwell.api.security import allow
 from tickwell.api.stream import EventStream
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.web.context import context_of
+from tickwell.web.route_permission import allow
+from tickwell.web.stream_reauth import may_listen
 
 router = APIRouter(tags=["events"])
 

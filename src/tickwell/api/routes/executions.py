@@ -6,13 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from tickwell.api import bodies
-from tickwell.api.answers import answer
-from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.filters import ExecutionQuery, OutputQuery, execution_filter
 from tickwell.api.models import execution as models
-from tickwell.api.security import allow
 from tickwell.domain.execution import Execution
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
@@ -22,6 +18,10 @@ from tickwell.services.documents import (
     tail_document,
     whole_document,
 )
+from tickwell.web import bodies
+from tickwell.web.context import context_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["executions"])
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from tickwell.api import health as documents
-from tickwell.api.answers import answer
-from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.models import other as models
-from tickwell.api.security import allow_despite_outage, public
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.redaction.store_address import store_name_for
+from tickwell.web.context import context_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow_despite_outage, public
 
 router = APIRouter(tags=["health"])
 

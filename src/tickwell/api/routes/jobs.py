@@ -8,17 +8,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from tickwell.api import bodies, bounds
-from tickwell.api.answers import answer, answer_items, place, text_of
 from tickwell.api.conditional import etag, expected_version
-from tickwell.api.context import context_of
 from tickwell.api.definitions import alike, definition, definitions, patch_of
 from tickwell.api.describe import described
 from tickwell.api.filters import JobQuery, job_filter
 from tickwell.api.flat import takes_flat
-from tickwell.api.idempotency import is_sent_again
 from tickwell.api.models import job as models
-from tickwell.api.security import allow
 from tickwell.domain.change import Changed
 from tickwell.domain.document.initial_state import initial_state
 from tickwell.domain.document.texts import texts_of
@@ -27,6 +22,11 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import changed_document, entry_document
 from tickwell.services.operations.jobs import JobOperations
+from tickwell.web import bodies, bounds
+from tickwell.web.context import context_of
+from tickwell.web.idempotency import is_sent_again
+from tickwell.web.json_response import answer, answer_items, place, text_of
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["jobs"])
 

@@ -6,18 +6,19 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies, values
-from tickwell.api.answers import answer
-from tickwell.api.context import administration_of
+from tickwell.api import values
 from tickwell.api.describe import described
 from tickwell.api.models import administration as models
 from tickwell.api.once import require_no_key
-from tickwell.api.security import allow
 from tickwell.domain.trigger.duration import read_duration
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.keys import OVERLAP
 from tickwell.services.access.permission import Permission, Role
 from tickwell.services.admin.admin_documents import key_document
+from tickwell.web import bodies
+from tickwell.web.context import administration_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["keys"])
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.metrics import TEXT_PATH, content_for, is_let_in
 from tickwell.api.models import other as models
 from tickwell.errors import NotFound
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.web.context import context_of
 
 router = APIRouter(tags=["health"])
 

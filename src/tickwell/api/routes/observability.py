@@ -6,14 +6,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from tickwell.api.answers import answer
-from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.models import observability as models
-from tickwell.api.security import allow
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import metrics_document
+from tickwell.web.context import context_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["observability"])
 

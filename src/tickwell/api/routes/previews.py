@@ -6,18 +6,18 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from tickwell.api import bodies
-from tickwell.api.answers import answer
-from tickwell.api.context import context_of
 from tickwell.api.describe import described
 from tickwell.api.models import other as models
-from tickwell.api.security import allow
 from tickwell.domain.trigger import Cron, Trigger
 from tickwell.domain.trigger.document_reading import read_trigger
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import instant_text
+from tickwell.web import bodies
+from tickwell.web.context import context_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["previews"])
 

@@ -6,17 +6,18 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies, values
-from tickwell.api.answers import answer
-from tickwell.api.context import administration_of, context_of
+from tickwell.api import values
 from tickwell.api.describe import described
 from tickwell.api.models import administration as models
-from tickwell.api.security import allow
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import instant_text
 from tickwell.services.limits.quota import LIMITS, quota_from_document, quota_to_document
 from tickwell.services.projects.projects import Project
+from tickwell.web import bodies
+from tickwell.web.context import administration_of, context_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["projects"])
 

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies, values
-from tickwell.api.answers import answer
-from tickwell.api.context import context_of
+from tickwell.api import values
 from tickwell.api.describe import described
 from tickwell.api.models import other as models
-from tickwell.api.security import allow
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import queue_document
+from tickwell.web import bodies
+from tickwell.web.context import context_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["queues"])
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies
-from tickwell.api.answers import answer
-from tickwell.api.context import administration_of
 from tickwell.api.describe import described
 from tickwell.api.models import administration as models
 from tickwell.api.models.job import Retention
-from tickwell.api.security import allow
 from tickwell.domain.document.job import retention_from_document, retention_to_document
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.web import bodies
+from tickwell.web.context import administration_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["projects"])
 

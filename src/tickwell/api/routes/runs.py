@@ -6,16 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from tickwell.api import bodies, values
-from tickwell.api.answers import answer, place
-from tickwell.api.context import context_of
+from tickwell.api import values
 from tickwell.api.describe import described
 from tickwell.api.filters import HistoryQuery, execution_filter
-from tickwell.api.idempotency import key_of
 from tickwell.api.models import execution as runs
 from tickwell.api.models import job as models
 from tickwell.api.routes.jobs import changed_answer
-from tickwell.api.security import allow
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import (
@@ -26,6 +22,11 @@ from tickwell.services.documents import (
     instant_text,
     slots_document,
 )
+from tickwell.web import bodies
+from tickwell.web.context import context_of
+from tickwell.web.idempotency import key_of
+from tickwell.web.json_response import answer, place
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["jobs"])
 

@@ -6,16 +6,16 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies
-from tickwell.api.answers import answer
-from tickwell.api.context import administration_of
 from tickwell.api.describe import described
 from tickwell.api.models import administration as models
-from tickwell.api.security import allow
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.admin.admin_documents import secret_document
+from tickwell.web import bodies
+from tickwell.web.context import administration_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["secrets"])
 

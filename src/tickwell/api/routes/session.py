@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies, values
-from tickwell.api.answers import answer
-from tickwell.api.authentication import asker_of
-from tickwell.api.context import administration_of
-from tickwell.api.cookies import drop_session, session_of, set_session
+from tickwell.api import values
 from tickwell.api.describe import described
 from tickwell.api.in_person import require_session
 from tickwell.api.models import administration as models
-from tickwell.api.same_origin import require_own_site
-from tickwell.api.security import allow, public
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.access.sessions import csrf_token
+from tickwell.web import bodies
+from tickwell.web.authentication import asker_of
+from tickwell.web.context import administration_of
+from tickwell.web.cookies import drop_session, session_of, set_session
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow, public
+from tickwell.web.same_origin import require_own_site
 
 router = APIRouter(tags=["session"])
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies
-from tickwell.api.answers import answer
-from tickwell.api.context import administration_of
 from tickwell.api.describe import described
 from tickwell.api.in_person import require_session
 from tickwell.api.models import administration as models
 from tickwell.api.once import require_no_key
-from tickwell.api.security import allow, public
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
+from tickwell.web import bodies
+from tickwell.web.context import administration_of
+from tickwell.web.json_response import answer
+from tickwell.web.route_permission import allow, public
 
 router = APIRouter(tags=["tokens"])
 

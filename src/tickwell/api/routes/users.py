@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from tickwell.api import bodies, values
-from tickwell.api.answers import answer
-from tickwell.api.context import administration_of
+from tickwell.api import values
 from tickwell.api.describe import described
 from tickwell.api.models import administration as models
 from tickwell.api.once import require_no_key
-from tickwell.api.origin import login_address
-from tickwell.api.security import allow
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.access.user import public
+from tickwell.web import bodies
+from tickwell.web.context import administration_of
+from tickwell.web.json_response import answer
+from tickwell.web.origin import login_address
+from tickwell.web.route_permission import allow
 
 router = APIRouter(tags=["users"])
 

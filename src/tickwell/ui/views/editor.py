@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo, available_timezones
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.api.hung_up import unless_hung_up
 from tickwell.domain.ability import CELERY, handler_of, is_call
 from tickwell.domain.document.initial_state import initial_state
 from tickwell.domain.document.job import with_retention
@@ -24,6 +23,7 @@ from tickwell.ui.formatting import lines_between
 from tickwell.ui.rendering import page
 from tickwell.ui.typed import from_fields, from_text
 from tickwell.ui.visitor import Visitor, visit
+from tickwell.web.cancel_on_disconnect import unless_hung_up
 
 _OVERTAKEN = (
     "Somebody else saved version {} while you typed, and nothing of yours is saved yet. "

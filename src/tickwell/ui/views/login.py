@@ -7,16 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.api.authentication import asker_of, project_cookie
-from tickwell.api.context import administration_of, context_of
-from tickwell.api.cookies import drop_session, session_of, set_session
-from tickwell.api.problems import status_of
-from tickwell.api.same_origin import require_own_site
-from tickwell.api.security import public
 from tickwell.errors import LimitReached, Unauthenticated
 from tickwell.ui.answers import forget, go, told
 from tickwell.ui.rendering import HEADERS, render
 from tickwell.ui.visitor import THEMES
+from tickwell.web.authentication import asker_of, project_cookie
+from tickwell.web.context import administration_of, context_of
+from tickwell.web.cookies import drop_session, session_of, set_session
+from tickwell.web.problems import status_of
+from tickwell.web.route_permission import public
+from tickwell.web.same_origin import require_own_site
 
 router = APIRouter(include_in_schema=False)
 

@@ -8,15 +8,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from tickwell.api.authentication import asker_of
-from tickwell.api.context import administration_of
-from tickwell.api.cookies import own_name, session_of, set_session
-from tickwell.api.origin import origin_of, root_of
-from tickwell.api.security import public
 from tickwell.errors import NotFound, Unauthenticated
 from tickwell.services.access.oidc import LIFE, Oidc
 from tickwell.ui.answers import go
 from tickwell.ui.views.login import form, inside
+from tickwell.web.authentication import asker_of
+from tickwell.web.context import administration_of
+from tickwell.web.cookies import own_name, session_of, set_session
+from tickwell.web.origin import origin_of, root_of
+from tickwell.web.route_permission import public
 
 router = APIRouter(include_in_schema=False)
 _STATE = "oidc_state"

@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse
 
-from tickwell.api.authentication import project_cookie
 from tickwell.errors import NotFound
 from tickwell.services.access.permission import Permission
 from tickwell.ui.addresses import back
 from tickwell.ui.answers import go
 from tickwell.ui.visitor import THEMES, Visitor, visit
+from tickwell.web.authentication import project_cookie
 
 YEAR = 365 * 86_400
 

@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.api.origin import origin_of
 from tickwell.domain.trigger import parse_duration
 from tickwell.services.access.keys import OVERLAP, NewKey
 from tickwell.services.access.permission import Permission, Role
 from tickwell.ui.answers import done
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
+from tickwell.web.origin import origin_of
 
 PATH = "/settings/keys"
 Duration = Annotated[str, Form(max_length=20)]

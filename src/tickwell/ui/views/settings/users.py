@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.api.origin import login_address
 from tickwell.services.access.permission import Permission
 from tickwell.ui.answers import done
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
+from tickwell.web.origin import login_address
 
 PATH = "/settings/users"
 Name = Annotated[str, Form(max_length=255)]

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from fastapi import Request, Response
 
-from tickwell.api.origin import root_of
+from tickwell.web.origin import root_of
 
 #: Over TLS the browser lets nobody but this very host set it; on a plain loopback it cannot.
 _SECURE, _PLAIN = "__Host-tickwell", "tickwell"

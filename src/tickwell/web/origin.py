@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request
 
-from tickwell.api.context import context_of
+from tickwell.web.context import context_of
 
 
 def root_of(request: Request) -> str:

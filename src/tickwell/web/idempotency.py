@@ -11,12 +11,12 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from tickwell.api.problems import InFlight, KeyReused
 from tickwell.errors import InvalidInput, StoreError
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor
 from tickwell.services.time import Time
+from tickwell.web.problems import InFlight, KeyReused
 
 KIND = "idempotency"
 #: Milliseconds that an answer is kept.

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from tickwell.api.bounds import DEEPEST, LONGEST_TEXT, MOST_KEYS
+from tickwell.web.bounds import DEEPEST, LONGEST_TEXT, MOST_KEYS
 
 _SPACES = b" \t\r\n"
 #: A whole number that may not fit into 64 bits, where every digit is a zero.

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-from tickwell.api.authentication import Authentication
-from tickwell.api.context import Context
-from tickwell.api.local import local_admin, local_visit
 from tickwell.log import events as lines
 from tickwell.services.admin.admin import Administration
 from tickwell.services.admin.admin_factory import (
@@ -21,6 +18,9 @@ from tickwell.services.keyring.proof import require_keys
 from tickwell.services.limits.request_limits import RequestLimits
 from tickwell.services.operations import Tools
 from tickwell.services.redaction.store_address import without_password
+from tickwell.web.authentication import Authentication
+from tickwell.web.context import Context
+from tickwell.web.local_access import local_admin, local_visit
 
 
 def give_access(

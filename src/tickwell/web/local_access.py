@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from fastapi import Request
 
-from tickwell.api.authentication import project_cookie
-from tickwell.api.context import administration_of, context_of
-from tickwell.api.own_name import is_own_name
-from tickwell.api.problems import Misdirected
-from tickwell.api.same_origin import READS, require_own_site
-from tickwell.api.security import is_of_platform
 from tickwell.errors import NotFound
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.projects.platform import DEFAULT
+from tickwell.web.authentication import project_cookie
+from tickwell.web.context import administration_of, context_of
+from tickwell.web.host_header import is_own_name
+from tickwell.web.problems import Misdirected
+from tickwell.web.route_permission import is_of_platform
+from tickwell.web.same_origin import READS, require_own_site
 
 #: Names the project of a request that could be in several.
 HEADER = "x-tickwell-project"

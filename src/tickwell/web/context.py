@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
-from tickwell.api.idempotency import Idempotency
 from tickwell.clock import Clock
 from tickwell.domain.event import Events
 from tickwell.domain.health import ProcessHealth
@@ -20,6 +19,7 @@ from tickwell.services.event_feed import Feed
 from tickwell.services.health import HealthReader
 from tickwell.services.operations import Operations, Tools
 from tickwell.settings import Settings
+from tickwell.web.idempotency import Idempotency
 
 #: Makes the actor of a request, or raises `Unauthenticated`; a limit on requests is its work too:
 #: it raises `LimitReached`, and leaves a `RateLimit` in `request.state.rate_limit` for the answer.

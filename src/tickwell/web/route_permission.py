@@ -10,11 +10,11 @@ from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tickwell.api.context import context_of
 from tickwell.errors import StoreUnavailable
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.permission import Permission
 from tickwell.services.health import PATIENCE
+from tickwell.web.context import context_of
 
 #: What a route declares that needs no actor.
 PUBLIC = "public"

@@ -10,9 +10,9 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from tickwell import errors
-from tickwell.api.answers import encoded
-from tickwell.api.places import document_of, place_of
-from tickwell.api.problem_document import MEDIA_TYPE, kind_of, problem_document
+from tickwell.web.json_pointer import document_of, place_of
+from tickwell.web.json_response import encoded
+from tickwell.web.problem_document import MEDIA_TYPE, kind_of, problem_document
 
 
 class ApiError(errors.TickwellError):

@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 from fastapi import Request
 
-from tickwell.api.bounds import DEEPEST, LONGEST_TEXT, MOST_KEYS, ONE
-from tickwell.api.places import BODY
-from tickwell.api.problems import NotJson, NotJsonType, TooLarge
-from tickwell.api.quick import plainly
 from tickwell.errors import InvalidInput
+from tickwell.web.bounds import DEEPEST, LONGEST_TEXT, MOST_KEYS, ONE
+from tickwell.web.fast_json import plainly
+from tickwell.web.json_pointer import BODY
+from tickwell.web.problems import NotJson, NotJsonType, TooLarge
 
 
 class _Unfit(Exception):

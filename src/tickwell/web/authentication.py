@@ -7,11 +7,6 @@ from dataclasses import dataclass, replace
 
 from fastapi import Request
 
-from tickwell.api.context import RateLimit
-from tickwell.api.cookies import own_name, session_of
-from tickwell.api.problems import SaidTwice
-from tickwell.api.same_origin import require_own_page
-from tickwell.api.security import is_of_platform
 from tickwell.errors import InvalidInput, NotFound, Unauthenticated
 from tickwell.services.access.actor import Actor, stranger
 from tickwell.services.access.jwt import looks_like_token
@@ -23,6 +18,11 @@ from tickwell.services.access.user import User
 from tickwell.services.admin.admin import Administration
 from tickwell.services.limits.request_limits import Allowance, RequestLimits
 from tickwell.services.projects.platform import DEFAULT, PLATFORM
+from tickwell.web.context import RateLimit
+from tickwell.web.cookies import own_name, session_of
+from tickwell.web.problems import SaidTwice
+from tickwell.web.route_permission import is_of_platform
+from tickwell.web.same_origin import require_own_page
 
 #: Where nothing was shown.
 NOBODY = "no API key was sent; send one as Authorization: Bearer tw_…"

@@ -1,0 +1,1 @@
+"""What the API and the dashboard share: access, cookies, JSON bodies, errors over HTTP."""
