@@ -7,8 +7,8 @@ import pytest
 
 from tests.cli.world import make_past
 from tests.client.served import Served
-from tickwell.api.definitions import READ_ONLY
 from tickwell.cli.remote_backend import SAID
+from tickwell.services.documents import READ_ONLY
 from tickwell.wiring import weak_links
 
 CALL = ("--every", "5m", "--call", "x")

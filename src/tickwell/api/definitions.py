@@ -11,16 +11,14 @@ from tickwell.api.flat import canonical, flat_error
 from tickwell.domain.coercion import require_name
 from tickwell.domain.document import job_from_document
 from tickwell.domain.document.initial_state import FIELDS, InitialState, initial_state
-from tickwell.domain.document.job import UNWRITTEN
 from tickwell.domain.job import Job, copied, copier
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.cooperative import Pace
+from tickwell.services.documents import READ_ONLY
 from tickwell.services.jobs.save_limits import require_savable
 from tickwell.services.operations.jobs import MOST
 from tickwell.web.problems import Invalid
 
-#: What the service says of a job, and nobody writes.
-READ_ONLY = UNWRITTEN | {"next_fire_time", "cursor", "edited", "warnings"}
 #: What says whether a job fires; a flat document may say it by `enabled`, too.
 _STATE = frozenset({"state", "pause"})
 

@@ -15,6 +15,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain.ability import HTTP
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_to_document
+from tickwell.domain.document.job import UNWRITTEN
 from tickwell.domain.execution import Attempt, Execution, State
 from tickwell.domain.health import Finding
 from tickwell.domain.job import Entry, Job, JobState, Pause
@@ -40,6 +41,8 @@ Document = dict[str, Any]
 
 #: What `entry_document` adds to a definition.
 _MOVING = ("state", "next_fire_time", "pause", "cursor", "edited", "warnings")
+#: Fields of a job document that the service fills in and a client cannot set.
+READ_ONLY = UNWRITTEN | {"next_fire_time", "cursor", "edited", "warnings"}
 
 
 # One moment stands in many documents: jobs that were saved together, and what they fire next.

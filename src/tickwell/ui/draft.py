@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tickwell.api.definitions import READ_ONLY
 from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.document.initial_state import FIELDS
 from tickwell.domain.job import Job
 from tickwell.domain.trigger import Trigger
 from tickwell.domain.trigger.document import trigger_from_document
 from tickwell.errors import InvalidInput
+from tickwell.services.documents import READ_ONLY
 from tickwell.services.redaction.masking import masked_definition
 from tickwell.ui.formatting import pretty
 from tickwell.ui.places import (

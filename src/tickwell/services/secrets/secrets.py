@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.errors import Conflict, InvalidInput, NotFound
-from tickwell.executors.http.forms import SHORTEST, core
+from tickwell.executors.http.forms import SHORTEST as SHORTEST_REDACTED
+from tickwell.executors.http.forms import core
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor, needs
@@ -29,7 +30,8 @@ from tickwell.services.secrets.secret import (
 )
 from tickwell.services.time import Time
 
-#: Characters of a value.
+#: Characters of a value. A shorter one could not be redacted from a response.
+SHORTEST = SHORTEST_REDACTED
 LONGEST = 8 * 1024
 #: Secrets of one project.
 MOST = 1000

@@ -7,9 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.executors.http.forms import SHORTEST
 from tickwell.services.access.permission import Permission
-from tickwell.services.secrets.secrets import LONGEST
+from tickwell.services.secrets.secrets import LONGEST, SHORTEST
 from tickwell.ui.answers import done
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
