@@ -7,8 +7,8 @@ import re
 import pytest
 
 from tickwell.ui.draft import Draft
-from tickwell.ui.places import OTHER
-from tickwell.ui.typed import from_fields
+from tickwell.ui.form_fields import OTHER
+from tickwell.ui.form_parse import from_fields
 
 CALL, HOURLY = {"call": {"handler": "x"}}, {"every": "1h"}
 

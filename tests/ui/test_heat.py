@@ -5,7 +5,7 @@ from datetime import date
 from zoneinfo import ZoneInfo
 
 from tickwell.services.insights.density import Density
-from tickwell.ui.svg.heat import days_of, heat_chart
+from tickwell.ui.svg.heatmap import days_of, heat_chart
 
 HOUR = 3_600_000
 ROME = ZoneInfo("Europe/Rome")

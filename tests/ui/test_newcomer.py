@@ -10,8 +10,8 @@ from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.planning import plan
 from tickwell.domain.trigger.moment import to_text
 from tickwell.ui.draft import Draft
+from tickwell.ui.form_parse import from_fields
 from tickwell.ui.formatting import ago
-from tickwell.ui.typed import from_fields
 
 HOUR, MINUTE = 3_600_000, 60_000
 PASSWORD = "a few words of my own"

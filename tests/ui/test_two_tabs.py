@@ -28,7 +28,7 @@ async def sent_by_both(house, path, **fields):
     assert min(answer.status_code for answer in answers) == 303
     late = max(range(2), key=lambda n: answers[n].status_code)
     if answers[late].status_code == 303:
-        return unquote(both[late].http.cookies["said"])
+        return unquote(both[late].http.cookies["toast"])
     return both[late].read(answers[late]).text
 
 
@@ -54,7 +54,7 @@ async def told_after(tab, path):
     """What a tab is told of a deed done to all that died of one thing."""
     answer = await tab.post(path, q="No Route")
     assert answer.status_code == 303
-    return answer.headers["location"], unquote(tab.http.cookies["said"])
+    return answer.headers["location"], unquote(tab.http.cookies["toast"])
 
 
 async def test_the_purge_of_a_group(house):

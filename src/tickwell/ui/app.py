@@ -1,4 +1,4 @@
-"""The dashboard as an application of its own, mounted beside the API."""
+"""The dashboard as an ASGI application, mounted next to the API."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from tickwell.errors import TickwellError, Unauthenticated
-from tickwell.ui import failures
+from tickwell.ui import error_pages
+from tickwell.ui.anonymous_limits import AnonymousLimits
 from tickwell.ui.live import Hub
-from tickwell.ui.strangers import Strangers
 from tickwell.ui.views import ROUTERS
 from tickwell.web.context import Context
 from tickwell.web.route_permission import permission_of
 
 
 def create_ui(context: Context) -> FastAPI:
-    """All pages over one context; errors are pages too."""
+    """All pages of the dashboard, error pages included."""
     app = FastAPI(title="Tickwell", openapi_url=None, docs_url=None, redoc_url=None)
     app.state.context = context
     app.state.hub = Hub(context.events)
     for router in ROUTERS:
         app.include_router(router)
     for route in pages():
-        permission_of(route)  # a page that declares none is a mistake, found at the start
-    app.add_exception_handler(Unauthenticated, failures.on_stranger)
-    app.add_exception_handler(TickwellError, failures.on_error)
-    app.add_exception_handler(HTTPException, failures.on_http)
-    app.add_exception_handler(RequestValidationError, failures.on_parameters)
-    app.add_exception_handler(Exception, failures.on_bug)
-    app.add_middleware(Strangers)
+        permission_of(route)  # a page without a permission fails at start-up
+    app.add_exception_handler(Unauthenticated, error_pages.on_unauthenticated)
+    app.add_exception_handler(TickwellError, error_pages.on_error)
+    app.add_exception_handler(HTTPException, error_pages.on_http)
+    app.add_exception_handler(RequestValidationError, error_pages.on_parameters)
+    app.add_exception_handler(Exception, error_pages.on_bug)
+    app.add_middleware(AnonymousLimits)
     return app
 
 

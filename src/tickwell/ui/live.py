@@ -1,4 +1,4 @@
-"""The live stream: tells open pages that something changed, at most once a second."""
+"""The live stream: notifies open pages of changes, at most once a second."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from tickwell.services.access.permission import Permission
 from tickwell.ui.visitor import Visitor, visit
 from tickwell.web.stream_reauth import may_listen
 
-#: Pages that one process serves a stream to, and those of one visitor.
+#: Live streams per process, and per visitor.
 MOST, MOST_OF_ONE = 200, 20
 #: Seconds between two messages to one page.
 PAUSE = 1.0
-#: Other processes write without a word to this one: pages look by themselves this often, seconds.
+#: Seconds between refreshes without an event: other processes write to the store too.
 LOOK = 4.0
 
-#: Whether the visitor may still look: a session may have ended.
+#: Whether the visitor may still read: the session may have ended.
 Still = Callable[[], Awaitable[bool]]
 
 router = APIRouter(include_in_schema=False)
 
 
 class Hub:
-    """Wakes the streams of a project when the engine of this process tells something of it.
+    """Wakes the streams of a project on each engine event of this process.
 
-    A stream is one event that is set or not: a slow reader misses hints, and nothing gathers.
+    A stream is one flag: a slow reader skips notifications, and none queue up.
     """
 
     def __init__(self, events: Events) -> None:
-        #: With each, whose it is, and of which project.
+        #: Each stream with its visitor and project.
         self.streams: dict[asyncio.Event, tuple[str, str]] = {}
-        #: Events so far, of every project and of the process.
+        #: Event counts by project; None counts those of the process.
         self._heard: Counter[str | None] = Counter()
-        #: The engine has drained: a stream that went on would hold up the end of its process.
+        #: The engine has drained: an open stream would delay the exit of the process.
         self.over = asyncio.Event()
         events.subscribe(self._on_event)
 
@@ -59,15 +59,15 @@ class Hub:
                 stream.set()
 
     def heard(self, project: str) -> int:
-        """Events so far; a page remembers how many there were when it was made."""
+        """The event count of a project; a page stores the count it was rendered at."""
         return self._heard[project] + self._heard[None]
 
     def join(self, visitor: str, project: str, heard: int | None = None) -> asyncio.Event:
-        """A new stream, which tells at once what its page missed; leave it by `streams.pop`."""
+        """Add a stream; it fires at once if its page missed an event. End it with `streams.pop`."""
         if len(self.streams) >= MOST:
-            raise LimitReached(f"{MOST} pages are open already", retry_after=30)
+            raise LimitReached(f"this process already streams to {MOST} open pages", retry_after=30)
         if sum(each == visitor for each, _ in self.streams.values()) >= MOST_OF_ONE:
-            raise LimitReached(f"{MOST_OF_ONE} pages of yours are open already", retry_after=30)
+            raise LimitReached(f"you already have {MOST_OF_ONE} pages open", retry_after=30)
         stream = asyncio.Event()
         if heard not in {None, self.heard(project)}:
             stream.set()
@@ -76,7 +76,7 @@ class Hub:
 
 
 class Stream(StreamingResponse):
-    """Leaves the hub when it ends, whether or not anything of it was read."""
+    """A streaming response that leaves the hub when it ends."""
 
     def __init__(self, hub: Hub, stream: asyncio.Event, clock: Clock, still: Still) -> None:
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -86,7 +86,7 @@ class Stream(StreamingResponse):
         self.stream = stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
+        """Send the stream."""
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -97,7 +97,7 @@ class Stream(StreamingResponse):
 async def live(
     request: Request, heard: int | None = None, visitor: Visitor = visit(Permission.READ)
 ) -> Stream:
-    """Hints without content: what a page may see, it asks for itself."""
+    """Change notifications without content: the page reloads the parts it may see."""
     hub: Hub = request.app.state.hub
     actor, context = visitor.actor, visitor.context
 

@@ -1,4 +1,4 @@
-"""Pages: templates with their filters, and the headers that keep a browser to our own files."""
+"""Renders templates into pages, with the headers that keep browsers to our own files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tickwell.ui import formatting
-from tickwell.ui.addresses import moved, path_of
-from tickwell.ui.answers import forget, told
-from tickwell.ui.files import static_url
+from tickwell.ui.paths import mounted, path_of
+from tickwell.ui.redirects import clear_toast, pending_toast
+from tickwell.ui.static_files import static_url
 from tickwell.ui.visitor import Visitor
 from tickwell.web.origin import origin_of, root_of
 
@@ -41,20 +41,20 @@ def environment() -> Environment:
 
 
 def render(request: Request, template: str, **values: Any) -> bytes:
-    """A page as it is sent: its addresses are below the root of the dashboard."""
+    """A rendered page, with its links below the root of the dashboard."""
     root = root_of(request)
-    place = {"root": root, "path": path_of(request), "origin": origin_of(request)}
-    body = environment().get_template(template).render(place, **values)
-    return moved(body, root).encode(errors="replace")
+    location = {"root": root, "path": path_of(request), "origin": origin_of(request)}
+    body = environment().get_template(template).render(location, **values)
+    return mounted(body, root).encode(errors="replace")
 
 
 def page(
     request: Request, visitor: Visitor, template: str, status: int = 200, **values: Any
 ) -> HTMLResponse:
-    """A whole page, or the part of it that a template is."""
-    said = told(request)
-    body = render(request, template, visitor=visitor, now=visitor.now, told=said, **values)
+    """A rendered page as a response, with the pending toast."""
+    toast = pending_toast(request)
+    body = render(request, template, visitor=visitor, now=visitor.now, toast=toast, **values)
     answer = HTMLResponse(body, status, HEADERS)
-    if said:
-        forget(request, answer)
+    if toast:
+        clear_toast(request, answer)
     return answer

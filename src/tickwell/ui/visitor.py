@@ -1,4 +1,4 @@
-"""The visitor: whoever looks at a page, and how they like it."""
+"""The visitor of a page: actor, project, theme and time zone."""
 
 from __future__ import annotations
 
@@ -22,64 +22,64 @@ THEMES = ("system", "light", "dark")
 
 @dataclass
 class Visitor:
-    """What every page knows of the person before it."""
+    """What every page knows about its visitor."""
 
     actor: Actor
     context: Context
-    #: Sent back with every change, so that another site cannot make a browser ask for one.
+    #: The CSRF token that every form sends back.
     token: str
     theme: str
     zone: ZoneInfo
-    #: What they may choose from; all there are where nobody is asked who they are.
+    #: Projects to switch between; all projects where authentication is off.
     projects: tuple[str, ...] = ()
-    #: Whether they came by a link, and have nothing to log in with the next time.
+    #: Whether they logged in by a link and have no password for the next time.
     lacks_password: bool = False
-    #: Events that the engine had told when the page was asked for: its stream tells those since.
+    #: The event count when the page was rendered: its live stream reports events since then.
     heard: int = 0
 
     @cached_property
     def now(self) -> int:
-        """One instant for the whole page."""
+        """The time of the page, read once."""
         return self.context.clock.now()
 
     @property
     def operations(self) -> Operations:
-        """What can be done, by the same rules as over the API."""
+        """The operations, under the same rules as in the API."""
         return self.context.operations
 
     @property
     def administration(self) -> Administration:
-        """Access, projects, secrets, limits and the audit log, by the same rules too."""
+        """Access, projects, secrets, limits and the audit log."""
         return administration_in(self.context)
 
     @property
     def user(self) -> str | None:
-        """The name of whoever logged in; None where nobody is asked."""
+        """The name of the logged-in user; None where authentication is off."""
         kind, _, name = self.actor.name.partition(":")
         return name if kind == "user" else None
 
     @property
     def option(self) -> str:
-        """What a command needs beside its own words, so that it is about the same project."""
+        """The option that makes a CLI command use the same project."""
         return "" if self.actor.project == DEFAULT else f" --project {self.actor.project}"
 
     async def called(self, actor: str) -> str:
-        """Whoever did something, as people know them: a key by its name."""
+        """An actor for display: a user or a key by name."""
         kind, _, name = actor.partition(":")
         if kind == "user":
             return name
         if kind != "key" or self.context.administration is None:
             return actor
         known = await self.context.administration.keys.name_of(self.actor, name)
-        return actor if known is None else f"the key {known!r}"
+        return actor if known is None else f"key {known!r}"
 
     def may(self, permission: str) -> bool:
-        """Whether a button makes sense; the operation asks again."""
+        """Whether to show a control; the operation checks the permission again."""
         return Permission(permission) in self.actor.permissions
 
 
 def visit(permission: Permission) -> Any:
-    """What lets a visitor in who holds the permission, as the default of a parameter."""
+    """A dependency that admits visitors with the permission."""
 
     async def admitted(request: Request) -> Visitor:
         context = context_of(request)
@@ -116,13 +116,13 @@ async def _user(context: Context, actor: Actor) -> User | None:
     return await context.administration.directory.find(name)
 
 
-def _theme(given: str) -> str:
-    return given if given in THEMES else THEMES[0]
+def _theme(cookie: str) -> str:
+    return cookie if cookie in THEMES else THEMES[0]
 
 
-def _zone(given: str) -> ZoneInfo:
-    """The zone that the browser told us; what it told us may be anything."""
+def _zone(cookie: str) -> ZoneInfo:
+    """The time zone of the browser; UTC if the cookie does not hold one."""
     try:
-        return ZoneInfo(given or "UTC")
+        return ZoneInfo(cookie or "UTC")
     except (KeyError, ValueError, OSError):
         return ZoneInfo("UTC")

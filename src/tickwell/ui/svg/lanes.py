@@ -35,7 +35,7 @@ _LOW = frozenset({State.SKIPPED, State.CANCELLED})
 
 
 def lanes_chart(found: Timeline, zone: ZoneInfo) -> Markup:
-    """The whole picture."""
+    """The timeline as one drawing."""
     axis = Axis(since=found.since, until=found.until, left=NAMES, right=WIDTH - 4, zone=zone)
     top = LOAD + TICKS
     height = top + ROW * len(found.lanes) + 6

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tickwell.ui import files, live
+from tickwell.ui import live, static_files
 from tickwell.ui.views import (
     calendar,
     charts,
-    dead,
+    dead_letters,
     editor,
     executions,
     job,
@@ -23,7 +23,7 @@ from tickwell.ui.views import (
 )
 
 ROUTERS = (
-    files.router,
+    static_files.router,
     live.router,
     overview.router,
     jobs.router,
@@ -34,7 +34,7 @@ ROUTERS = (
     executions.router,
     timeline.router,
     calendar.router,
-    dead.router,
+    dead_letters.router,
     charts.router,
     workers.router,
     preferences.router,

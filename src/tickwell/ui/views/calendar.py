@@ -11,7 +11,7 @@ from tickwell.errors import InvalidInput
 from tickwell.services.access.permission import Permission
 from tickwell.ui.formatting import local
 from tickwell.ui.rendering import page
-from tickwell.ui.svg.heat import days_of, heat_chart
+from tickwell.ui.svg.heatmap import days_of, heat_chart
 from tickwell.ui.visitor import Visitor, visit
 
 LENGTHS = {"week": 7, "month": 28}

@@ -17,11 +17,11 @@ from tickwell.errors import Conflict, InvalidInput, LimitReached, VersionConflic
 from tickwell.services.access.permission import Permission
 from tickwell.services.operations.previews import Preview
 from tickwell.services.operations.trials import Trial
-from tickwell.ui.answers import done
 from tickwell.ui.draft import Draft, definition
+from tickwell.ui.form_parse import from_fields, from_text
 from tickwell.ui.formatting import lines_between
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
-from tickwell.ui.typed import from_fields, from_text
 from tickwell.ui.visitor import Visitor, visit
 from tickwell.web.cancel_on_disconnect import unless_hung_up
 
@@ -94,7 +94,7 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
         draft.errors[getattr(error, "field", "") or "name"] = str(error)
         return await _editor(request, visitor, draft, entry, status=422, complete=True)
     said = f"{found.job.name} is saved"
-    return done(request, said, f"/jobs/{found.job.id}")
+    return redirect_with_toast(request, said, f"/jobs/{found.job.id}")
 
 
 @router.post("/jobs/try")
@@ -171,7 +171,7 @@ async def _editor(
 async def _shown(visitor: Visitor, draft: Draft, entry: Entry | None, *, complete: bool) -> Shown:
     if "document" in draft.errors:
         return Shown(draft=draft, preview=None, changes=[])
-    checked = draft if complete else draft.begun()
+    checked = draft if complete else draft.with_placeholders()
     job, trigger, found = checked.job(), draft.trigger(), None
     draft.errors |= checked.errors
     if complete:

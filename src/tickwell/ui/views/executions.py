@@ -17,10 +17,10 @@ from tickwell.ids import trace_id
 from tickwell.ports.records import ExecutionFilter
 from tickwell.services.access.permission import Permission
 from tickwell.services.documents import deadlines
-from tickwell.ui.answers import done
-from tickwell.ui.forms import json_of
+from tickwell.ui.form_values import parse_json
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
-from tickwell.ui.sent import curl, headers_of
+from tickwell.ui.request_preview import curl, headers_of
 from tickwell.ui.svg.attempts import attempts_chart
 from tickwell.ui.visitor import Visitor, visit
 
@@ -127,7 +127,9 @@ async def cancel(
     """End it if it is pending; ask its worker to stop if it is running."""
     found = await visitor.operations.executions.cancel(visitor.actor, id)
     ended = found.state is State.CANCELLED
-    return done(request, "Cancelled" if ended else "Its worker is asked to stop", _path(id))
+    return redirect_with_toast(
+        request, "Cancelled" if ended else "Its worker is asked to stop", _path(id)
+    )
 
 
 @router.post("/executions/{id}/revive")
@@ -138,12 +140,12 @@ async def revive(
     visitor: Visitor = visit(Permission.OPERATE),
 ) -> Response:
     """Run a dead one again under its id; with another payload, as a new one."""
-    operations, other = visitor.operations.executions, json_of(payload, "payload")
+    operations, other = visitor.operations.executions, parse_json(payload, "payload")
     if other is None:
         found = await operations.revive(visitor.actor, id)
     else:
         found = await operations.revive_edited(visitor.actor, id, other)
-    return done(request, "Revived", _path(found.id))
+    return redirect_with_toast(request, "Revived", _path(found.id))
 
 
 def _awaited(execution: Execution, outputs: Sequence[Output]) -> list[Output]:

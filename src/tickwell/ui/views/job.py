@@ -17,11 +17,11 @@ from tickwell.services.jobs.declarations import is_edited
 from tickwell.services.jobs.fire_times import overdue
 from tickwell.services.operations.previews import warnings
 from tickwell.services.time import After
-from tickwell.ui.answers import done
 from tickwell.ui.draft import definition
-from tickwell.ui.forms import json_of
+from tickwell.ui.form_values import parse_json
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
-from tickwell.ui.svg.strip import history_strip
+from tickwell.ui.svg.history_strip import history_strip
 from tickwell.ui.visitor import Visitor, visit
 
 FIRES = 10
@@ -72,7 +72,7 @@ async def pause(
     """Stop firing, for a while or until somebody resumes it."""
     until = After(parse_duration(how_long, field="how_long")) if how_long else None
     changed = await visitor.operations.jobs.pause(visitor.actor, id, why=why, until=until)
-    return done(request, f"{changed.entry.job.name} is paused", f"/jobs/{id}")
+    return redirect_with_toast(request, f"{changed.entry.job.name} is paused", f"/jobs/{id}")
 
 
 @router.post("/jobs/{id}/resume")
@@ -81,7 +81,7 @@ async def resume(
 ) -> Response:
     """Fire again from now on."""
     changed = await visitor.operations.jobs.resume(visitor.actor, id)
-    return done(request, f"{changed.entry.job.name} fires again", f"/jobs/{id}")
+    return redirect_with_toast(request, f"{changed.entry.job.name} fires again", f"/jobs/{id}")
 
 
 @router.post("/jobs/{id}/trigger")
@@ -93,16 +93,16 @@ async def trigger(
 ) -> Response:
     """Run it now, with its own payload or another one."""
     found = await visitor.operations.executions.trigger(
-        visitor.actor, id, payload=json_of(payload, "payload")
+        visitor.actor, id, payload=parse_json(payload, "payload")
     )
-    return done(request, "Requested", f"/executions/{found.id}")
+    return redirect_with_toast(request, "Requested", f"/executions/{found.id}")
 
 
 @router.post("/jobs/{id}/delete")
 async def delete(request: Request, id: str, visitor: Visitor = visit(Permission.EDIT)) -> Response:
     """Take it away; its history stays until it is pruned."""
     changed = await visitor.operations.jobs.delete(visitor.actor, id)
-    return done(request, f"{changed.entry.job.name} is deleted", "/jobs")
+    return redirect_with_toast(request, f"{changed.entry.job.name} is deleted", "/jobs")
 
 
 def _zone(trigger: Trigger) -> ZoneInfo | None:

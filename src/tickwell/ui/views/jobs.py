@@ -17,9 +17,9 @@ from tickwell.errors import InvalidInput
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.permission import Permission
 from tickwell.services.operations.bulk import Bulk, Chosen
-from tickwell.ui.answers import done
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
-from tickwell.ui.svg.sparks import sparks
+from tickwell.ui.svg.sparkline import sparkline
 from tickwell.ui.visitor import Visitor, visit
 
 PAGE = 50
@@ -99,7 +99,7 @@ async def bulk(
     undo = None
     if action in {"pause", "resume"}:
         undo = await visitor.operations.undo.keep(visitor.actor, found)
-    return done(request, said, undo=undo)
+    return redirect_with_toast(request, said, undo=undo)
 
 
 @router.post("/jobs/undo")
@@ -110,7 +110,9 @@ async def undo(
 ) -> Response:
     """Put back what a pause or a resumption of many has changed."""
     found = await visitor.operations.undo.undo(visitor.actor, id)
-    return done(request, f"{found:,} {'job is' if found == 1 else 'jobs are'} as before")
+    return redirect_with_toast(
+        request, f"{found:,} {'job is' if found == 1 else 'jobs are'} as before"
+    )
 
 
 async def _act(visitor: Visitor, action: str, where: Chosen) -> Bulk:
@@ -136,7 +138,7 @@ async def _latest(visitor: Visitor, entries: Sequence[Entry]) -> dict[str, Marku
     """How the latest executions of each job went, as a small picture."""
     ids = [entry.job.id for entry in entries]
     found = await visitor.operations.insights.latest(visitor.actor, ids)
-    return {id: sparks(found[id]) for id in ids}
+    return {id: sparkline(found[id]) for id in ids}
 
 
 def _query(view: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.errors import LimitReached, Unauthenticated
-from tickwell.ui.answers import forget, go, told
+from tickwell.ui.redirects import clear_toast, pending_toast, redirect
 from tickwell.ui.rendering import HEADERS, render
 from tickwell.ui.visitor import THEMES
 from tickwell.web.authentication import asker_of, project_cookie
@@ -29,7 +29,7 @@ async def show(
 ) -> Response:
     """The form. A link is used by its button: what only looks at it does not use it up."""
     if not context_of(request).settings.auth:
-        return go(request, "/")
+        return redirect(request, "/")
     return form(request, link, next)
 
 
@@ -52,7 +52,7 @@ async def log_in(
             id = await logins.by_password(name, password, asker=asker, old=old)
     except (Unauthenticated, LimitReached) as error:
         return form(request, "", next, str(error), status_of(error))
-    answer = go(request, inside(next))
+    answer = redirect(request, inside(next))
     set_session(request, answer, id)
     return answer
 
@@ -64,7 +64,7 @@ async def log_out(request: Request) -> Response:
     if id:
         await context_of(request).visit(request)
         await administration_of(request).logins.log_out(id, asker=asker_of(request))
-    answer = go(request, "/login")
+    answer = redirect(request, "/login")
     drop_session(request, answer)
     answer.delete_cookie(project_cookie(request), path="/")
     return answer
@@ -74,7 +74,7 @@ def form(
     request: Request, link: str, wanted: str, problem: str = "", status: int = 200
 ) -> Response:
     """The page that asks who it is, with what went wrong before."""
-    theme, said = request.cookies.get("theme", ""), told(request)
+    theme, toast = request.cookies.get("theme", ""), pending_toast(request)
     oidc = administration_of(request).oidc
     body = render(
         request,
@@ -83,12 +83,12 @@ def form(
         link=link,
         next=inside(wanted),
         problem=problem,
-        said=said.get("said", ""),
+        toast=toast.get("message", ""),
         oidc=None if oidc is None else oidc.provider.name,
     )
     answer = HTMLResponse(body, status, HEADERS)
-    if said:
-        forget(request, answer)
+    if toast:
+        clear_toast(request, answer)
     return answer
 
 

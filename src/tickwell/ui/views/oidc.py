@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from tickwell.errors import NotFound, Unauthenticated
 from tickwell.services.access.oidc import LIFE, Oidc
-from tickwell.ui.answers import go
+from tickwell.ui.redirects import redirect
 from tickwell.ui.views.login import form, inside
 from tickwell.web.authentication import asker_of
 from tickwell.web.context import administration_of
@@ -61,7 +61,7 @@ async def finish(
         )
     except Unauthenticated as error:
         return form(request, "", "/", str(error), HTTPStatus.UNAUTHORIZED)
-    answer = go(request, inside(wanted))
+    answer = redirect(request, inside(wanted))
     set_session(request, answer, id)
     answer.delete_cookie(own_name(request, _STATE), path=_path(request))
     return answer

@@ -9,8 +9,8 @@ from fastapi.responses import RedirectResponse
 
 from tickwell.errors import NotFound
 from tickwell.services.access.permission import Permission
-from tickwell.ui.addresses import back
-from tickwell.ui.answers import go
+from tickwell.ui.paths import back
+from tickwell.ui.redirects import redirect
 from tickwell.ui.visitor import THEMES, Visitor, visit
 from tickwell.web.authentication import project_cookie
 
@@ -26,7 +26,7 @@ async def choose_theme(
     _visitor: Visitor = visit(Permission.READ),
 ) -> RedirectResponse:
     """Light, dark, or as the system has it."""
-    answer = go(request, back(request))
+    answer = redirect(request, back(request))
     if theme in THEMES:
         answer.set_cookie("theme", theme, max_age=YEAR, samesite="lax", path="/")
     return answer
@@ -41,7 +41,7 @@ async def choose_project(
     """Another project; its own pages are of no use in it, so the first one is shown."""
     if project not in visitor.projects:
         raise NotFound("project", project)
-    answer = go(request, "/")
+    answer = redirect(request, "/")
     name = project_cookie(request)
     answer.set_cookie(name, project, max_age=YEAR, samesite="lax", path="/", httponly=True)
     return answer

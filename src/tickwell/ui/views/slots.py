@@ -14,8 +14,8 @@ from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import DAY, SECOND
 from tickwell.errors import InvalidInput
 from tickwell.services.access.permission import Permission
-from tickwell.ui.answers import done
 from tickwell.ui.formatting import when
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -92,7 +92,7 @@ async def backfill(
     said = f"{len(found.ids):,} slots run now, {found.left_alone:,} had run before"
     if found.next is not None:
         said += f"; the range has more, from {when(found.next, visitor.zone)}"
-    return done(request, said)
+    return redirect_with_toast(request, said)
 
 
 def _begin(job: Job) -> int:

@@ -14,9 +14,9 @@ from tickwell.errors import NotFound
 from tickwell.services.access.permission import Permission
 from tickwell.services.audit.entry import Entry
 from tickwell.services.jobs.declarations import is_edited
-from tickwell.ui.answers import done
 from tickwell.ui.draft import definition
 from tickwell.ui.formatting import lines_between
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -70,7 +70,7 @@ async def restore(
         raise NotFound("version", str(version))
     changed = await operations.jobs.replace(actor, id, old, expected, exactly=True)
     said = f"Version {version} is back, as version {changed.entry.job.version}"
-    return done(request, said, f"/jobs/{changed.entry.job.id}")
+    return redirect_with_toast(request, said, f"/jobs/{changed.entry.job.id}")
 
 
 def _steps(found: Sequence[Job]) -> list[Step]:

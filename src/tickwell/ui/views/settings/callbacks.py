@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from tickwell.services.access.permission import Permission
 from tickwell.services.callbacks.callback import Told
 from tickwell.services.callbacks.callbacks import NewCallback
-from tickwell.ui.answers import done
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -56,7 +56,7 @@ async def delete(
 ) -> Response:
     """Tell it nothing more."""
     await visitor.administration.callbacks.delete(visitor.actor, id)
-    return done(request, "The callback is deleted", PATH)
+    return redirect_with_toast(request, "The callback is deleted", PATH)
 
 
 async def _page(

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.trigger import parse_duration
 from tickwell.services.access.keys import OVERLAP, NewKey
 from tickwell.services.access.permission import Permission, Role
-from tickwell.ui.answers import done
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 from tickwell.web.origin import origin_of
@@ -67,7 +67,7 @@ async def revoke(
 ) -> Response:
     """Take a key away; it is refused within seconds, everywhere."""
     await visitor.administration.keys.revoke(visitor.actor, id)
-    return done(request, "The key is revoked", PATH)
+    return redirect_with_toast(request, "The key is revoked", PATH)
 
 
 async def _page(request: Request, visitor: Visitor, made: NewKey | None = None) -> HTMLResponse:

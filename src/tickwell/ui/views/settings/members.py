@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.services.access.permission import Permission, Role
-from tickwell.ui.answers import done
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -36,7 +36,7 @@ async def put(
 ) -> Response:
     """Make somebody a member, or give a member another role."""
     await visitor.administration.members.set(visitor.actor, name, role)
-    return done(request, f"{name} is {role.value} of {visitor.actor.project}", PATH)
+    return redirect_with_toast(request, f"{name} is {role.value} of {visitor.actor.project}", PATH)
 
 
 @router.post(f"{PATH}/remove")
@@ -45,4 +45,4 @@ async def remove(
 ) -> Response:
     """Take a member's rights in this project away."""
     await visitor.administration.members.remove(visitor.actor, name)
-    return done(request, f"{name} is no member any more", PATH)
+    return redirect_with_toast(request, f"{name} is no member any more", PATH)

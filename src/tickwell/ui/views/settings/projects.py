@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from tickwell.services.access.permission import Permission
 from tickwell.services.limits.quota import LIMITS, quota_from_document, quota_to_document
-from tickwell.ui.answers import done
-from tickwell.ui.forms import whole
+from tickwell.ui.form_values import parse_integer
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.views.settings.limits import WORDS
 from tickwell.ui.visitor import Visitor, visit
@@ -41,14 +41,14 @@ async def create(
     made = await visitor.administration.projects.create(
         visitor.actor, name, title=title, admin=admin or None
     )
-    return done(request, f"Project {made.name} is made", f"{PATH}/{made.name}")
+    return redirect_with_toast(request, f"Project {made.name} is made", f"{PATH}/{made.name}")
 
 
 @router.post("/settings/rewrap")
 async def rewrap(request: Request, visitor: Visitor = visit(Permission.PLATFORM)) -> Response:
     """Put every secret and signing key under the current server key."""
     moved = await visitor.administration.rewrapping.run(visitor.actor)
-    return done(request, f"{moved:,} put under the current server key", PATH)
+    return redirect_with_toast(request, f"{moved:,} put under the current server key", PATH)
 
 
 @router.get(f"{PATH}/{{name}}")
@@ -83,7 +83,7 @@ async def appoint(
 ) -> Response:
     """Make a user an admin: the way in when its last one is gone."""
     await visitor.administration.projects.appoint(visitor.actor, name, user)
-    return done(request, f"{user} is an admin of {name}", f"{PATH}/{name}")
+    return redirect_with_toast(request, f"{user} is an admin of {name}", f"{PATH}/{name}")
 
 
 @router.post(f"{PATH}/{{name}}/limits")
@@ -92,10 +92,10 @@ async def set_limits(
 ) -> Response:
     """Give it limits of its own."""
     form = await request.form()
-    quota = quota_from_document({each: whole(form.get(each), each) for each in LIMITS})
+    quota = quota_from_document({each: parse_integer(form.get(each), each) for each in LIMITS})
     await visitor.administration.projects.get(visitor.actor, name)
     await visitor.administration.limits.set(visitor.actor, name, quota)
-    return done(request, f"The limits of {name} are set", f"{PATH}/{name}")
+    return redirect_with_toast(request, f"The limits of {name} are set", f"{PATH}/{name}")
 
 
 @router.post(f"{PATH}/{{name}}/delete")
@@ -104,4 +104,4 @@ async def delete(
 ) -> Response:
     """Take it away: its keys and members at once, its jobs, its secrets."""
     await visitor.administration.projects.delete(visitor.actor, name)
-    return done(request, f"Project {name} is deleted", PATH)
+    return redirect_with_toast(request, f"Project {name} is deleted", PATH)

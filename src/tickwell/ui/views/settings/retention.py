@@ -8,8 +8,8 @@ from fastapi import APIRouter, Form, Request, Response
 
 from tickwell.domain.document.job import retention_from_document
 from tickwell.services.access.permission import Permission
-from tickwell.ui.answers import done
-from tickwell.ui.forms import whole
+from tickwell.ui.form_values import parse_integer
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.visitor import Visitor, visit
 
 Text = Annotated[str, Form(max_length=40)]
@@ -27,6 +27,8 @@ async def set_retention(
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> Response:
     """For jobs that are made from now on."""
-    given = {"age": age.strip(), "count": whole(count, "count"), "dead": dead.strip()}
+    given = {"age": age.strip(), "count": parse_integer(count, "count"), "dead": dead.strip()}
     await visitor.administration.retentions.set(visitor.actor, retention_from_document(given))
-    return done(request, "New jobs keep their history for so long", "/settings/limits")
+    return redirect_with_toast(
+        request, "New jobs keep their history for so long", "/settings/limits"
+    )

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from tickwell.services.access.permission import Permission
 from tickwell.services.secrets.secrets import LONGEST, SHORTEST
-from tickwell.ui.answers import done
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -49,7 +49,7 @@ async def put(
     """Add a secret, or give it another value; without hosts, those that it has stay."""
     secrets = visitor.administration.secrets
     info = await secrets.set(visitor.actor, name, value, _several(hosts) or None)
-    return done(request, f"{info.name} is set, version {info.version}", PATH)
+    return redirect_with_toast(request, f"{info.name} is set, version {info.version}", PATH)
 
 
 @router.post(f"{PATH}/hosts")
@@ -62,7 +62,9 @@ async def limit(
     """Set the only hosts that a secret may be sent to; without any, it may go anywhere."""
     secrets = visitor.administration.secrets
     info = await secrets.set(visitor.actor, name, None, _several(hosts))
-    return done(request, f"{info.name} may be sent to {', '.join(info.hosts) or 'any host'}", PATH)
+    return redirect_with_toast(
+        request, f"{info.name} may be sent to {', '.join(info.hosts) or 'any host'}", PATH
+    )
 
 
 @router.post(f"{PATH}/delete")
@@ -71,7 +73,7 @@ async def delete(
 ) -> Response:
     """Take a secret away; attempts that name it fail from now on."""
     await visitor.administration.secrets.delete(visitor.actor, name)
-    return done(request, f"{name} is deleted", PATH)
+    return redirect_with_toast(request, f"{name} is deleted", PATH)
 
 
 def _several(text: str) -> list[str]:

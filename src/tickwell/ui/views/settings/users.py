@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.services.access.permission import Permission
-from tickwell.ui.answers import done
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 from tickwell.web.origin import login_address
@@ -38,7 +38,9 @@ async def create(
     made = await visitor.administration.users.create(
         visitor.actor, name, password=password or None, platform=platform
     )
-    return done(request, f"{made.name} is added; make them a member of a project", PATH)
+    return redirect_with_toast(
+        request, f"{made.name} is added; make them a member of a project", PATH
+    )
 
 
 @router.post(f"{PATH}/change")
@@ -54,7 +56,7 @@ async def change(
     await visitor.administration.users.change(
         visitor.actor, name, platform=platform, disabled=disabled
     )
-    return done(request, f"{name} is changed", PATH)
+    return redirect_with_toast(request, f"{name} is changed", PATH)
 
 
 @router.post(f"{PATH}/remove")
@@ -63,7 +65,7 @@ async def remove(
 ) -> Response:
     """Forget a user, in every project."""
     await visitor.administration.users.remove(visitor.actor, name)
-    return done(request, f"{name} is removed", PATH)
+    return redirect_with_toast(request, f"{name} is removed", PATH)
 
 
 @router.post(f"{PATH}/link")

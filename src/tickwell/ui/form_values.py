@@ -1,4 +1,4 @@
-"""What people type into forms."""
+"""Parses values typed into forms: JSON and integers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tickwell.web.bounds import ONE
 from tickwell.web.problems import NotJson
 
 
-def json_of(text: str, field: str) -> Any:
-    """JSON that somebody typed, within the bounds of the API; None for nothing."""
+def parse_json(text: str, field: str) -> Any:
+    """JSON from a form field, within the bounds of the API; None if it is blank."""
     if not text.strip():
         return None
     body = text.encode(errors="replace")
     if len(body) > ONE:
-        raise InvalidInput(f"has more than {ONE} bytes", field=field)
+        raise InvalidInput(f"must be at most {ONE} bytes", field=field)
     try:
         return parsed(body, "this")
     except NotJson as error:
@@ -25,9 +25,9 @@ def json_of(text: str, field: str) -> Any:
         raise InvalidInput(str(error), field=field) from None
 
 
-def whole(value: object, field: str) -> int:
-    """A whole number that somebody typed; 0 for nothing."""
+def parse_integer(value: object, field: str) -> int:
+    """A non-negative integer from a form field; 0 if it is blank."""
     text = str(value or "0").strip()
     if not (text.isascii() and text.isdecimal() and len(text) < 17):
-        raise InvalidInput("a whole number is needed", field=field, hint="0 is none")
+        raise InvalidInput("must be an integer of 0 or more", field=field, hint="0 means no limit")
     return int(text)

@@ -1,4 +1,4 @@
-"""Sparks: how the latest executions of a job went, small enough for a row of a table."""
+"""A sparkline: how the latest executions of a job went, small enough for a row of a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEP, HEIGHT = 7, 18
 _LOOKS = {State.SUCCEEDED: ("good", 10), State.DEAD: ("bad", 18), State.RUNNING: ("info", 10)}
 
 
-def sparks(states: Sequence[State]) -> Markup:
+def sparkline(states: Sequence[State]) -> Markup:
     """Oldest first; nothing for a job that has not run."""
     if not states:
         return Markup("")

@@ -1,4 +1,4 @@
-"""The request of a webhook as a page shows it: without what is secret or signed."""
+"""Shows the request of a webhook without its secrets and signature, also as a curl command."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tickwell.services.audit.entry import HIDDEN, redacted
 from tickwell.services.redaction.masking import masked_target
 from tickwell.ui.formatting import LONGEST, iso
 
-#: The file that holds a body which is too long for a command.
+#: The file to put a body into that is too long for a command.
 BODY_FILE = "body.json"
 
 
 def headers_of(execution: Execution, job: Job | None) -> dict[str, str] | None:
-    """The headers, as the definition has them; what their names call secret is not shown."""
+    """The headers of the definition; those with secret names are redacted."""
     if job is None or not isinstance(job.target, Http):
         return None
     own = {
@@ -36,7 +36,7 @@ def headers_of(execution: Execution, job: Job | None) -> dict[str, str] | None:
 
 
 def curl(execution: Execution, job: Job | None) -> str | None:
-    """The same request from a terminal; where a secret would stand, its place does."""
+    """The request as a curl command; secrets stay as their `{{…}}` reference."""
     target = None if job is None else masked_target(job.target)
     if job is None or not isinstance(target, Http):
         return None
@@ -46,14 +46,14 @@ def curl(execution: Execution, job: Job | None) -> str | None:
     body, kind = _body(target, payload, value)
     if kind and "content-type" not in {name.lower() for name in headers}:
         headers["content-type"] = kind
-    # Brackets in an address are a pattern to curl unless it is told otherwise.
+    # Without -g curl takes brackets in a URL for a pattern.
     words = ["curl", *(["-g"] if set(url) & set("[]{}") else ()), "-X", target.method, url]
     for name, text in headers.items():
-        # Without a value curl would leave the header out, unless a semicolon stands there.
+        # curl drops a header without a value unless it ends in a semicolon.
         words += ["-H", f"{name}: {text}" if text else f"{name};"]
     if len(body) > LONGEST:
         return shlex.join([*words, "--data-binary", f"@{BODY_FILE}"])
-    # Raw: what begins with @ is no name of a file whose content is to be sent.
+    # Raw: curl would take a body that begins with @ for the name of a file.
     return shlex.join([*words, "--data-raw", body] if body else words)
 
 
@@ -67,11 +67,11 @@ def _headers(target: Http, value: Resolve) -> dict[str, str]:
 
 
 def _url(target: Http, value: Resolve) -> str:
-    """With its query; a value never leaves its place in it."""
+    """The URL with its query; inserted values are percent-encoded."""
 
     def encoded(name: str) -> str:
         found = value(name)
-        return found if found == _place(name) else quote(_as_text(found), safe="")
+        return found if found == _reference(name) else quote(_as_text(found), safe="")
 
     address = template(target.url).render(encoded)
     if not target.query:
@@ -88,7 +88,7 @@ def _query(text: str, encoded: Callable[[str], str]) -> str:
 
 
 def _body(target: Http, payload: Any, value: Resolve) -> tuple[str, str]:
-    """What is sent, and its type."""
+    """The body and its content type."""
     if isinstance(target.body, str):
         return _filled(target.body, value), "text/plain; charset=utf-8"
     if isinstance(target.body, Json):
@@ -104,7 +104,7 @@ def _filled(text: str, value: Resolve) -> str:
 
 
 def _value(execution: Execution, job: Job, payload: Any, name: str) -> Any:
-    """What a name stands for; its place, if that is secret or not to be found."""
+    """The value of a template variable; its `{{…}}` reference if it is secret or unknown."""
     known = {
         "execution_id": execution.id,
         "attempt": max(execution.attempt, 1),
@@ -115,21 +115,21 @@ def _value(execution: Execution, job: Job, payload: Any, name: str) -> Any:
         "payload": payload,
     }
     first, *steps = name.split(".")
-    found = known.get(first, _place(name))
+    found = known.get(first, _reference(name))
     for step in steps if first in known else ():
         if isinstance(found, dict) and step in found:
             found = found[step]
         elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
             found = found[int(step)]
         else:
-            return _place(name)
+            return _reference(name)
     return found
 
 
 def _as_text(value: Any) -> str:
-    """As it stands among other text: JSON for what is none."""
+    """A value as part of a text: JSON unless it is a string."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _place(name: str) -> str:
+def _reference(name: str) -> str:
     return f"{{{{{name}}}}}"

@@ -1,12 +1,12 @@
-"""Where each field of the form has its place in the job document."""
+"""The fields of the job form, and the path of each in the job document."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-#: Fields of the form, and where each has its place in the document.
-PLACES = {
+#: Fields that hold one value, and their paths in the document.
+FIELD_PATHS = {
     "name": ("name",),
     "description": ("description",),
     "queue": ("queue",),
@@ -26,8 +26,8 @@ PLACES = {
     "max_attempts": ("retry", "max_attempts"),
     "delay": ("retry", "delay"),
 }
-#: Fields that are more than one value, and where each has its place.
-FOLDED = {
+#: Fields that hold several values, and their paths in the document.
+MULTI_VALUE_PATHS = {
     "tags": ("tags",),
     "payload": ("payload",),
     "args": ("target", "celery", "args"),
@@ -36,7 +36,7 @@ FOLDED = {
     "sign_with": ("target", "http", "sign_with"),
     "bearer": ("target", "http", "auth", "bearer", "token"),
 }
-#: Which fields of the trigger and of the target go with which kind.
+#: The fields of each kind of trigger and of target.
 TRIGGERS = {
     "cron": ("cron", "tz", "dialect"),
     "every": ("every",),
@@ -48,9 +48,9 @@ TARGETS = {
     "call": ("handler",),
     "celery": ("task", "celery_queue"),
 }
-#: A kind that the form has no fields for: what the document says of it stays.
+#: A kind that the form has no fields for: the document keeps it unchanged.
 OTHER = "other"
-#: What the document does not say because it is the default.
+#: Defaults, which the document leaves out.
 DEFAULTS = {
     "queue": "default",
     "method": "POST",
@@ -58,12 +58,12 @@ DEFAULTS = {
     "misfire": "latest",
     "dialect": "cron",
 }
-#: What a kind begins with when somebody chooses it.
-STARTS = {"cron": {"cron": "0 9 * * *"}, "every": {"every": "5m"}, "once": {"once": ""}}
-#: What a job cannot do without: kept when it is empty, so that its place says so.
-NEEDED = {"name", "cron", "every", "once", "url", "handler", "task"}
-#: What places begin with, and something that would be right there.
-UNTOUCHED = {
+#: The trigger of a kind that was just chosen.
+INITIAL_TRIGGERS = {"cron": {"cron": "0 9 * * *"}, "every": {"every": "5m"}, "once": {"once": ""}}
+#: Fields that a job needs: stored even when empty, so that the error is shown next to them.
+REQUIRED = {"name", "cron", "every", "once", "url", "handler", "task"}
+#: Paths that a new job leaves blank: their first value, and a valid one.
+PLACEHOLDERS = {
     ("name",): ("", "new"),
     ("trigger", "once"): ("", "2999-01-01T00:00:00Z"),
     ("target", "http", "url"): ("https://", "https://example.com"),
@@ -72,17 +72,17 @@ UNTOUCHED = {
 }
 
 
-def get(document: Any, place: tuple[str, ...]) -> Any:
-    """What stands there, if anything does."""
-    for name in place:
+def get(document: Any, path: tuple[str, ...]) -> Any:
+    """The value at a path; None if there is none."""
+    for name in path:
         document = document.get(name) if isinstance(document, dict) else None
     return document
 
 
-def put(document: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
-    """Set what is given; take away what has its default."""
-    *way, last = place
-    for name in way:
+def put(document: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    """Set the value at a path; None removes it."""
+    *parents, last = path
+    for name in parents:
         inner = document.get(name)
         if not isinstance(inner, dict):
             if value is None:
@@ -96,12 +96,12 @@ def put(document: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
 
 
 def kind_of(document: Any, kinds: Mapping[str, tuple[str, ...]], default: str) -> str:
-    """Which of the kinds it is."""
+    """Which of the kinds a trigger or a target has."""
     if not isinstance(document, dict):
         return default
     return next((kind for kind in kinds if kind in document), default)
 
 
-def within(place: str, path: str) -> bool:
-    """Whether it is the place itself or a part of it: trigger.cron.minute is in trigger.cron."""
-    return place == path or place.startswith(f"{path}.")
+def within(path: str, outer: str) -> bool:
+    """Whether a path is the outer one or below it: trigger.cron.minute is within trigger.cron."""
+    return path == outer or path.startswith(f"{outer}.")

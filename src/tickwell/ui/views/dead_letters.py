@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse
 from tickwell.services.access.permission import Permission
 from tickwell.services.executions.dead_letters import DeadFilter
 from tickwell.services.payload import KEEP
-from tickwell.ui.answers import done
-from tickwell.ui.forms import json_of
+from tickwell.ui.form_values import parse_json
+from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
 
@@ -74,14 +74,14 @@ async def revive(
     """Bring a group back, or all that match, at a limited rate, perhaps with another payload."""
     where, other = _matching(signature, q, job), KEEP
     if payload.strip():
-        other = json_of(payload, "payload")
+        other = parse_json(payload, "payload")
     begun = await visitor.operations.dead_letters.revive(
         visitor.actor, where, rate=rate, payload=other
     )
     if not begun.matched:
-        return done(request, NONE_LEFT, "/dead")
+        return redirect_with_toast(request, NONE_LEFT, "/dead")
     said = f"{'Reviving' if other is KEEP else 'Repeating'} {begun.matched:,} at {rate:g} a second"
-    return done(request, said, f"/dead?revival={begun.id}")
+    return redirect_with_toast(request, said, f"/dead?revival={begun.id}")
 
 
 @router.post("/dead/purge")
@@ -97,7 +97,7 @@ async def purge(
     where = _matching(signature, q, job)
     purged, more = await visitor.operations.dead_letters.purge(visitor.actor, where)
     said = f"{purged:,} purged" + ("; there are more: purge again" if more else "")
-    return done(request, said if purged else NONE_LEFT, "/dead")
+    return redirect_with_toast(request, said if purged else NONE_LEFT, "/dead")
 
 
 def _matching(signature: str, q: str, job: str) -> DeadFilter:

@@ -19,13 +19,13 @@ _TONES = {
 }
 
 
-def history_strip(executions: Sequence[Execution], places: int) -> Markup:
+def history_strip(executions: Sequence[Execution], columns: int) -> Markup:
     """Each links to its execution; those that did not run are low and hollow."""
     longest = max((_took(each) or 0 for each in executions), default=0) or 1
-    step = WIDTH / places
+    step = WIDTH / columns
     parts = []
     for number, each in enumerate(reversed(executions)):
-        x = (places - len(executions) + number) * step
+        x = (columns - len(executions) + number) * step
         took = _took(each)
         tall = LEAST if took is None else LEAST + took / longest * (HEIGHT - LEAST)
         words = escape(f"{each.state.value}, {iso(each.fire_time)}, {span(took)}")

@@ -1,4 +1,4 @@
-"""What somebody typed into a form that was refused: it is theirs, and they get it back."""
+"""A rejected form, so that its error page can show what was typed."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from tickwell.errors import InvalidInput, TickwellError
-from tickwell.ui.addresses import path_of
+from tickwell.ui.paths import path_of
 from tickwell.web.same_origin import require_own_site
 
-#: Forms without a field for a secret, which no page shows again.
-_OPEN = ("/jobs", "/executions", "/dead")
+#: Forms without secret fields: those are never shown again.
+_WITHOUT_SECRETS = ("/jobs", "/executions", "/dead")
 _TOKEN = "csrf"  # noqa: S105 - the name of a field
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A form as it was sent, the token of its page among its fields."""
+class SubmittedForm:
+    """A form as submitted, with its CSRF token among the fields."""
 
     action: str
     fields: tuple[tuple[str, str], ...] = ()
 
     @property
     def text(self) -> str:
-        """All that was sent, to be copied."""
+        """All fields as text, to copy."""
         return "\n".join(f"{name}: {value}" for name, value in self.fields if name != _TOKEN)
 
     def wrong(self, error: Exception) -> tuple[str, str] | None:
-        """The field that an error is about, and what it holds."""
+        """The field that caused an error, and its value."""
         field = error.field if isinstance(error, InvalidInput) else ""
         return next((each for each in self.fields if each[0] == field), None)
 
 
-async def kept(request: Request) -> Kept:
-    """The form of a request; of one that another site may have made nothing is repeated."""
+async def submitted_form(request: Request) -> SubmittedForm:
+    """The form of a request; empty if another site may have submitted it."""
     action = path_of(request)
-    if request.method != "POST" or not action.startswith(_OPEN):
-        return Kept(action)
+    if request.method != "POST" or not action.startswith(_WITHOUT_SECRETS):
+        return SubmittedForm(action)
     try:
         require_own_site(request)
         found = (await request.form()).multi_items()
     except (TickwellError, HTTPException, ClientDisconnect):
-        return Kept(action)
+        return SubmittedForm(action)
     fields = ((name, value) for name, value in found if isinstance(value, str) and value)
-    return Kept(action, tuple(fields))
+    return SubmittedForm(action, tuple(fields))

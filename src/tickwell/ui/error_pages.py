@@ -11,10 +11,10 @@ from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
 from tickwell.errors import Forbidden, TickwellError
-from tickwell.ui.addresses import back, path_of
-from tickwell.ui.answers import go
+from tickwell.ui.form_replay import submitted_form
 from tickwell.ui.formatting import sentence
-from tickwell.ui.kept import kept
+from tickwell.ui.paths import back, path_of
+from tickwell.ui.redirects import redirect
 from tickwell.ui.rendering import HEADERS, render
 from tickwell.web import problems
 from tickwell.web.problems import status_of
@@ -39,7 +39,7 @@ _TITLES = {
 _UNCHANGED = "Nothing was changed."
 
 
-async def on_stranger(request: Request, error: Exception) -> Response:
+async def on_unauthenticated(request: Request, error: Exception) -> Response:
     """Ask who it is, and come back to where they wanted to go."""
     wanted = path_of(request)
     if request.url.query:
@@ -54,7 +54,7 @@ async def on_stranger(request: Request, error: Exception) -> Response:
     is_stream = request.headers.get("accept") == "text/event-stream"
     if is_stream or "hx-request" in request.headers:
         return await _page(request, 401, _sentence(str(error)))
-    return go(request, f"/login?next={quote(wanted)}")
+    return redirect(request, f"/login?next={quote(wanted)}")
 
 
 async def on_error(request: Request, error: Exception) -> Response:
@@ -63,7 +63,7 @@ async def on_error(request: Request, error: Exception) -> Response:
         raise error
     if isinstance(error, Forbidden) and request.method == "GET" and path_of(request) == "/":
         # Whoever is in no project may be an admin of the platform.
-        return go(request, "/settings/projects")
+        return redirect(request, "/settings/projects")
     return await _page(request, status_of(error), _sentence(str(error)), error)
 
 
@@ -103,7 +103,7 @@ async def _page(
     login: str = "",
 ) -> Response:
     """With the form that was sent, if the error is about what is in it."""
-    form = None if error is None else await kept(request)
+    form = None if error is None else await submitted_form(request)
     body = render(
         request,
         "problem.html",

@@ -1,4 +1,4 @@
-"""What a stranger may send to a page: a form is read before anybody is asked whose it is."""
+"""Limits the size of forms without a session: a form is parsed before its session is checked."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from tickwell.web.cookies import session_of
 from tickwell.web.problems import TooLarge
 from tickwell.web.same_origin import READS
 
-#: Bytes: enough to log in with. A megabyte of escapes takes a third of a second to read.
+#: Bytes, enough for a login form. Parsing a megabyte of escapes takes a third of a second.
 MOST = 16 * 1024
 
 
-class Strangers:
-    """Stands around the dashboard, and bounds what comes without a session."""
+class AnonymousLimits:
+    """ASGI middleware that limits request bodies without a valid session."""
 
     def __init__(self, application: ASGIApp) -> None:
         self.application = application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
+        """Forward a request."""
         changes = scope["type"] == "http" and scope["method"] not in READS
-        if changes and not await _is_known(Request(scope)):
+        if changes and not await _has_session(Request(scope)):
             receive = _bounded(receive)
         await self.application(scope, receive, send)
 
 
-async def _is_known(request: Request) -> bool:
+async def _has_session(request: Request) -> bool:
     context, id = context_of(request), session_of(request)
     if not context.settings.auth:
         return True
@@ -49,7 +49,7 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         left -= len(message.get("body", b""))
         if left < 0:
-            raise TooLarge(f"a form has {MOST} bytes at most before one has logged in")
+            raise TooLarge(f"forms are limited to {MOST} bytes before login")
         return message
 
     return bounded

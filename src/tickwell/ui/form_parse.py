@@ -1,4 +1,4 @@
-"""What somebody typed, into the form or as a document, as a draft."""
+"""Parses what was typed into the job editor, in its form or as a document, into a draft."""
 
 from __future__ import annotations
 
@@ -8,56 +8,56 @@ from typing import Any
 
 from tickwell.errors import InvalidInput
 from tickwell.ui.draft import Draft
-from tickwell.ui.forms import json_of
-from tickwell.ui.places import (
+from tickwell.ui.form_fields import (
     DEFAULTS,
-    FOLDED,
-    NEEDED,
+    FIELD_PATHS,
+    INITIAL_TRIGGERS,
+    MULTI_VALUE_PATHS,
     OTHER,
-    PLACES,
-    STARTS,
+    REQUIRED,
     TARGETS,
     TRIGGERS,
     kind_of,
     put,
 )
+from tickwell.ui.form_values import parse_json
 
-_WHOLE = {"max_attempts"}
+_INTEGERS = {"max_attempts"}
 
 
 def from_text(text: str) -> Draft:
-    """The document as somebody typed it."""
+    """The draft of a document typed as text."""
     try:
-        found = json_of(text, "document")
+        found = parse_json(text, "document")
     except InvalidInput as error:
         return Draft({}, {"document": error.reason})
     if not isinstance(found, dict):
-        return Draft({}, {"document": "a job is an object"})
+        return Draft({}, {"document": "must be a JSON object"})
     return Draft(found)
 
 
-def from_fields(before: Draft, given: Mapping[str, str]) -> Draft:
-    """The document with what was typed into the form laid over it; all else stays as it is."""
+def from_fields(before: Draft, submitted: Mapping[str, str]) -> Draft:
+    """The document updated with the form fields that changed; everything else is unchanged."""
     draft = Draft(json.loads(json.dumps(before.document)))
     document, shown = draft.document, before.fields()
-    trigger, target = given.get("trigger", "cron"), given.get("target", "http")
+    trigger, target = submitted.get("trigger", "cron"), submitted.get("target", "http")
     skipped = _others(TRIGGERS, trigger) | _others(TARGETS, target)
-    if _keep_kind(document, "trigger", trigger, TRIGGERS):
+    if _reset_kind(document, "trigger", trigger, TRIGGERS):
         skipped.update(TRIGGERS.get(trigger, ()))
-    if _keep_kind(document, "target", target, TARGETS):
+    if _reset_kind(document, "target", target, TARGETS):
         skipped.update(TARGETS.get(target, ()))
     typed = {
         name: text
-        for name, text in given.items()
+        for name, text in submitted.items()
         if name in shown and name not in skipped and _line(text) != _line(shown[name])
     }
-    for name, place in PLACES.items():
+    for name, path in FIELD_PATHS.items():
         if name in typed:
-            put(document, place, _value(name, typed[name].strip()))
+            put(document, path, _value(name, typed[name].strip()))
     if trigger == "on_demand":
         document["trigger"]["on_demand"] = True
     if "tags" in typed:
-        put(document, FOLDED["tags"], _several(typed["tags"]) or None)
+        put(document, MULTI_VALUE_PATHS["tags"], _several(typed["tags"]) or None)
     if target == "http":
         _put_http(document, typed)
     for name in ("payload", "args", "kwargs"):
@@ -67,33 +67,37 @@ def from_fields(before: Draft, given: Mapping[str, str]) -> Draft:
 
 
 def _value(name: str, text: str) -> Any:
-    if (not text and name not in NEEDED) or DEFAULTS.get(name) == text:
+    if (not text and name not in REQUIRED) or DEFAULTS.get(name) == text:
         return None
-    return int(text) if name in _WHOLE and text.isdecimal() else text
+    return int(text) if name in _INTEGERS and text.isdecimal() else text
 
 
 def _line(text: str) -> str:
-    """As a field of one line holds it: browsers break lines in their own way, or not at all."""
+    """Text without line breaks: browsers change or drop them in fields of one line."""
     return text.replace("\r", "").replace("\n", "")
 
 
 def _put_json(draft: Draft, name: str, text: str) -> None:
     try:
-        put(draft.document, FOLDED[name], json_of(text, name) if text.strip() else None)
+        put(
+            draft.document,
+            MULTI_VALUE_PATHS[name],
+            parse_json(text, name) if text.strip() else None,
+        )
     except InvalidInput as error:
-        draft.errors[".".join(FOLDED[name])] = error.reason
+        draft.errors[".".join(MULTI_VALUE_PATHS[name])] = error.reason
         draft.typed[name] = text
 
 
 def _put_http(document: dict[str, Any], typed: Mapping[str, str]) -> None:
-    """Headers, and what shows who sends them; another authorization than a token stays."""
+    """Headers, signature and bearer token; another kind of authorization is unchanged."""
     if "headers" in typed:
-        put(document, FOLDED["headers"], _headers(typed["headers"]) or None)
+        put(document, MULTI_VALUE_PATHS["headers"], _headers(typed["headers"]) or None)
     if "sign_with" in typed:
-        put(document, FOLDED["sign_with"], _several(typed["sign_with"]) or None)
-    *auth, _, _ = FOLDED["bearer"]
+        put(document, MULTI_VALUE_PATHS["sign_with"], _several(typed["sign_with"]) or None)
+    *auth, _, _ = MULTI_VALUE_PATHS["bearer"]
     if typed.get("bearer", "").strip():
-        put(document, FOLDED["bearer"], typed["bearer"].strip())
+        put(document, MULTI_VALUE_PATHS["bearer"], typed["bearer"].strip())
     elif "bearer" in typed:
         put(document, tuple(auth), None)
 
@@ -111,16 +115,16 @@ def _others(kinds: Mapping[str, tuple[str, ...]], chosen: str) -> set[str]:
     return {name for kind, names in kinds.items() if kind != chosen for name in names}
 
 
-def _keep_kind(
+def _reset_kind(
     document: dict[str, Any], name: str, kind: str, kinds: Mapping[str, tuple[str, ...]]
 ) -> bool:
-    """Begin anew where another kind was chosen, and say so; else keep what the form lacks."""
+    """Reset a trigger or target whose kind was changed; True if it was reset."""
     if kind == OTHER or kind_of(document.get(name), kinds, "") == kind:
         return False
-    begin = STARTS | {
+    initial = INITIAL_TRIGGERS | {
         "http": {"http": {"url": "https://"}},
         "call": {"call": {"handler": ""}},
         "celery": {"celery": {"task": ""}},
     }
-    document[name] = dict(begin.get(kind, {}))
+    document[name] = dict(initial.get(kind, {}))
     return True

@@ -1,4 +1,4 @@
-"""Where pages are: addresses are written from the root, and moved to where the dashboard is."""
+"""Paths of pages: templates write them from the root; the dashboard may be mounted below it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from fastapi import Request
 
 from tickwell.web.origin import root_of
 
-#: Attributes that hold an address of ours. In what others wrote, quotes are escaped.
-_ADDRESS = re.compile(r'(\s(?:href|src|action|formaction|hx-get|hx-post)=")/')
+#: Attributes that hold a path of the dashboard. Quotes in user input are escaped.
+_LINK = re.compile(r'(\s(?:href|src|action|formaction|hx-get|hx-post)=")/')
 
 
 def path_of(request: Request) -> str:
-    """The path of a page, from the root."""
+    """The path of the request, from the root of the dashboard."""
     return request.url.path.removeprefix(root_of(request))
 
 
-def moved(html: str, root: str) -> str:
-    """The same page with its addresses below another root."""
-    return _ADDRESS.sub(rf"\g<1>{root}/", html) if root else html
+def mounted(html: str, root: str) -> str:
+    """The page with its links below the path that the dashboard is mounted at."""
+    return _LINK.sub(rf"\g<1>{root}/", html) if root else html
 
 
 def back(request: Request) -> str:
-    """The page that a form was on, from the root; never another site, whatever the header says."""
+    """The page that submitted the form, from the root; never another site."""
     try:
         came_from = urlsplit(request.headers.get("referer", ""))
     except ValueError:

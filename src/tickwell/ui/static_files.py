@@ -1,4 +1,4 @@
-"""Static files: read once, named by their content, so that a browser may keep them for ever."""
+"""Static files: read once, with a hash in their URL, so that browsers can cache them for ever."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tickwell.errors import NotFound
 from tickwell.web.route_permission import public
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "txt": "text/plain"}
-#: The parts of `app.css`, which a page asks for at once: later rules win.
+#: The parts of `app.css`, in order: later rules win.
 _SHEETS = (
     "colours",
     "base",
@@ -54,7 +54,7 @@ def _packed(name: str) -> bytes:
 
 @cache
 def _version() -> str:
-    """One for all files: modules import each other by relative names."""
+    """One hash for all files, since JavaScript modules import each other by relative names."""
     digest = hashlib.sha256()
     for name, content in sorted(_contents().items()):
         digest.update(name.encode() + content)
@@ -62,19 +62,19 @@ def _version() -> str:
 
 
 def static_url(name: str) -> str:
-    """Where a file is."""
+    """The path of a file."""
     return f"/static/{_version()}/{name}"
 
 
 @router.get("/static/{version}/{name:path}")
 async def static_file(request: Request, version: str, name: str) -> Response:
-    """A file of ours; one with another version's name is answered, and not kept."""
+    """A static file; under the hash of another version it is served uncached."""
     content = _contents().get(name)
     if content is None:
         raise NotFound("file", name)
-    kept = _FOREVER if version == _version() else "no-store"
+    caching = _FOREVER if version == _version() else "no-store"
     kind = _TYPES.get(name.rpartition(".")[2], "application/octet-stream")
-    headers = {"cache-control": kept, "vary": "accept-encoding"}
+    headers = {"cache-control": caching, "vary": "accept-encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers["content-encoding"] = "gzip"
         content = _packed(name)

@@ -41,7 +41,7 @@ def days_of(first: date, count: int, zone: ZoneInfo) -> list[Day]:
 
 
 def heat_chart(days: list[Day], found: Density, now: int, zone: ZoneInfo) -> Markup:
-    """The whole picture; each field says its hour and its count."""
+    """The heatmap; the tooltip of each cell names its hour and its count."""
     counts = sorted(found.hours.values()) or [0]
     most, least = counts[-1], counts[len(counts) // 20]  # an hour that was cut short is no measure
     height = TOP + ROW * len(days) + 4
@@ -69,9 +69,9 @@ def _name(day: Day, y: int, today: date) -> str:
 
 
 def _row(
-    day: Day, y: int, found: Density, ends: tuple[int, int], place: tuple[int, ZoneInfo]
+    day: Day, y: int, found: Density, ends: tuple[int, int], clock: tuple[int, ZoneInfo]
 ) -> str:
-    now, zone = place
+    now, zone = clock
     name, parts = f"{day.day:%a %d %b}", []
     for hour in range(24):
         begins = _begins(day, hour, zone)
