@@ -258,7 +258,7 @@ def test_a_page_hears_nothing_of_another_project():
 def test_one_visitor_does_not_take_all_streams():
     hub = Hub(Events())
     own = [hub.join("user:ada", "acme") for _ in range(MOST_OF_ONE)]
-    with pytest.raises(LimitReached, match="pages of yours"):
+    with pytest.raises(LimitReached, match="pages open"):
         hub.join("user:ada", "acme")
     hub.join("user:bob", "acme")
     hub.streams.pop(own[0])

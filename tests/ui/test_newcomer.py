@@ -126,7 +126,7 @@ async def test_a_pause_names_the_key_that_asked_for_it(house):
     await house.store.change_jobs("default", [id], pause, house.clock.now())
     browser = await house.login()
     page = await browser.see(f"/jobs/{id}")
-    assert f"Paused by the key '{key.name}' " in page.text
+    assert f"Paused by key '{key.name}' " in page.text
     await house.administration.keys.revoke(OWNER, key.id)
     assert f"Paused by key:{key.id} " in (await browser.see(f"/jobs/{id}")).text
 
