@@ -47,11 +47,11 @@ def welcome(user_id: int) -> None:
 
 @scheduler.job(Cron("0 9 * * mon-fri", tz="Europe/Rome"))
 def report() -> None:
-    """A job with a schedule, which may be triggered as well."""
+    """A scheduled job, which can also be triggered."""
 
 
 def register(_: HttpRequest, user_id: int) -> JsonResponse:
-    """Enqueued in the transaction that would write the user."""
+    """Enqueue in the transaction that writes the user."""
     with transaction.atomic():
         result = welcome.enqueue(user_id)
     return JsonResponse({"run": result.id, "status": result.status}, status=202)
@@ -61,7 +61,7 @@ urlpatterns = [path("users/<int:user_id>", register)]
 
 
 def main() -> None:
-    """Play the server, the worker and the browser."""
+    """Simulate the server, the worker and the browser."""
     call_command("migrate", verbosity=0)
     scheduler.start_in_background()
     answer = Client().post("/users/7")

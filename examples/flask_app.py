@@ -28,7 +28,7 @@ def resize(picture: str) -> None:
 
 @scheduler.job()
 async def send_welcome(user_id: int) -> None:
-    """An async one runs in the scheduler's event loop."""
+    """An async function runs in the scheduler's event loop."""
     print(f"welcome mail to user {user_id}")
 
 
@@ -40,12 +40,12 @@ def upload(picture: str) -> tuple[dict[str, Any], int]:
 
 @app.post("/users/<int:user_id>")
 async def register(user_id: int) -> tuple[dict[str, Any], int]:
-    """An async view awaits the same, in an event loop that Flask makes for it."""
+    """An async view awaits it, in the event loop that Flask creates for the request."""
     return {"run": (await send_welcome.trigger(user_id)).id}, 202
 
 
 def main() -> None:
-    """Play the server and the browser."""
+    """Simulate the server and the browser."""
     scheduler.start_in_background()
     browser = app.test_client()
     states = []

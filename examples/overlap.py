@@ -1,4 +1,4 @@
-"""What happens when the next fire comes before the last run is over: the overlap policies.
+"""The overlap policies: what happens when a job fires before its last run has ended.
 
 Each job fires at 0.0, 0.5, 1.0 and 1.5 seconds, and each run takes 1.2 seconds. So `skip` runs two
 of the four and `queue_one` three, unless the machine is so busy that it starts them late.
@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from tickwell import Every, Overlap, Run, Scheduler, Settings
 from tickwell.clock import to_millis
 
-# Beats are when a running attempt hears that it is to stop: often, for this example.
+# A worker receives cancel requests with its beats: beat often in this example.
 scheduler = Scheduler("memory://", settings=Settings(beat="100ms"))
 begin = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=4)
 fires = Every("500ms", start=begin, until=begin + timedelta(seconds=1.5))
@@ -24,7 +24,7 @@ last_ended = asyncio.Event()
 
 
 async def work(run: Run) -> None:
-    """Say when it starts, and take its time."""
+    """Print the start, then take longer than the interval."""
     now = (datetime.now(UTC) - begin).total_seconds()
     fired = (run.fire_time - begin).total_seconds()
     print(f"at {now:3.1f} s {run.job} starts the fire of {fired:.1f} s")
@@ -39,7 +39,7 @@ for overlap in Overlap:
 
 
 async def main() -> None:
-    """Run them all, then ask what became of every fire time."""
+    """Run all policies, then print the answer of every fire time."""
     async with scheduler:
         await last_ended.wait()
         since, until = to_millis(begin), to_millis(begin + timedelta(seconds=2))

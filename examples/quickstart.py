@@ -1,4 +1,4 @@
-"""A cron job, an interval job and a job on demand, on SQLite. Ends by itself after three runs each.
+"""A cron job, an interval job and a job on demand, on SQLite. Ends after three runs each.
 
 It prints:
     cron fired at a whole second
@@ -40,7 +40,7 @@ async def greet(run: Run, name: str) -> None:
 
 
 async def main() -> None:
-    """Run until all three have run three times. A program of its own would `scheduler.run()`."""
+    """Run until each job has run three times. A real program would call `scheduler.run()`."""
     async with scheduler:
         for name in ("Ada", "Grace", "Edsger"):
             await greet.trigger(name)

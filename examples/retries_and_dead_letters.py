@@ -1,4 +1,4 @@
-"""An execution that fails, is retried, dies, and is revived once the cause is gone.
+"""An execution that fails, is retried, dies, and is revived after the cause is fixed.
 
 It prints:
     attempt 1 failed
@@ -22,7 +22,7 @@ ended: asyncio.Queue[State] = asyncio.Queue()
 
 @scheduler.job(retry=Retry(max_attempts=3, backoff=Backoff.FIXED, delay="200ms", jitter=0))
 async def print_invoice(run: Run, number: int) -> None:
-    """What it raises is recorded; the next attempt has the same id and a higher number."""
+    """The error is recorded; the next attempt has the same id and a higher number."""
     if not printer_is_on:
         print(f"attempt {run.attempt} failed")
         raise ConnectionError("the printer is off")
@@ -30,7 +30,7 @@ async def print_invoice(run: Run, number: int) -> None:
 
 
 def listen(event: Event) -> None:
-    """Tell the main program when an execution has ended, well or not."""
+    """Tell the main program when an execution has succeeded or died."""
     if isinstance(event, AttemptsFinished):
         for report in event.reports:
             if report.state is not State.WAITING:  # waiting: another attempt follows
@@ -38,7 +38,7 @@ def listen(event: Event) -> None:
 
 
 async def main() -> None:
-    """Let it die, look at the dead letter, mend the cause, revive it."""
+    """Let it die, look at the dead letter, fix the cause, revive it."""
     global printer_is_on  # noqa: PLW0603
     scheduler.subscribe(listen)
     async with scheduler:

@@ -18,7 +18,7 @@ from tickwell.domain.event import AttemptsFinished
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Report
 
-# Its log lines tell of failed attempts too: each would be a second event.
+# Tickwell also logs failed attempts; without this, each would be a second event.
 ignore_logger("tickwell")
 FAILED = {OutcomeKind.FAILED, OutcomeKind.TIMED_OUT}
 scheduler = Scheduler("memory://")
@@ -31,12 +31,12 @@ async def charge() -> None:
 
 
 def send_to_sentry(report: Report) -> None:
-    """One event for each attempt; those of one job with the same last line are one issue."""
+    """One event per attempt; events of one job with the same last line are one issue."""
     claim, error = report.claim, (report.error or "").strip()
     last_line = error.splitlines()[-1] if error else report.outcome.value
     sentry_sdk.capture_event(
         {
-            # An execution that is tried again is a warning: only its death is an error.
+            # A failure that is retried is a warning; only a dead execution is an error.
             "level": "error" if report.state is State.DEAD else "warning",
             "logger": "tickwell",
             "message": f"{claim.job.name}: {last_line}",
@@ -62,7 +62,7 @@ def send_to_sentry(report: Report) -> None:
 
 @scheduler.on(AttemptsFinished)
 def report_failures(event: AttemptsFinished) -> None:
-    """Webhooks and handlers alike; an error holds no secrets."""
+    """For webhooks and handlers; errors contain no secrets."""
     for report in event.reports:
         if report.outcome in FAILED:
             send_to_sentry(report)

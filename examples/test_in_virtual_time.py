@@ -1,4 +1,4 @@
-"""Tests of scheduled code, in virtual time, on the real engine. Nothing but pytest is needed.
+"""Tests of scheduled code, in virtual time, on the real engine. Needs only pytest.
 
 Run it with `pytest test_in_virtual_time.py` or as a script; in a checkout after `./run setup`.
 
@@ -28,7 +28,7 @@ async def nightly(run: Run) -> None:
 
 
 async def test_the_night_the_clocks_go_forward(tickwell: Kit) -> None:
-    """Half past two does not exist that night: it runs at three."""
+    """02:30 does not exist that night, so the job runs at 03:00."""
     tickwell.use(scheduler)
     tickwell.start_at(datetime(2026, 3, 28, 12, tzinfo=UTC))
     await tickwell.travel("2d")
@@ -37,7 +37,7 @@ async def test_the_night_the_clocks_go_forward(tickwell: Kit) -> None:
 
 
 async def test_a_retry_comes_after_its_delay(tickwell: Kit) -> None:
-    """Ten minutes pass in no time."""
+    """Ten minutes of virtual time take no real time."""
     tries: list[datetime] = []
 
     @tickwell.job(retry=Retry(delay="10m", jitter=0))
@@ -53,7 +53,7 @@ async def test_a_retry_comes_after_its_delay(tickwell: Kit) -> None:
 
 
 async def test_a_webhook(tickwell: Kit, tickwell_receiver: Receiver) -> None:
-    """The receiver keeps what it gets."""
+    """The receiver stores the requests it gets."""
     target = Http(tickwell_receiver.url("/hook"), body={"text": "hello"})
     await tickwell.scheduler.add("hook", Every("1d"), target)
     await tickwell.travel("3d")
@@ -61,6 +61,6 @@ async def test_a_webhook(tickwell: Kit, tickwell_receiver: Receiver) -> None:
 
 
 if __name__ == "__main__":
-    # `pytest test_in_virtual_time.py` needs none of this: here Tickwell is imported already.
+    # Not needed with `pytest test_in_virtual_time.py`: here Tickwell is already imported.
     quiet = ["-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     sys.exit(pytest.main([__file__, *quiet]))

@@ -23,7 +23,7 @@ app = FastAPI(lifespan=scheduler.lifespan)
 
 @scheduler.job()
 async def send_welcome(user_id: int) -> None:
-    """On demand: the request that asks for it does not wait for it."""
+    """On demand: the web request does not wait for the run."""
     print(f"welcome mail to user {user_id}")
 
 
@@ -34,19 +34,19 @@ async def nightly_report() -> None:
 
 @app.post("/users/{user_id}", status_code=202)
 async def register(user_id: int) -> dict[str, str]:
-    """Ask for a run; asked twice for the same user, it is one run."""
+    """Trigger a run; two requests for the same user are one run."""
     execution = await send_welcome.keyed(f"welcome-{user_id}").trigger(user_id)
     return {"execution": execution.id, "state": execution.state}
 
 
 @app.get("/runs/{id}")
 async def read(id: str) -> dict[str, str]:
-    """How a run stands."""
+    """Return the state of a run."""
     return {"state": (await scheduler.execution(id)).state}
 
 
 async def main() -> None:
-    """Play the server and the browser."""
+    """Simulate the server and the browser."""
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),

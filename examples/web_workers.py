@@ -19,12 +19,12 @@ scheduler = Scheduler("sqlite:///web_workers.db", app="shop")
 
 @scheduler.job(Every("500ms"))
 async def refresh(run: Run) -> None:
-    """Say which fire this is; the parent counts the lines of all workers."""
+    """Print the fire time; the parent counts the lines of all workers."""
     print(f"fire {run.fire_time.timestamp()}", flush=True)
 
 
 async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """The web application: says how the scheduler beside it is."""
+    """The web application: returns the health of its scheduler."""
     writer.write(b"HTTP/1.0 200 OK\r\n\r\n" + str(scheduler.health()).encode())
     writer.close()
 
@@ -34,7 +34,7 @@ async def serve_web() -> None:
     async with scheduler.lifespan():
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
         async with server:
-            await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # until told
+            await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # until closed
 
 
 async def main() -> None:

@@ -1,4 +1,4 @@
-"""Webhooks, signed, to a receiver that verifies them and counts none twice.
+"""Signed webhooks to a receiver that verifies and deduplicates them.
 
 It prints:
     POST /orders: verified, order 4711
@@ -17,7 +17,7 @@ from tickwell.receivers import verify
 from tickwell.testing import Receiver
 
 key = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
-# What this opens is closed by default: plain http, the loopback, any port.
+# Allow what is forbidden by default: plain http, loopback addresses, any port.
 local = Settings(allow_http=True, allow_private=("127.0.0.0/8",), allow_ports=("1-65535",))
 scheduler = Scheduler("memory://", settings=local)
 ended = asyncio.Event()
@@ -31,7 +31,7 @@ def notice(event: AttemptsFinished) -> None:
 
 
 async def main() -> None:
-    """Send one, let it fail once, and look at what arrived."""
+    """Send one webhook, let it fail once, and print what arrived."""
     with Receiver() as receiver:
         receiver.answer(503, 200)
         async with scheduler:

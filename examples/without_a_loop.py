@@ -21,7 +21,7 @@ done = threading.Event()
 
 @scheduler.job()
 def resize(run: Run, picture: str, sizes: int = 3) -> str:
-    """A plain function runs in a thread; others see how far it is."""
+    """A plain function runs in a thread; its progress is visible to other processes."""
     for number in range(sizes):
         run.progress((number + 1) / sizes, f"size {number + 1}")
     print(f"resized {picture}")
@@ -35,21 +35,21 @@ def clean_up() -> None:
 
 @scheduler.on("idle")
 def rest() -> None:
-    """Nothing is left to do, for now."""
+    """Called when there is nothing to do."""
     done.set()
 
 
 def application(
     environ: dict[str, object], start_response: Callable[..., object]
 ) -> Iterable[bytes]:
-    """The web application: asks for a run, and does not wait for it."""
+    """The web application: triggers a run without waiting for it."""
     execution = resize.blocking.trigger(str(environ["PATH_INFO"]).strip("/"))
     start_response("202 Accepted", [("Content-Type", "text/plain")])
     return [execution.id.encode()]
 
 
 def main() -> None:
-    """Start the engine beside the application, and play a web server."""
+    """Start the engine in the background, and simulate a web server."""
     scheduler.start_in_background()
     done.wait(60)
     done.clear()
