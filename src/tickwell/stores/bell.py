@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from tickwell.ports.notifier import FAILURES
-from tickwell.stores.pause import comes
+from tickwell.stores.event_wait import comes
 
 #: Seconds: what is written together is told once, and then not again for a while.
 GATHER = 0.005

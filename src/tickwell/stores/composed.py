@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.execution import Claim, Execution, NewExecution, RangeSkip, Start, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.outcome import Report
 from tickwell.domain.queue import LaneLength
+from tickwell.domain.step import Step
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import (
     Claimable,
@@ -24,7 +25,7 @@ from tickwell.ports.records import (
     Record,
     Wakeup,
 )
-from tickwell.ports.store import CatalogStore, PlanMaker, RecordStore
+from tickwell.ports.store import CatalogStore, PlanMaker, RecordStore, StepStore
 
 
 class FiringPart(Protocol):
@@ -112,6 +113,7 @@ class ComposedStore:
     liveness: LivenessPart
     catalog: CatalogStore
     history: HistoryPart
+    steps: StepStore
     records: RecordStore
 
     async def fire_due(
@@ -206,6 +208,15 @@ class ComposedStore:
 
     async def lane_lengths(self, state: State, limit: int) -> list[LaneLength]:
         return await self.history.lane_lengths(state, limit)
+
+    async def write_steps(self, steps: Sequence[Step]) -> list[Step]:
+        return await self.steps.write_steps(steps)
+
+    async def answer_step(self, project: str, id: str, name: str, value: Any, now: int) -> bool:
+        return await self.steps.answer_step(project, id, name, value, now)
+
+    async def list_steps(self, project: str, id: str) -> list[Step]:
+        return await self.steps.list_steps(project, id)
 
     async def put_record(
         self, record: Record, now: int, expected_version: int | None = None

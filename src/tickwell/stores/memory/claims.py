@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tickwell.domain.execution import Claim
 from tickwell.stores.memory.tables import Row, Tables, own
-from tickwell.stores.sql.codec import to_json
+from tickwell.stores.sql.rows.codec import to_json
 from tickwell.stores.unreadable import UnreadableJobs
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tickwell.clock import NEVER
 from tickwell.domain.change import Change
+from tickwell.domain.coverage import uncovered
 from tickwell.domain.execution import (
     BY_NEWER_FIRE,
     PENDING,
@@ -21,7 +22,6 @@ from tickwell.domain.execution import (
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.planning import Plan
-from tickwell.domain.skips import uncovered
 from tickwell.stores.memory.tables import Row, Tables, Waits, own
 
 
@@ -176,7 +176,7 @@ class Flow:
             gate=new.gate,
             limit=new.limit,
             look_at=new.run_at,
-            expires_at=None if job.ttl is None else new.run_at + job.ttl,
+            expires_at=None if job.expires is None else new.run_at + job.expires,
         )
 
     def _take_job_permit(self, row: Row) -> bool:

@@ -30,7 +30,7 @@ class MemoryQueue:
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
         expired = self._gather(self.tables.expiring, self._is_expiring, (now, now), limit)
         for row in expired:
-            self.flow.end(row, State.SKIPPED, Reason.TTL, now)
+            self.flow.end(row, State.SKIPPED, Reason.EXPIRED, now)
         waiting = self._gather(self.tables.due_rows, self._is_waiting, (now, now + horizon), limit)
         for row in waiting:
             # One that is looked at earlier may have cancelled it, or passed its permit on to it.

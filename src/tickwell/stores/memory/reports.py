@@ -26,7 +26,7 @@ class MemoryReports:
         for report in reports:
             row = self.tables.rows.get(report.claim.id)
             if row is not None and _stands(row, report):
-                self._apply(row, report, now)
+                self._apply(row, report.answered() if self._is_answered(report) else report, now)
                 self._count_failures(report)
             elif row is None or not _was_applied(row, report):
                 finished.refused.append(report)
@@ -35,6 +35,11 @@ class MemoryReports:
                 failures = self.tables.jobs[report.claim.job.id].cursor.failures
                 finished.failures[report.claim.job.id] = failures
         return finished
+
+    def _is_answered(self, report: Report) -> bool:
+        """Whether a step that it awaits is final."""
+        steps = self.tables.steps.get(report.claim.id, {})
+        return any(name in steps and steps[name].is_final for name in report.awaits)
 
     def _apply(self, row: Row, report: Report, now: int) -> None:
         execution = row.execution

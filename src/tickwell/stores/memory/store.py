@@ -7,18 +7,18 @@ from collections.abc import Callable
 from tickwell.clock import wall_millis
 from tickwell.domain.promises import MEMORY
 from tickwell.stores.composed import ComposedStore
+from tickwell.stores.event_wait import rest
 from tickwell.stores.memory.catalog import MemoryCatalog
 from tickwell.stores.memory.claims import Claims
 from tickwell.stores.memory.firing import MemoryFiring
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.history import MemoryHistory
-from tickwell.stores.memory.liveness import MemoryLiveness
+from tickwell.stores.memory.liveness import MemoryLiveness, MemoryRecords
 from tickwell.stores.memory.pruning import MemoryPruning
 from tickwell.stores.memory.queue import MemoryQueue
-from tickwell.stores.memory.records import MemoryRecords
 from tickwell.stores.memory.reports import MemoryReports
+from tickwell.stores.memory.steps import MemorySteps
 from tickwell.stores.memory.tables import Tables
-from tickwell.stores.pause import rest
 
 
 class MemoryStore(ComposedStore):
@@ -37,6 +37,7 @@ class MemoryStore(ComposedStore):
         self.liveness = MemoryLiveness(self.tables, self.claims)
         self.catalog = MemoryCatalog(self.flow)
         self.history = MemoryHistory(self.flow)
+        self.steps = MemorySteps(self.flow)
         self.records = MemoryRecords(self.tables)
         self.pruning = MemoryPruning(self.tables)
         self._wall = wall

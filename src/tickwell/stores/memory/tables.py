@@ -11,6 +11,7 @@ from typing import Any
 from tickwell.domain.execution import Execution, RangeSkip, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry
+from tickwell.domain.step import Step
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import Record
 
@@ -74,6 +75,8 @@ class Tables:
     keys: dict[tuple[str, str], str] = field(default_factory=dict)
     by_job: dict[str, set[str]] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)
+    #: By execution and name.
+    steps: dict[str, dict[str, Step]] = field(default_factory=dict)
     skips: dict[str, list[RangeSkip]] = field(default_factory=dict)
     #: The holder of a job's own gate, and the executions that wait for it.
     job_gate: dict[str, str] = field(default_factory=dict)
@@ -165,5 +168,6 @@ class Tables:
         """Forget an execution that has ended."""
         execution = self.rows.pop(execution_id).execution
         self.by_job[execution.job_id].discard(execution_id)
+        self.steps.pop(execution_id, None)
         if execution.key is not None:
             self.keys.pop((execution.job_id, execution.key), None)

@@ -13,6 +13,7 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from tickwell.domain.job import Entry
 from tickwell.errors import StoreUnavailable
+from tickwell.stores.event_wait import rest
 from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import ADDING, DELETED, clean
 from tickwell.stores.mongo.database import Document, new_op
@@ -20,7 +21,6 @@ from tickwell.stores.mongo.documents import cursor_document, definition_document
 from tickwell.stores.mongo.errors import is_duplicate
 from tickwell.stores.mongo.workspace.sweep import Abandoned
 from tickwell.stores.mongo.workspace.workspace import Workspace
-from tickwell.stores.pause import rest
 
 MAX_TRIES = 100
 #: Names or ids in one query.

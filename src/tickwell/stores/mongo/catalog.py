@@ -21,8 +21,8 @@ from tickwell.stores.mongo.errors import translate_errors
 from tickwell.stores.mongo.workspace.transaction import Transactions
 from tickwell.stores.mongo.workspace.workspace import Workspace
 from tickwell.stores.page_cursor import read_values
-from tickwell.stores.sql.codec import job_counts
-from tickwell.stores.sql.edges import jobs_reach
+from tickwell.stores.sql.filters import jobs_reach
+from tickwell.stores.sql.rows.codec import job_counts
 
 #: Deleted jobs share names.
 BY_NAME = [("project", 1), ("name", 1), ("_id", 1)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tickwell.domain.execution import State
-from tickwell.stores.sql.codec import (
+from tickwell.stores.sql.rows.codec import (
     ACTIVE,
     DELETED,
     FINISHED,

@@ -92,6 +92,7 @@ async def scan_page(
             {"$limit": reach},
             {"$match": matching},
             {"$limit": limit},
+            {"$project": {"attempts": 0, "steps": 0}},
         ]
     )
     docs = [doc async for doc in found]

@@ -13,6 +13,7 @@ from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import ENDED, Attempt, Execution, Kind
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Cursor, Entry, Job, Pause
+from tickwell.domain.step import Step
 from tickwell.stores.memory.tables import Row, Waits
 from tickwell.stores.mongo.codec import (
     JOB_STATE_CODE,
@@ -33,8 +34,10 @@ from tickwell.stores.mongo.codec import (
 from tickwell.stores.mongo.database import Document
 from tickwell.stores.sql.cache import JobCache
 
-#: Fields that protect writes; they say nothing about the execution.
-GUARDS = ("rev", "frozen")
+#: Fields that say nothing about the execution itself: those that protect writes, and its steps.
+GUARDS = ("rev", "frozen", "steps")
+#: All but the steps, which may be large and are read alone.
+WHOLE = {"steps": 0}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -277,3 +280,34 @@ def definition_document(job: Job) -> Document:
 def page_cursor(doc: Document, order: list[tuple[str, int]]) -> str:
     """The page cursor after a job in a list."""
     return json.dumps([doc[name] for name, _ in order])
+
+
+def step_key(name: str) -> str:
+    """The name of a step as a field may be called, whatever stands in it."""
+    return f"n{(clean(name) or '').encode().hex()}"
+
+
+def step_document(step: Step) -> Document:
+    """A step, as part of its execution's document."""
+    return {
+        "name": clean(step.name),
+        "attempt": step.attempt,
+        "at": step.at,
+        "value": json.dumps(step.value),
+        "final": step.is_final,
+    }
+
+
+def steps_of(doc: Document) -> list[Step]:
+    """The steps in an execution's document."""
+    return [
+        Step(
+            execution=doc["_id"],
+            attempt=each["attempt"],
+            name=each["name"],
+            value=json.loads(each["value"]),
+            at=each["at"],
+            is_final=each["final"],
+        )
+        for each in doc.get("steps", {}).values()
+    ]

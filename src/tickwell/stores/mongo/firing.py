@@ -14,7 +14,7 @@ from tickwell.stores.memory.pending import PendingExecutions
 from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import ADDING, WAITING
 from tickwell.stores.mongo.database import Document
-from tickwell.stores.mongo.documents import is_gated
+from tickwell.stores.mongo.documents import WHOLE, is_gated
 from tickwell.stores.mongo.errors import translate_errors
 from tickwell.stores.mongo.workspace.transaction import Transactions
 from tickwell.stores.mongo.workspace.workspace import Workspace
@@ -110,7 +110,7 @@ class MongoFiring(Part):
         released = [id for id, each in planned.items() if each.plan.release_at is not None]
         if released:
             where: Document = {"job": {"$in": released}, "state": WAITING, "look_at": NEVER}
-            found = self.database.executions.find(where)
+            found = self.database.executions.find(where, WHOLE)
             for doc in [doc async for doc in found]:
                 space.add_row(doc)
 

@@ -33,17 +33,19 @@ from tickwell.stores.mongo.codec import (
     to_json,
 )
 from tickwell.stores.mongo.database import Collection, Document, Order, new_op, scan_page
-from tickwell.stores.mongo.documents import execution_of
+from tickwell.stores.mongo.documents import WHOLE, execution_of
 from tickwell.stores.mongo.errors import translate_errors
 from tickwell.stores.mongo.workspace.outbox import skip_of
 from tickwell.stores.mongo.workspace.sweep import Abandoned
 from tickwell.stores.mongo.workspace.transaction import Transactions
 from tickwell.stores.mongo.workspace.workspace import Workspace
 from tickwell.stores.page_cursor import require_execution_cursor
-from tickwell.stores.sql.edges import executions_reach
+from tickwell.stores.sql.filters import executions_reach
 
 #: Fields of a run that are stored without conversion.
 _PLAIN = [each.name for each in fields(NewExecution) if each.name not in {"job", "kind", "overlap"}]
+#: Lists have neither the attempts nor what they have done.
+_LISTED = {"attempts": 0, **WHOLE}
 NEWEST: Order = [("_id", -1)]
 #: The index of all executions in a live state; `still` has the other live states.
 _LIVE = {QUEUED: "claim", RUNNING: "worker"}
@@ -116,7 +118,7 @@ class MongoHistory(Part):
             if one.key is not None:
                 by_job.setdefault(one.job.id, []).append(clean(one.key))
         for job_id, keys in by_job.items():
-            found = self.database.executions.find({"job": job_id, "key": {"$in": keys}})
+            found = self.database.executions.find({"job": job_id, "key": {"$in": keys}}, WHOLE)
             for doc in [doc async for doc in found]:
                 space.add_row(doc)
 
@@ -138,7 +140,7 @@ class MongoHistory(Part):
 
     @translate_errors
     async def get_execution(self, project: str, id: str) -> Execution | None:
-        doc = await self.database.executions.find_one({"_id": id, "project": project})
+        doc = await self.database.executions.find_one({"_id": id, "project": project}, WHOLE)
         return None if doc is None else execution_of(doc)
 
     @translate_errors
@@ -149,7 +151,7 @@ class MongoHistory(Part):
         matching, executions = _matching(where, cursor), self.database.executions
         reach, last = executions_reach(where), None
         if reach is None:
-            found = executions.find(matching, {"attempts": 0}, sort=NEWEST, limit=limit + 1)
+            found = executions.find(matching, _LISTED, sort=NEWEST, limit=limit + 1)
             docs = [doc async for doc in found]
         elif where.states is not None and where.states <= LIVE and where.job_id is None:
             codes = [STATE_CODE[state] for state in where.states]
@@ -307,7 +309,7 @@ async def _live(
     async def of(code: int) -> list[Document]:
         found = executions.find(
             matching | {"state": code},
-            {"attempts": 0},
+            _LISTED,
             sort=NEWEST,
             limit=limit,
             hint=_LIVE.get(code, "still"),

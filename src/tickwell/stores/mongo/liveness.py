@@ -12,6 +12,7 @@ from tickwell.domain.worker import DEFAULT_BEAT, Liveness, Owned, Pulse, Refusal
 from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import RUNNING, clean
 from tickwell.stores.mongo.database import Document
+from tickwell.stores.mongo.documents import WHOLE
 from tickwell.stores.mongo.errors import translate_errors
 from tickwell.stores.mongo.workspace.sweep import Sweeper
 
@@ -66,7 +67,7 @@ class MongoLiveness(Part):
         found: dict[str, Document] = {}
         readable = {"state": RUNNING, "job": {"$nin": self.cache.unreadable.keys(now)}}
         for where in ({"worker": {"$nin": alive}}, {"deadline": {"$lt": now}}):
-            docs = executions.find({**readable, **where}, sort=[("_id", 1)], limit=limit)
+            docs = executions.find({**readable, **where}, WHOLE, sort=[("_id", 1)], limit=limit)
             found |= {doc["_id"]: doc async for doc in docs}
         return await self.client.claims([found[id] for id in sorted(found)[:limit]], now)
 
@@ -78,7 +79,8 @@ class MongoLiveness(Part):
         changes = [
             UpdateOne(
                 {"_id": one.id, "state": RUNNING, "attempt": one.attempt, "frozen": None},
-                {"$set": {"started_at": one.started_at}, "$inc": {"rev": 1}},
+                # Not a revision: the end of a run with a permit is written at the one it was read.
+                {"$set": {"started_at": one.started_at}},
             )
             for one in starts
         ]
@@ -106,7 +108,7 @@ def _fields(worker: Worker) -> dict[str, Any]:
         "pid": worker.pid,
         "queues": list(worker.queues),
         "abilities": list(worker.abilities),
-        "slots": worker.slots,
+        "capacity": worker.capacity,
         "started_at": worker.started_at,
         "process": worker.process,
         "roles": list(worker.roles),
@@ -125,7 +127,7 @@ def _liveness_of(doc: Document) -> Liveness:
         pid=doc["pid"],
         queues=tuple(doc["queues"]),
         abilities=tuple(doc["abilities"]),
-        slots=doc["slots"],
+        capacity=doc["capacity"],
         started_at=doc["started_at"],
         process=doc.get("process", ""),
         refusals=tuple(Refusal(*each) for each in doc.get("refusals", ())),

@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 
 from tickwell.stores.bell import Bell as AnyBell
-from tickwell.stores.hearing import Hearing
+from tickwell.stores.event_wait import comes
 from tickwell.stores.mongo.database import Database
 from tickwell.stores.mongo.errors import DRIVER
-from tickwell.stores.pause import comes
+from tickwell.stores.notification_status import NotificationStatus
 
 #: Seconds between polls without a change stream, and until the next try to open one.
 POLL = 1.0
@@ -50,7 +50,7 @@ class Ear:
         #: Whether notifications arrive.
         self.hears = False
         self._deaf_until = 0.0
-        self._hearing = Hearing(POLL)
+        self._hearing = NotificationStatus(POLL)
         #: The rings of other processes at the last poll.
         self._others: int | None = None
 

@@ -11,12 +11,12 @@ from tickwell.errors import StoreCorrupt
 from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import ADDING, DEAD, DELETED, FIRST_ENDED, RUNNING
 from tickwell.stores.mongo.database import Document
-from tickwell.stores.mongo.documents import entry_of
+from tickwell.stores.mongo.documents import WHOLE, entry_of
 from tickwell.stores.mongo.errors import translate_errors
 from tickwell.stores.mongo.records import version_prefix
 from tickwell.stores.mongo.workspace.transaction import Transactions
 from tickwell.stores.mongo.workspace.workspace import Workspace
-from tickwell.stores.sql.documents import LAST, unneeded, until_next_look
+from tickwell.stores.sql.rows.documents import LAST, unneeded, until_next_look
 
 #: Jobs that one call examines.
 MAX_JOBS = 1000
@@ -102,12 +102,14 @@ class MongoPruning(Part):
             {"state": DEAD, "ended_at": {"$lte": now - retention.dead}},
             {"state": _OTHERS, "ended_at": {"$lte": now - retention.age}},
         ]
-        old = executions.find({"job": id, "$or": past}, sort=[("_id", 1)], limit=limit)
+        old = executions.find({"job": id, "$or": past}, WHOLE, sort=[("_id", 1)], limit=limit)
         docs = [doc async for doc in old]
         if space.head(id).get("made", 0) > retention.count and len(docs) < limit:
             kept = {"job": id, "state": _OTHERS, "ended_at": {"$gt": now - retention.age}}
             room = limit - len(docs)
-            over = executions.find(kept, sort=[("_id", -1)], skip=retention.count, limit=room)
+            over = executions.find(
+                kept, WHOLE, sort=[("_id", -1)], skip=retention.count, limit=room
+            )
             docs += [doc async for doc in over]
         for doc in docs:
             space.add_row(doc)

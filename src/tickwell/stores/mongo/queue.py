@@ -22,7 +22,7 @@ from tickwell.stores.mongo.database import Document
 from tickwell.stores.mongo.errors import translate_errors
 from tickwell.stores.mongo.workspace.transaction import Transactions
 from tickwell.stores.mongo.workspace.workspace import Workspace
-from tickwell.stores.sql.claims import up_to
+from tickwell.stores.sql.flow.claiming import up_to
 
 #: The bytes of a document's own payload.
 _SIZE = {"$strLenBytes": {"$ifNull": ["$payload", ""]}}
@@ -48,7 +48,7 @@ class MongoQueue(Part):
         def expire(space: Workspace, row: Row) -> None:
             is_expired = row.expires_at is not None and row.expires_at <= now
             if is_expired and row.execution.state in PENDING:
-                space.flow.end(row, State.SKIPPED, Reason.TTL, now)
+                space.flow.end(row, State.SKIPPED, Reason.EXPIRED, now)
 
         def admit(space: Workspace, row: Row) -> None:
             # An earlier one may have cancelled it, or transferred its permit to it.

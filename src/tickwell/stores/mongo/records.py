@@ -14,7 +14,7 @@ from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import clean
 from tickwell.stores.mongo.database import Document
 from tickwell.stores.mongo.errors import translate_errors
-from tickwell.stores.sql.documents import JOB_VERSION, LAST
+from tickwell.stores.sql.rows.documents import JOB_VERSION, LAST
 
 
 class MongoRecords(Part):

@@ -77,6 +77,8 @@ class MongoReports(Part):
             return [each for each in reports if each.claim.job.id in space.asked]
 
         async def read(space: Workspace) -> None:
+            awaiting = [each.claim.id for each in mine(space) if each.awaits]
+            await self.transactions.read_rows(space, awaiting, with_steps=True)
             await self.transactions.read_rows(space, [each.claim.id for each in mine(space)])
             await self.transactions.read_gates(space, len(mine(space)) + 2)
 

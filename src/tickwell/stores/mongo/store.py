@@ -17,6 +17,7 @@ from tickwell.stores.mongo.queue import MongoQueue
 from tickwell.stores.mongo.records import MongoRecords
 from tickwell.stores.mongo.reports import MongoReports
 from tickwell.stores.mongo.server import prepare
+from tickwell.stores.mongo.steps import MongoSteps
 from tickwell.stores.mongo.url import Location, parse
 from tickwell.stores.mongo.workspace.overlap_gates import OverlapGates
 from tickwell.stores.mongo.workspace.sweep import Sweeper
@@ -44,6 +45,7 @@ class MongoStore(ComposedStore):
         self.queue = MongoQueue(transactions)
         self.reports = MongoReports(gates)
         self.liveness = MongoLiveness(self.sweeper)
+        self.steps = MongoSteps(transactions)
         self.records = MongoRecords(self.client)
         self.pruning = MongoPruning(transactions)
 

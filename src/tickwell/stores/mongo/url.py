@@ -10,8 +10,8 @@ from pymongo.errors import PyMongoError
 from pymongo.uri_parser import parse_uri
 
 from tickwell.errors import InvalidSetting
-from tickwell.stores.address import split
 from tickwell.stores.link import hosts_of, is_local
+from tickwell.stores.schemes import split
 
 SCHEMES = ("mongodb", "mongodb+srv")
 DATABASE = "tickwell"

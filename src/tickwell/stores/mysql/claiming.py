@@ -12,10 +12,9 @@ from tickwell.ports.records import Claimable, ClaimRequest
 from tickwell.stores.mysql.listing import LANES
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.claims import new_claim, up_to
-from tickwell.stores.sql.codec import from_json
-from tickwell.stores.sql.server.jobs import definitions
-from tickwell.stores.sql.text import clean, ids_among
+from tickwell.stores.sql.flow.claiming import new_claim, up_to
+from tickwell.stores.sql.flow.definitions import definitions
+from tickwell.stores.sql.rows.codec import clean, from_json, ids_among
 
 #: How often a claim looks again when it can read nothing, or not all, of what it picked.
 LOOKS = 5

@@ -11,13 +11,13 @@ import asyncmy
 from asyncmy.connection import Connection
 
 from tickwell.errors import StoreUnavailable
+from tickwell.stores.event_wait import rest
 from tickwell.stores.mysql.dialect import statements
 from tickwell.stores.mysql.errors import DRIVER, is_undone, translate
-from tickwell.stores.mysql.flavour import Flavour
 from tickwell.stores.mysql.pool import Pool
+from tickwell.stores.mysql.server import Flavour
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.mysql.url import Location
-from tickwell.stores.pause import rest
 
 T = TypeVar("T")
 Work = Callable[[Session], Awaitable[T]]
@@ -90,9 +90,17 @@ class Database:
         """Look at one state of the data, however many statements it takes."""
         return await self._repeat(LOOK, work)
 
-    async def single(self, work: Work[T]) -> T:
+    async def survey(self, work: Work[T]) -> T:
+        """Read tables as a whole, to count or sum them up."""
+        return await self.read(work)
+
+    async def write_one(self, work: Work[T]) -> T:
         """Run one statement, which is a transaction of its own."""
         return await self._repeat("", work)
+
+    async def read_one(self, work: Work[T]) -> T:
+        """Run one statement that only reads, in the same way."""
+        return await self.write_one(work)
 
     async def _repeat(self, begin: str, work: Work[T]) -> T:
         pause = PAUSE

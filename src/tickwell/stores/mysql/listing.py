@@ -10,12 +10,11 @@ from typing import Any
 
 from tickwell.domain.execution import ENDED, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.stores.sql.codec import JOB_STATE_CODE, STATE_CODE
-from tickwell.stores.sql.server import narrowing
-from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql import filters
+from tickwell.stores.sql.filters import Query, Where
+from tickwell.stores.sql.rows.codec import JOB_STATE_CODE, STATE_CODE, clean
+from tickwell.stores.sql.session import Session
 from tickwell.stores.sql.statements import Statements
-from tickwell.stores.sql.terms import Query, Terms
-from tickwell.stores.sql.text import clean
 
 #: Lanes that one statement looks into.
 LANES = 100
@@ -31,7 +30,7 @@ def _codes(codes: Collection[int]) -> str:
 
 def jobs_edge(sql: Statements, where: JobFilter, cursor: str | None, reach: int) -> Query:
     """The last job of those that may be looked at; none where fewer are left."""
-    terms = Terms(_numbered)
+    terms = Where(_numbered)
     index = _walk_jobs(terms, where, cursor)
     return sql["jobs_edge"].format(where=terms, index=index, reach=reach - 1), terms.values
 
@@ -40,7 +39,7 @@ def jobs_query(
     sql: Statements, where: JobFilter, cursor: str | None, limit: int, edge: str | None = None
 ) -> Query:
     """Jobs by project and name, or the soonest first; up to an edge, if there is one."""
-    terms = Terms(_numbered)
+    terms = Where(_numbered)
     terms.add(f"head.state IN {_codes([JOB_STATE_CODE[state] for state in where.states])}")
     name = "list_jobs"
     if where.fires_before is not None:
@@ -60,9 +59,9 @@ def jobs_query(
     return sql[name].format(where=terms, index=index, limit=limit), terms.values
 
 
-def _walk_jobs(terms: Terms, where: JobFilter, cursor: str | None) -> str:
+def _walk_jobs(terms: Where, where: JobFilter, cursor: str | None) -> str:
     """What an index can tell, and which."""
-    narrowing.walk_jobs(terms, where)
+    filters.walk_jobs(terms, where)
     if cursor is not None:
         _go_on(terms, where, cursor)
     if where.app is not None:
@@ -70,7 +69,7 @@ def _walk_jobs(terms: Terms, where: JobFilter, cursor: str | None) -> str:
     return f"FORCE INDEX ({'job_auto_remove' if where.auto_remove else 'job_list'})"
 
 
-def _stop_at(terms: Terms, edge: str) -> None:
+def _stop_at(terms: Where, edge: str) -> None:
     project, name, id = edge.split("\0")
     terms.add("job.project <= ?", project)
     terms.add(
@@ -79,8 +78,8 @@ def _stop_at(terms: Terms, edge: str) -> None:
     )
 
 
-def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
-    *place, id = narrowing.place_of(where, cursor)
+def _go_on(terms: Where, where: JobFilter, cursor: str) -> None:
+    *place, id = filters.place_of(where, cursor)
     if where.fires_before is not None:
         time = int(place[0])
         asked = "head.next_fire_time >= ? AND (head.next_fire_time > ? OR head.job > ?)"
@@ -95,15 +94,20 @@ def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
     )
 
 
+def executions_reach(where: ExecutionFilter) -> int | None:
+    """How many executions may be looked at; None: as many as it takes."""
+    return filters.executions_reach(where)
+
+
 def executions_edge(
     sql: Statements, where: ExecutionFilter, cursor: str | None, reach: int
 ) -> Query:
     """The last execution of those that may be looked at; none where fewer are left."""
-    terms = Terms(_numbered)
-    if narrowing.is_live(where):
-        narrowing.span(terms, "id", cursor)
+    terms = Where(_numbered)
+    if filters.is_live(where):
+        filters.span(terms, "id", cursor)
         return sql["pending_edge"].format(where=terms, reach=reach - 1), terms.values
-    narrowing.walk_executions(terms, where, cursor)
+    filters.walk_executions(terms, where, cursor)
     index = _index(replace(where, states=None))
     text = sql["executions_edge"].format(index=index, where=terms, reach=reach - 1)
     return text, terms.values
@@ -117,9 +121,9 @@ def executions_query(
     edge: str | None = None,
 ) -> Query:
     """Executions, newest id first; down to an edge, if there is one."""
-    terms = Terms(_numbered)
+    terms = Where(_numbered)
     source = _source(sql, terms, where)
-    narrowing.executions(terms, where, cursor, edge)
+    filters.executions(terms, where, cursor, edge)
     text = sql["list_executions"].format(source=source, where=terms, limit=limit)
     return text, terms.values
 
@@ -144,13 +148,13 @@ async def lane_lengths(session: Session, code: int, limit: int) -> list[Any]:
     return found
 
 
-def _source(sql: Statements, terms: Terms, where: ExecutionFilter) -> str:
+def _source(sql: Statements, terms: Where, where: ExecutionFilter) -> str:
     """Where executions in these states are found."""
     if where.states is not None:
-        if narrowing.is_live(where):
-            return narrowing.live_source(sql, where.states)
+        if filters.is_live(where):
+            return filters.live_source(sql, where.states)
         codes = _codes([STATE_CODE[state] for state in where.states])
-        terms.add(f"{narrowing.state_column(where.states)} IN {codes}")
+        terms.add(f"{filters.state_column(where.states)} IN {codes}")
     return sql["history"].format(index=_index(where))
 
 

@@ -7,23 +7,21 @@ from dataclasses import replace
 
 from tickwell.domain.promises import MYSQL
 from tickwell.ports.records import Flaw
+from tickwell.stores.event_wait import comes
 from tickwell.stores.mysql import errors, listing
 from tickwell.stores.mysql.database import Database
-from tickwell.stores.mysql.indexes import flaws
-from tickwell.stores.mysql.migrate import PATIENCE, is_current, migrate
-from tickwell.stores.mysql.pruning import MysqlPruning
-from tickwell.stores.mysql.queue import MysqlQueue
-from tickwell.stores.mysql.records import MysqlRecords
+from tickwell.stores.mysql.migrate import PATIENCE, flaws, is_current, migrate
+from tickwell.stores.mysql.parts import MysqlPruning, MysqlQueue, MysqlRecords
+from tickwell.stores.mysql.steps import MysqlSteps
 from tickwell.stores.mysql.url import Location, parse
-from tickwell.stores.pause import comes
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.server.base import Context
-from tickwell.stores.sql.server.catalog import SqlCatalog
-from tickwell.stores.sql.server.finishing import SqlReports
-from tickwell.stores.sql.server.firing import SqlFiring
-from tickwell.stores.sql.server.history import SqlHistory
-from tickwell.stores.sql.server.liveness import SqlLiveness
-from tickwell.stores.sql.server.store import SqlStore
+from tickwell.stores.sql.catalog import SqlCatalog
+from tickwell.stores.sql.flow.finishing import SqlReports
+from tickwell.stores.sql.flow.firing import SqlFiring
+from tickwell.stores.sql.history import SqlHistory
+from tickwell.stores.sql.liveness import SqlLiveness
+from tickwell.stores.sql.parts import Context
+from tickwell.stores.sql.store import SqlStore
 
 #: How often loops are woken, in seconds: the server tells nobody of others' writes.
 POLL = 1.0
@@ -47,6 +45,7 @@ class MysqlStore(SqlStore[Database]):
         self.liveness = SqlLiveness(context)
         self.catalog = SqlCatalog(context)
         self.history = SqlHistory(context)
+        self.steps = MysqlSteps(context)
         self.records = MysqlRecords(context)
         self.pruning = MysqlPruning(context)
         self._closed = asyncio.Event()
@@ -61,7 +60,7 @@ class MysqlStore(SqlStore[Database]):
         self.context.database = Database(self.location)
         await self.database.open()
         try:
-            if not await self.database.single(
+            if not await self.database.write_one(
                 lambda session: is_current(
                     session, self.location, self.database.flavour, makes=self.makes
                 )
@@ -76,7 +75,9 @@ class MysqlStore(SqlStore[Database]):
         patient = Database(replace(self.location, statement_timeout=PATIENCE))
         await patient.open()
         try:
-            await patient.single(lambda session: migrate(session, self.location, patient.flavour))
+            await patient.write_one(
+                lambda session: migrate(session, self.location, patient.flavour)
+            )
         finally:
             await patient.close()
 
@@ -89,7 +90,7 @@ class MysqlStore(SqlStore[Database]):
         return await self.database.read(lambda session: flaws(session, self.location.prefix))
 
     async def ping(self) -> int:
-        time: int = await self.database.single(lambda session: session.value("time"))
+        time: int = await self.database.write_one(lambda session: session.value("time"))
         return time
 
     async def changed(self, seconds: float) -> bool:

@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from tickwell.errors import InvalidSetting
-from tickwell.stores.address import split
 from tickwell.stores.link import is_local
-from tickwell.stores.sql.numbers import take_numbers
+from tickwell.stores.schemes import split
+from tickwell.stores.sql.url_numbers import take_numbers
 
 SCHEMES = ("mysql", "mariadb")
 PORT = 3306

@@ -10,10 +10,9 @@ from tickwell.domain.execution import Claim
 from tickwell.ports.records import Claimable, ClaimRequest
 from tickwell.stores.postgres.session import Session
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.claims import new_claim
-from tickwell.stores.sql.codec import from_json
-from tickwell.stores.sql.server.jobs import definitions
-from tickwell.stores.sql.text import ids_among
+from tickwell.stores.sql.flow.claiming import new_claim
+from tickwell.stores.sql.flow.definitions import definitions
+from tickwell.stores.sql.rows.codec import from_json, ids_among
 
 #: How often a claim looks again when it can read nothing of what it took.
 LOOKS = 5

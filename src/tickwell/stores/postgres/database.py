@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import asyncpg
 
 from tickwell.errors import StoreRefused, StoreUnavailable
-from tickwell.stores.pause import rest
-from tickwell.stores.postgres.connection import Connection
+from tickwell.stores.event_wait import rest
+from tickwell.stores.postgres.connection import Connection, Hosts
 from tickwell.stores.postgres.errors import (
     DRIVER,
     is_hung_up,
@@ -22,7 +22,6 @@ from tickwell.stores.postgres.errors import (
     said,
     translate,
 )
-from tickwell.stores.postgres.hosts import Hosts
 from tickwell.stores.postgres.server import quoted
 from tickwell.stores.postgres.session import Session, statements
 from tickwell.stores.postgres.url import Location
@@ -39,6 +38,10 @@ GRACE = 5.0
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 #: One state of the data for all statements.
 LOOK = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+#: Who counts reads all rows: there the planner may do as it likes.
+SURVEY = "".join(
+    f"; SET LOCAL enable_{way} = on" for way in ("seqscan", "hashjoin", "mergejoin", "bitmapscan")
+)
 #: What a call has confirmed survives a crash of the server, also where that is set to confirm
 #: before it writes. A claim that the server forgets leaves a started attempt off the record, and
 #: its number for another. Other values promise as much or more, and stay.
@@ -124,11 +127,19 @@ class Database:
         """Look at one state of the data, however many statements it takes."""
         return await self._repeat(lambda session: self._within(session, LOOK, work))
 
-    async def single(self, work: Work[T]) -> T:
+    async def survey(self, work: Work[T]) -> T:
+        """Read tables as a whole, in whichever way the planner finds best."""
+        return await self._repeat(lambda session: self._within(session, LOOK, work, SURVEY))
+
+    async def write_one(self, work: Work[T]) -> T:
         """Run one statement, which is a transaction of its own where connections are ours."""
         if self.is_pooled:
             return await self.write(work)
         return await self._repeat(work)
+
+    async def read_one(self, work: Work[T]) -> T:
+        """Run one statement that only reads, in the same way."""
+        return await self.write_one(work)
 
     async def _repeat(self, work: Work[T]) -> T:
         pause = PAUSE
@@ -164,12 +175,13 @@ class Database:
                 terminate(connection)
                 raise
 
-    async def _within(self, session: Session, begin: str, work: Work[T]) -> T:
+    async def _within(self, session: Session, begin: str, work: Work[T], settings: str = "") -> T:
         connection = session.connection
-        await connection.execute(begin)
+        # Together, which is one round trip.
+        await connection.execute(begin if self.is_pooled else f"{begin}{settings}")
         try:
             if self.is_pooled:
-                await connection.execute(self._local_settings())
+                await connection.execute(f"{self._local_settings()}{settings}")
             result = await work(session)
             await connection.execute("COMMIT")
         except (TimeoutError, asyncio.CancelledError):
@@ -186,9 +198,9 @@ class Database:
 
     def _settings(self) -> dict[str, str]:
         return {
-            # Every statement is written for its indexes, row by row. What the planner knows of
-            # tables that fill and empty within a second is wrong by the next: a plan made for an
-            # empty queue walks over all of a full one.
+            # Every statement but those of a survey is written for its indexes, row by row. What
+            # the planner knows of tables that fill and empty within a second is wrong by the next:
+            # a plan made for an empty queue walks over all of a full one.
             "enable_seqscan": "off",
             "enable_hashjoin": "off",
             "enable_mergejoin": "off",

@@ -9,17 +9,19 @@ from typing import Any
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.outcome import Report
 from tickwell.stores.postgres.database import Database
-from tickwell.stores.postgres.session import Session
-from tickwell.stores.sql.codec import OUTCOME_CODE, STATE_CODE, to_json
-from tickwell.stores.sql.server.finishing import SqlReports
-from tickwell.stores.sql.text import clean
+from tickwell.stores.sql.flow.finishing import SqlReports
+from tickwell.stores.sql.parts import Database as SqlDatabase
+from tickwell.stores.sql.rows.codec import OUTCOME_CODE, STATE_CODE, clean, to_json
+from tickwell.stores.sql.session import Session
 
 
 class PostgresReports(SqlReports[Database]):
     """Ends attempts."""
 
-    async def finish_quickly(self, reports: Sequence[Report]) -> list[Report]:
-        return await self.database.single(lambda session: _finish_quickly(session, reports))
+    async def finish_quickly(
+        self, database: SqlDatabase, reports: Sequence[Report]
+    ) -> list[Report]:
+        return await database.write_one(lambda session: _finish_quickly(session, reports))
 
 
 async def _finish_quickly(session: Session, reports: Sequence[Report]) -> list[Report]:

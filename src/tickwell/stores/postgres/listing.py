@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.stores.sql.codec import JOB_STATE_CODE, STATE_CODE
-from tickwell.stores.sql.server import narrowing
-from tickwell.stores.sql.server.session import Session
+from tickwell.stores.sql import filters
+from tickwell.stores.sql.filters import Query, Where
+from tickwell.stores.sql.rows.codec import JOB_STATE_CODE, STATE_CODE, clean
+from tickwell.stores.sql.session import Session
 from tickwell.stores.sql.statements import Statements
-from tickwell.stores.sql.terms import Query, Terms
-from tickwell.stores.sql.text import clean
 
 
 def _numbered(place: int) -> str:
@@ -20,7 +19,7 @@ def _numbered(place: int) -> str:
 
 def jobs_edge(sql: Statements, where: JobFilter, cursor: str | None, reach: int) -> Query:
     """The last job of those that may be looked at; none where fewer are left."""
-    terms = Terms(_numbered)
+    terms = Where(_numbered)
     _walk_jobs(terms, where, cursor)
     return sql["jobs_edge"].format(where=terms, reach=reach - 1), terms.values
 
@@ -29,7 +28,7 @@ def jobs_query(
     sql: Statements, where: JobFilter, cursor: str | None, limit: int, edge: str | None = None
 ) -> Query:
     """Jobs by project and name, or the soonest first; up to an edge, if there is one."""
-    terms = Terms(_numbered)
+    terms = Where(_numbered)
     codes = [JOB_STATE_CODE[state] for state in where.states]
     terms.add("cursor.state = ANY (?::smallint[])", codes)
     name = "list_jobs" if where.fires_before is None else "list_jobs_by_time"
@@ -49,15 +48,15 @@ def jobs_query(
     return sql[name].format(where=terms, limit=limit), terms.values
 
 
-def _walk_jobs(terms: Terms, where: JobFilter, cursor: str | None) -> None:
+def _walk_jobs(terms: Where, where: JobFilter, cursor: str | None) -> None:
     """What an index can tell."""
-    narrowing.walk_jobs(terms, where)
+    filters.walk_jobs(terms, where)
     if cursor is not None:
         _go_on(terms, where, cursor)
 
 
-def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
-    place = narrowing.place_of(where, cursor)
+def _go_on(terms: Where, where: JobFilter, cursor: str) -> None:
+    place = filters.place_of(where, cursor)
     if where.fires_before is None:
         _bound(terms, where, ">", place)
     else:
@@ -66,7 +65,7 @@ def _go_on(terms: Terms, where: JobFilter, cursor: str) -> None:
         terms.add(asked, int(time), id)
 
 
-def _bound(terms: Terms, where: JobFilter, sign: str, place: Sequence[str]) -> None:
+def _bound(terms: Where, where: JobFilter, sign: str, place: Sequence[str]) -> None:
     """One end of a walk along the index."""
     project, name, id = place
     if where.project is not None and clean(where.project) == project:
@@ -76,16 +75,21 @@ def _bound(terms: Terms, where: JobFilter, sign: str, place: Sequence[str]) -> N
         terms.add(f"(job.project, job.name, job.id) {sign} (?, ?, ?::uuid)", project, name, id)
 
 
+def executions_reach(where: ExecutionFilter) -> int | None:
+    """How many executions may be looked at; None: as many as it takes."""
+    return filters.executions_reach(where)
+
+
 def executions_edge(
     sql: Statements, where: ExecutionFilter, cursor: str | None, reach: int
 ) -> Query:
     """The last execution of those that may be looked at; none where fewer are left."""
-    terms, name = Terms(_numbered), "executions_edge"
-    if narrowing.is_live(where):
+    terms, name = Where(_numbered), "executions_edge"
+    if filters.is_live(where):
         name = "pending_edge"
-        narrowing.span(terms, "id", cursor)
+        filters.span(terms, "id", cursor)
     else:
-        narrowing.walk_executions(terms, where, cursor)
+        filters.walk_executions(terms, where, cursor)
     return sql[name].format(where=terms, reach=reach - 1), terms.values
 
 
@@ -97,9 +101,9 @@ def executions_query(
     edge: str | None = None,
 ) -> Query:
     """Executions, newest id first; down to an edge, if there is one."""
-    terms = Terms(_numbered)
+    terms = Where(_numbered)
     source = _source(sql, terms, where)
-    narrowing.executions(terms, where, cursor, edge)
+    filters.executions(terms, where, cursor, edge)
     text = sql["list_executions"].format(source=source, where=terms, limit=limit)
     return text, terms.values
 
@@ -115,12 +119,12 @@ async def lane_lengths(session: Session, code: int, limit: int) -> list[Any]:
     return await session.query(session.sql["lane_lengths"].format(code=code), limit)
 
 
-def _source(sql: Statements, terms: Terms, where: ExecutionFilter) -> str:
+def _source(sql: Statements, terms: Where, where: ExecutionFilter) -> str:
     """Where executions in these states are found."""
     if where.states is not None:
-        if narrowing.is_live(where):
-            return narrowing.live_source(sql, where.states)
-        column = narrowing.state_column(where.states)
+        if filters.is_live(where):
+            return filters.live_source(sql, where.states)
+        column = filters.state_column(where.states)
         codes = [STATE_CODE[state] for state in where.states]
         if len(codes) == 1:
             terms.add(f"{column} = ?::smallint", codes[0])

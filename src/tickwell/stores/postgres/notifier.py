@@ -14,8 +14,8 @@ import asyncpg
 
 from tickwell.errors import TickwellError
 from tickwell.stores.bell import Bell as AnyBell
-from tickwell.stores.hearing import Hearing
-from tickwell.stores.pause import comes
+from tickwell.stores.event_wait import comes
+from tickwell.stores.notification_status import NotificationStatus
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.errors import DRIVER, said
 
@@ -36,7 +36,7 @@ class Bell(AnyBell):
         self.channel = database.location.channel
 
     async def send(self) -> None:
-        await self.database.single(
+        await self.database.write_one(
             lambda session: session.connection.fetchval(
                 "SELECT pg_notify($1, $2)", self.channel, self.sender
             )
@@ -52,7 +52,7 @@ class Ear:
         self._heard = asyncio.Event()
         self._connection: asyncpg.Connection | None = None
         self._deaf_until = 0.0
-        self._hearing = Hearing(POLL)
+        self._hearing = NotificationStatus(POLL)
         self._closed = asyncio.Event()
 
     @property

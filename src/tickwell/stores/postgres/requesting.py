@@ -14,10 +14,9 @@ from tickwell.errors import NotFound, StoreRefused, StoreUnavailable
 from tickwell.ids import is_id
 from tickwell.ports.transactional import Maker
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import NO_GATE, WAITING, from_json
-from tickwell.stores.sql.server.recording import new_row, prune_at
+from tickwell.stores.sql.flow.recording import new_row, prune_at
+from tickwell.stores.sql.rows.codec import NO_GATE, WAITING, clean, from_json
 from tickwell.stores.sql.statements import Statements
-from tickwell.stores.sql.text import clean
 
 #: A statement with its parameters; its rows; the id in the end.
 Steps = Generator[tuple[str, Sequence[Any]], Sequence[Any], str]

@@ -6,7 +6,7 @@ import asyncpg
 
 from tickwell.errors import StoreRefused
 from tickwell.stores.postgres.url import Location
-from tickwell.stores.sql.server.tables import TABLES
+from tickwell.stores.sql.statements import TABLES
 
 #: The oldest server that has what the statements use: materialised CTEs that are asked for.
 OLDEST = 120_000

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from tickwell.stores.postgres.connection import Connection, has_arrays
+from tickwell.stores.sql.rows.codec import quick_json
 from tickwell.stores.sql.statements import Statements, load
-from tickwell.stores.sql.text import quick_json
 
 _SCHEMA = re.compile(r"\btickwell\.")
 _LITERAL = re.compile(r"\$(\d+)::text::(\w+)\[\]|string_to_array\(\$(\d+)")

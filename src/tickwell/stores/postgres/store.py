@@ -9,23 +9,21 @@ from tickwell.domain.promises import POSTGRESQL
 from tickwell.ports.records import Flaw
 from tickwell.ports.transactional import Maker
 from tickwell.stores.postgres import errors, listing
-from tickwell.stores.postgres.catalog import PostgresCatalog
 from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.finishing import PostgresReports
-from tickwell.stores.postgres.indexes import flaws
-from tickwell.stores.postgres.migrate import migrate
+from tickwell.stores.postgres.migrate import flaws, migrate
 from tickwell.stores.postgres.notifier import Bell, Ear
-from tickwell.stores.postgres.pruning import PostgresPruning
-from tickwell.stores.postgres.queue import PostgresQueue
+from tickwell.stores.postgres.parts import PostgresCatalog, PostgresPruning, PostgresQueue
 from tickwell.stores.postgres.transactional import PostgresTransactions
 from tickwell.stores.postgres.url import Location, parse
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.server.base import Context
-from tickwell.stores.sql.server.firing import SqlFiring
-from tickwell.stores.sql.server.history import SqlHistory
-from tickwell.stores.sql.server.liveness import SqlLiveness
-from tickwell.stores.sql.server.records import SqlRecords
-from tickwell.stores.sql.server.store import SqlStore
+from tickwell.stores.sql.flow.firing import SqlFiring
+from tickwell.stores.sql.history import SqlHistory
+from tickwell.stores.sql.liveness import SqlLiveness
+from tickwell.stores.sql.parts import Context
+from tickwell.stores.sql.records import SqlRecords
+from tickwell.stores.sql.steps import SqlSteps
+from tickwell.stores.sql.store import SqlStore
 
 
 class PostgresStore(SqlStore[Database]):
@@ -46,6 +44,7 @@ class PostgresStore(SqlStore[Database]):
         self.liveness = SqlLiveness(context)
         self.catalog = PostgresCatalog(context)
         self.history = SqlHistory(context)
+        self.steps = SqlSteps(context)
         self.records = SqlRecords(context)
         self.pruning = PostgresPruning(context)
         self.transactions = PostgresTransactions(context)
@@ -85,7 +84,7 @@ class PostgresStore(SqlStore[Database]):
         return await self.database.read(lambda session: flaws(session, self.location.schema))
 
     async def ping(self) -> int:
-        time: int = await self.database.single(lambda session: session.value("time"))
+        time: int = await self.database.write_one(lambda session: session.value("time"))
         return time
 
     async def changed(self, seconds: float) -> bool:

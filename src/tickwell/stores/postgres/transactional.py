@@ -18,8 +18,8 @@ from tickwell.stores.postgres.database import Database
 from tickwell.stores.postgres.errors import DRIVER, translate
 from tickwell.stores.postgres.requesting import Request
 from tickwell.stores.postgres.session import Session
-from tickwell.stores.sql.alchemy import driver_of, driver_of_async
-from tickwell.stores.sql.server.base import Part
+from tickwell.stores.sql.parts import Part
+from tickwell.stores.sql.sqlalchemy_connection import driver_of, driver_of_async
 
 
 class PostgresTransactions(Part[Database]):

@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlunsplit
 
 from tickwell.errors import InvalidSetting
-from tickwell.stores.address import PORTS, UNESCAPED, split
 from tickwell.stores.link import hosts_of, is_local, postgres_hosts, system_authorities
-from tickwell.stores.sql.numbers import take_numbers
+from tickwell.stores.schemes import PORTS, UNESCAPED, split
+from tickwell.stores.sql.url_numbers import take_numbers
 
 SCHEMES = ("postgresql", "postgres")
 #: Options that the driver knows: how to reach the server, and TLS.

@@ -16,6 +16,7 @@ from tickwell.errors import JobExists, JobIdTaken, NotFound, StoreCorrupt
 from tickwell.ports.records import JobFilter, Page
 from tickwell.stores.page_cursor import require_job_cursor
 from tickwell.stores.redis.client import Client
+from tickwell.stores.redis.firing import unrecorded
 from tickwell.stores.redis.rows import (
     cursor_argument,
     cursor_of,
@@ -27,11 +28,9 @@ from tickwell.stores.redis.rows import (
     present,
     skip_argument,
 )
-from tickwell.stores.redis.skips import unrecorded
-from tickwell.stores.sql.codec import JOB_STATE_CODE, from_json, job_counts
-from tickwell.stores.sql.edges import jobs_reach
-from tickwell.stores.sql.entries import own
-from tickwell.stores.sql.text import clean
+from tickwell.stores.sql.filters import jobs_reach
+from tickwell.stores.sql.rows.codec import JOB_STATE_CODE, clean, from_json, job_counts
+from tickwell.stores.sql.rows.entries import own
 
 #: Jobs that one script examines for a list.
 SCAN_BATCH = 500

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from tickwell.domain.coverage import uncovered
+from tickwell.domain.execution import RangeSkip
 from tickwell.domain.job import Job
 from tickwell.domain.planning import Plan
 from tickwell.ports.records import Fired
@@ -18,8 +20,35 @@ from tickwell.stores.redis.rows import (
     execution_argument,
     present,
     skip_argument,
+    skip_of,
 )
-from tickwell.stores.redis.skips import unrecorded
+
+
+async def touching(client: Client, ranges: Sequence[tuple[str, int, int]]) -> list[list[RangeSkip]]:
+    """For each range, a job with a first and a last instant, the skips on record that touch it."""
+    if not ranges:
+        return []
+    found = await client.answer("list_skips", dumps(ranges))
+    return [
+        [skip_of(job, row) for row in rows] for (job, _, _), rows in zip(ranges, found, strict=True)
+    ]
+
+
+async def unrecorded(
+    client: Client, passed: Sequence[tuple[Job, Sequence[RangeSkip]]]
+) -> list[list[RangeSkip]]:
+    """What of the skipped ranges of each job is not on record yet.
+
+    Writing a range moves the job's cursor, so the answer holds while the cursor is unchanged.
+    """
+    ranges = [(job.id, skip.first, skip.last) for job, skips in passed for skip in skips]
+    known = iter(await touching(client, ranges))
+    found = []
+    for job, skips in passed:
+        new = [uncovered(job, skip, next(known)) for skip in skips]
+        found.append([skip for skip in new if skip is not None])
+    return found
+
 
 #: Executions that one script records at most: other callers wait while it runs.
 MAX_BATCH = 2_000

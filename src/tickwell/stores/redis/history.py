@@ -14,12 +14,11 @@ from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.redis.client import Client
+from tickwell.stores.redis.firing import touching
 from tickwell.stores.redis.rows import dumps, execution_argument, present
-from tickwell.stores.redis.skips import touching
-from tickwell.stores.sql.codec import KIND_CODE, STATE_CODE, STATES
-from tickwell.stores.sql.edges import executions_reach
-from tickwell.stores.sql.executions import attempt_of, execution_of, lane_length_of
-from tickwell.stores.sql.text import clean
+from tickwell.stores.sql.filters import executions_reach
+from tickwell.stores.sql.rows.codec import KIND_CODE, STATE_CODE, STATES, clean
+from tickwell.stores.sql.rows.executions import attempt_of, execution_of, lane_length_of
 
 #: Executions that one script examines for a list, in addition to the requested ones.
 SCAN_BATCH = 500

@@ -9,7 +9,7 @@ from tickwell.domain.execution import Claim, Start
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.rows import dumps
-from tickwell.stores.sql.workers import liveness_of, owned_of, worker_to_json
+from tickwell.stores.sql.rows.executions import liveness_of, owned_of, worker_to_json
 
 
 class RedisLiveness:

@@ -12,8 +12,8 @@ from typing import Any
 from redis.asyncio import Redis
 
 from tickwell.stores.bell import Bell as AnyBell
-from tickwell.stores.hearing import Hearing
-from tickwell.stores.pause import comes
+from tickwell.stores.event_wait import comes
+from tickwell.stores.notification_status import NotificationStatus
 from tickwell.stores.redis.connection import Command, connect
 from tickwell.stores.redis.errors import DRIVER, said
 from tickwell.stores.redis.url import Location
@@ -53,7 +53,7 @@ class Ear:
         self._pubsub: Any = None
         self._reading: asyncio.Task[None] | None = None
         self._retry_at = 0.0
-        self._hearing = Hearing(POLL)
+        self._hearing = NotificationStatus(POLL)
         self._closed = asyncio.Event()
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tickwell.ports.records import Record
 from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.rows import dumps, present
-from tickwell.stores.sql.text import clean
+from tickwell.stores.sql.rows.codec import clean
 
 
 class RedisRecords:

@@ -12,7 +12,7 @@ from tickwell.domain.execution import Claim, NewExecution, RangeSkip, State
 from tickwell.domain.job import Cursor, Entry, Job
 from tickwell.domain.outcome import Report
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.codec import (
+from tickwell.stores.sql.rows.codec import (
     KIND_CODE,
     KINDS,
     OUTCOME_CODE,
@@ -20,11 +20,11 @@ from tickwell.stores.sql.codec import (
     REASON_CODE,
     REASONS,
     STATE_CODE,
+    clean,
     cursor_from_row,
     cursor_to_row,
     to_json,
 )
-from tickwell.stores.sql.text import clean
 
 
 def dumps(value: Any) -> str:
@@ -105,7 +105,7 @@ def execution_argument(new: NewExecution) -> list[Any]:
             new.rank,
             OVERLAP_CODE[new.overlap],
             to_json(new.payload),
-            None if job.ttl is None else new.run_at + job.ttl,
+            None if job.expires is None else new.run_at + job.expires,
             new.gate,
             new.limit or None,
             clean(new.key),
@@ -174,5 +174,6 @@ def report_argument(report: Report, stamp: list[Any] | None = None) -> list[Any]
             report.rank if retries else None,
             claim.job.pause_after is not None,
             stamp,
+            list(report.awaits) or None,
         )
     )

@@ -18,10 +18,10 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.outcome import Report
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import FAILURES
+from tickwell.stores.redis.client import script
 from tickwell.stores.redis.connection import Command, connect
 from tickwell.stores.redis.errors import DRIVER
 from tickwell.stores.redis.notifier import RETRY, Bell, Ear
-from tickwell.stores.redis.scripts import script
 from tickwell.stores.redis.url import parse
 
 #: Seconds that this Redis may take to answer: loops do not wait for a frozen one.

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from tickwell.domain.promises import REDIS_VOLATILE, Promises
 from tickwell.stores.composed import ComposedStore
-from tickwell.stores.redis import epoch
 from tickwell.stores.redis.catalog import RedisCatalog
 from tickwell.stores.redis.client import Client
 from tickwell.stores.redis.firing import RedisFiring
 from tickwell.stores.redis.history import RedisHistory
 from tickwell.stores.redis.liveness import RedisLiveness
-from tickwell.stores.redis.queue import RedisQueue
+from tickwell.stores.redis.queue import RedisQueue, RedisReports
 from tickwell.stores.redis.records import RedisRecords
-from tickwell.stores.redis.reports import RedisReports
-from tickwell.stores.redis.server import check
+from tickwell.stores.redis.server import check, enter, leave
+from tickwell.stores.redis.steps import RedisSteps
 from tickwell.stores.redis.url import Location, parse
 
 
@@ -35,6 +34,7 @@ class RedisStore(ComposedStore):
         self.liveness = RedisLiveness(self.client)
         self.catalog = RedisCatalog(self.client)
         self.history = RedisHistory(self.client)
+        self.steps = RedisSteps(self.client)
         self.records = RedisRecords(self.client)
         self._is_open = False
 
@@ -47,7 +47,7 @@ class RedisStore(ComposedStore):
         self.client.connect()
         try:
             self.promises = await check(self.client)
-            await epoch.enter(self.client, makes=self.makes)
+            await enter(self.client, makes=self.makes)
         except BaseException:
             await self.client.close()
             raise
@@ -57,7 +57,7 @@ class RedisStore(ComposedStore):
         await self.client.close()
         if self._is_open:
             self._is_open = False
-            epoch.leave(self.client)
+            leave(self.client)
 
     async def ping(self) -> int:
         return int(await self.client.call("ping"))

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlunsplit
 
 from tickwell.errors import InvalidSetting
-from tickwell.stores.address import split
+from tickwell.stores.schemes import split
 
 SCHEMES = ("redis", "rediss")
 #: Options that the driver knows: TLS.

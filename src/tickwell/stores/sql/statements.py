@@ -43,3 +43,21 @@ def parse(text: str) -> Iterator[tuple[str, str]]:
         if kind == "name":
             whole = _TAKE.sub(lambda take: parts[take[1]], body)
             yield name, _COMMENT.sub("", whole).strip().rstrip(";")
+
+
+#: Without the schema or the prefix that makes their names ours.
+TABLES = (
+    "attempt",
+    "cursor",
+    "execution",
+    "gate",
+    "job",
+    "meta",
+    "queue",
+    "record",
+    "running",
+    "skip",
+    "step",
+    "tally",
+    "worker",
+)

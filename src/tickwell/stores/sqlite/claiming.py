@@ -12,19 +12,18 @@ from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
 from tickwell.ports.records import Claimable, ClaimRequest
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sql.claims import held_claim, new_claim, up_to
-from tickwell.stores.sql.codec import from_json
-from tickwell.stores.sql.text import read_own_json
-from tickwell.stores.sqlite.firing import definitions
+from tickwell.stores.sql.flow.claiming import held, new_claim, up_to
+from tickwell.stores.sql.flow.definitions import definitions
+from tickwell.stores.sql.rows.codec import from_json, read_own_json
 from tickwell.stores.sqlite.session import SQL, Session
 
-#: The columns of `claimable`: what `new_claim` takes, rank, key, job id, bytes of the payload; and
-#: the payload, read.
+#: The columns of `claimable`: what `new_claim` takes, version, hard timeout, rank, key and bytes of
+#: the payload; and the payload, read.
 Found = tuple[Sequence[Any], Any]
 #: Lanes that one statement merges; SQLite takes 500 at most.
 TOGETHER = 100
-#: What was found, and the definitions by the keys of the jobs.
-Handed = tuple[list[Found], dict[int, Job]]
+#: What was found, and the definitions by the ids of the jobs.
+Handed = tuple[list[Found], dict[str, Job]]
 
 
 def is_there_any(session: Session, cache: JobCache, request: ClaimRequest) -> bool:
@@ -47,20 +46,22 @@ def look(session: Session, request: ClaimRequest) -> list[Claimable]:
     return [Claimable(*row) for row in found[: request.limit]]
 
 
-def hand_over(session: Session, cache: JobCache, request: ClaimRequest) -> Handed | list[Claim]:
+async def hand_over(
+    session: Session, cache: JobCache, request: ClaimRequest
+) -> Handed | list[Claim]:
     """Hand over what the request asks for, inside a transaction; or what it was given before."""
-    if not session.row("is_alive", request.worker):
+    if not session.execute("is_alive", request.worker).fetchone():
         return []
     if request.repeated:
-        held = session.rows("held_claims", request.worker, request.claim_id)
-        if held:
-            return claims_of(session, cache, held, request.now)
-    found, jobs = _readable(session, cache, request)
+        before = await held(session, cache, request)
+        if before:
+            return before
+    found, jobs = await _readable(session, cache, request)
     if not found:
         return []
     keys = json.dumps([row[12] for row, _ in found])
-    session.run("start", request.worker, request.claim_id, request.now, keys)
-    session.run("drop_claimed", keys)
+    session.execute("start", request.worker, request.claim_id, request.now, keys)
+    session.execute("drop_claimed", keys)
     return found, jobs
 
 
@@ -68,31 +69,23 @@ def claims(handed: Handed, request: ClaimRequest) -> list[Claim]:
     """What was handed over, as the worker knows it; made when the lock is free again."""
     found, jobs = handed
     return [
-        new_claim(row, jobs[row[1]], row[10], request, payload, size=row[14])
+        new_claim(row, jobs[row[1]], row[10], request, payload, size=row[13])
         for row, payload in found
     ]
 
 
-def claims_of(
-    session: Session, cache: JobCache, rows: list[tuple[Any, ...]], now: int
-) -> list[Claim]:
-    """Running executions, given as `held_claims` has them, as their workers know them."""
-    jobs = definitions(session, cache, [(row[1], row[14], row[15]) for row in rows], now)
-    return [held_claim(row, jobs[row[1]]) for row in rows if row[1] in jobs]
-
-
-def _readable(session: Session, cache: JobCache, request: ClaimRequest) -> Handed:
+async def _readable(session: Session, cache: JobCache, request: ClaimRequest) -> Handed:
     """What may be handed over; where all of it turns out to be unreadable, what comes after it."""
     while found := _claimable(session, cache, request, request.limit):
-        wanted = [(row[1], row[13], row[9]) for row, _ in found]
-        jobs = definitions(session, cache, wanted, request.now)
+        wanted = [(row[1], row[9]) for row, _ in found]
+        jobs = await definitions(session, cache, wanted, request.now)
         if jobs:
             return [one for one in found if one[0][1] in jobs], jobs
     return [], {}
 
 
 def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: int) -> list[Found]:
-    left_out = json.dumps([*cache.unreadable.keys(request.now), *_keys(session, request)])
+    left_out = json.dumps([*cache.unreadable.keys(request.now), *request.left_out])
     bounds = request.now + request.lead, request.now, left_out
     if request.ids is not None:
         return up_to(request.most_bytes, _among(session, request, bounds)[:limit], _bytes)
@@ -110,13 +103,6 @@ def _claimable(session: Session, cache: JobCache, request: ClaimRequest, limit: 
     return up_to(request.most_bytes, sorted(found, key=_place)[:limit], _bytes)
 
 
-def _keys(session: Session, request: ClaimRequest) -> list[int]:
-    """The keys of the jobs that the worker leaves to others."""
-    if not request.left_out:
-        return []
-    return [key for (key,) in session.rows("keys_of_jobs", json.dumps(request.left_out))]
-
-
 def _place(found: Found) -> tuple[int, str]:
     """Best rank first."""
     row, _ = found
@@ -124,7 +110,7 @@ def _place(found: Found) -> tuple[int, str]:
 
 
 def _bytes(found: Found) -> int:
-    size: int = found[0][14]
+    size: int = found[0][13]
     return size
 
 
@@ -137,13 +123,17 @@ def _lanes(session: Session, request: ClaimRequest) -> list[tuple[str, str]]:
     if len(request.queues) == 1 and len(request.abilities) == 1 and not request.shared:
         return [(request.queues[0], next(iter(request.abilities)))]
     queues = json.dumps(list(dict.fromkeys(request.queues)))
-    return [lane for lane in session.rows("lanes", queues) if is_able(lane[1], request.abilities)]
+    return [
+        lane
+        for lane in session.execute("lanes", queues).fetchall()
+        if is_able(lane[1], request.abilities)
+    ]
 
 
 def _among(session: Session, request: ClaimRequest, bounds: tuple[int, int, str]) -> list[Found]:
     ids = json.dumps(list(dict.fromkeys(request.ids or ())))
-    rows = session.rows("claimable_ids", ids, *bounds)
+    rows = session.execute("claimable_ids", ids, *bounds).fetchall()
     able = [
-        row for row in rows if row[16] in request.queues and is_able(row[17], request.abilities)
+        row for row in rows if row[15] in request.queues and is_able(row[16], request.abilities)
     ]
-    return sorted(((row, from_json(row[15])) for row in able), key=_place)
+    return sorted(((row, from_json(row[14])) for row in able), key=_place)

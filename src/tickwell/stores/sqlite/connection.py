@@ -10,7 +10,7 @@ from tickwell.errors import StoreRefused
 from tickwell.stores.sqlite import file
 from tickwell.stores.sqlite.forking import FORKS
 from tickwell.stores.sqlite.migrate import migrate
-from tickwell.stores.sqlite.patience import Patience
+from tickwell.stores.sqlite.writer import Patience
 
 #: The first with RETURNING.
 OLDEST = (3, 35, 0)

@@ -40,6 +40,16 @@ def is_full(error: sqlite3.Error) -> bool:
     return code_of(error) == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE
 
 
+def is_taken(error: BaseException | None) -> bool:
+    """Whether something that must be there once was written already."""
+    return isinstance(error, sqlite3.IntegrityError)
+
+
+def is_bad_data(error: BaseException) -> bool:
+    """Whether one of the values given cannot be stored: Python says so before SQLite is asked."""
+    return isinstance(error, sqlite3.DataError)
+
+
 def translate(error: sqlite3.Error, where: str) -> StoreError:
     """The same in our tree of errors; the caller keeps the cause."""
     code = code_of(error)

@@ -11,7 +11,7 @@ from pathlib import Path
 from tickwell.errors import SchemaTooNew, StoreRefused
 from tickwell.stores.sqlite.errors import code_of
 from tickwell.stores.sqlite.file import APPLICATION_ID, foreign
-from tickwell.stores.sqlite.patience import Patience
+from tickwell.stores.sqlite.writer import Patience
 
 #: What each number makes of the schema before it; the last is the schema that this code knows.
 STEPS = sorted(

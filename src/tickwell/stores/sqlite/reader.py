@@ -8,8 +8,8 @@ from random import Random
 from typing import TypeVar
 
 from tickwell.stores.sqlite.call_thread import CallThread, Work
-from tickwell.stores.sqlite.patience import Patience
 from tickwell.stores.sqlite.session import Session
+from tickwell.stores.sqlite.writer import Patience
 
 T = TypeVar("T")
 

@@ -6,23 +6,35 @@ import asyncio
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from tickwell.clock import wall_millis
 from tickwell.domain.promises import SQLITE, SQLITE_NORMAL
 from tickwell.errors import StoreRefused
-from tickwell.stores.pause import comes
+from tickwell.ports.transactional import Maker
+from tickwell.stores.event_wait import comes
 from tickwell.stores.sql.cache import JobCache
-from tickwell.stores.sqlite.catalog import SqliteCatalog
+from tickwell.stores.sql.history import SqlHistory
+from tickwell.stores.sql.liveness import SqlLiveness
+from tickwell.stores.sql.parts import Context
+from tickwell.stores.sql.records import SqlRecords
+from tickwell.stores.sql.steps import SqlSteps
+from tickwell.stores.sql.store import SqlStore
+from tickwell.stores.sqlite import errors, listing
 from tickwell.stores.sqlite.connection import connect, prepare
+from tickwell.stores.sqlite.database import Database
 from tickwell.stores.sqlite.file import identity
-from tickwell.stores.sqlite.history import SqliteHistory
-from tickwell.stores.sqlite.queue import SqliteQueue
+from tickwell.stores.sqlite.parts import (
+    SqliteCatalog,
+    SqliteFiring,
+    SqlitePruning,
+    SqliteQueue,
+    SqliteReports,
+)
 from tickwell.stores.sqlite.reader import Reader
-from tickwell.stores.sqlite.records import SqliteRecords
 from tickwell.stores.sqlite.session import Session
-from tickwell.stores.sqlite.transactional import SqliteTransactional
-from tickwell.stores.sqlite.upkeep import SqliteUpkeep
+from tickwell.stores.sqlite.transactional import SqliteTransactions
 from tickwell.stores.sqlite.url import Location, parse
 from tickwell.stores.sqlite.writer import Writer
 
@@ -32,9 +44,7 @@ LOOK = 0.15
 WAIT = 10.0
 
 
-class SqliteStore(
-    SqliteQueue, SqliteCatalog, SqliteHistory, SqliteRecords, SqliteTransactional, SqliteUpkeep
-):
+class SqliteStore(SqlStore[Database]):
     """Everything in one file, with a thread that writes and a thread that reads."""
 
     def __init__(
@@ -50,7 +60,6 @@ class SqliteStore(
         self._path = location.path.absolute()
         self.name = f"sqlite:///{quote(str(location.path))}"
         self.promises = SQLITE_NORMAL if synchronous == "normal" else SQLITE
-        self.cache = JobCache()
         where = str(location.path)
         self.writer = Writer(
             where, lambda: prepare(self._path, synchronous, wait, shared=shared), wait
@@ -59,8 +68,19 @@ class SqliteStore(
         self._wall = wall
         self._seen: tuple[Session, int] | None = None
         self._file: tuple[int, int] | None = None
-        self._looks = {}
         self._closed = asyncio.Event()
+        context = Context(Database(self.writer, self.reader), errors, listing, JobCache())
+        self.context = context
+        self.firing = SqliteFiring(context)
+        self.queue = SqliteQueue(context)
+        self.reports = SqliteReports(context)
+        self.liveness = SqlLiveness(context)
+        self.catalog = SqliteCatalog(context)
+        self.history = SqlHistory(context)
+        self.steps = SqlSteps(context)
+        self.records = SqlRecords(context)
+        self.pruning = SqlitePruning(context)
+        self.transactions = SqliteTransactions(context.cache, self._path, wall)
 
     @classmethod
     def from_url(cls, url: str, wall: Callable[[], int] = wall_millis) -> SqliteStore:
@@ -93,7 +113,7 @@ class SqliteStore(
                 f"{self._path} was moved, deleted or replaced while it is used; put it back, or"
                 " restart to begin with what is there now"
             )
-        await self.reader.call(lambda session: session.value("next_fire", "[]"))
+        await self.reader.call(lambda session: session.execute("next_fire", []).fetchone())
         return self._wall()
 
     async def changed(self, seconds: float) -> bool:
@@ -108,6 +128,12 @@ class SqliteStore(
             left -= pause
             await comes(self._closed, pause)
         return False
+
+    def add_on(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
+        return self.transactions.add_on(connection, project, job_key, make)
+
+    async def add_on_async(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
+        return await self.transactions.add_on_async(connection, project, job_key, make)
 
     async def _version(self) -> tuple[Session, int]:
         return await self.writer.call(_data_version, _data_version)

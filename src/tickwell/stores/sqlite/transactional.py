@@ -6,7 +6,6 @@ so the gates can be met at once, exactly as in a transaction of our own.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,20 +15,23 @@ from typing import Any
 from tickwell.domain.job import JobState
 from tickwell.errors import InvalidInput, NotFound, StoreRefused
 from tickwell.ports.transactional import Maker
-from tickwell.stores.sql.alchemy import driver_of
-from tickwell.stores.sql.codec import from_json
-from tickwell.stores.sql.entries import entry_of
-from tickwell.stores.sqlite.adding import add
-from tickwell.stores.sqlite.base import SqliteBase
+from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.catalog import entry_rows
+from tickwell.stores.sql.flow.adding import Adding
+from tickwell.stores.sql.rows.codec import from_json
+from tickwell.stores.sql.rows.entries import entry_of
+from tickwell.stores.sql.sqlalchemy_connection import driver_of
 from tickwell.stores.sqlite.file import APPLICATION_ID
-from tickwell.stores.sqlite.session import Session
+from tickwell.stores.sqlite.session import Session, drive
 
 
-class SqliteTransactional(SqliteBase):
-    """`ports.transactional.TransactionalStore`."""
+class SqliteTransactions:
+    """Records runs on the caller's connection, as `ports.transactional` has it."""
 
-    _path: Path
-    _wall: Callable[[], int]
+    def __init__(self, cache: JobCache, path: Path, wall: Callable[[], int]) -> None:
+        self.cache = cache
+        self._path = path
+        self._wall = wall
 
     def add_on(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
         given = driver_of(connection)
@@ -43,21 +45,21 @@ class SqliteTransactional(SqliteBase):
             _check_path(given, self._path)
             with _within(given):
                 _take_lock(given, self._path)
-                return self._add(Session(given), project, job_key, make)
+                return drive(self._add(Session(given), project, job_key, make))
 
     async def add_on_async(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
         return self.add_on(connection, project, job_key, make)
 
-    def _add(self, session: Session, project: str, job_key: str, make: Maker) -> str:
-        row = session.row("entries_by_key", json.dumps([job_key]), project, project)
-        entry = entry_of(self.cache, row[1:]) if row else None
+    async def _add(self, session: Session, project: str, job_key: str, make: Maker) -> str:
+        rows = await entry_rows(session, project, [job_key])
+        entry = entry_of(self.cache, rows[0]) if rows else None
         if entry is None or entry.cursor.state is JobState.DELETED:
             raise NotFound("job", job_key)
         now = self._wall()
         new = make(entry.job, now)
-        (id,) = add(session, self.cache, [new], now, 0)
+        (id,) = await Adding(session, self.cache, now, 0).add([new], careful=True)
         if id != new.id:
-            new.require_same_payload(id, from_json(session.value("requested_payload", id)))
+            new.require_same_payload(id, from_json(await session.value("payload", id)))
         return id
 
 

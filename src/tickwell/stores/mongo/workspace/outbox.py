@@ -15,6 +15,9 @@ from tickwell.domain.execution import RangeSkip
 from tickwell.stores.mongo.codec import REASON_CODE, REASONS
 from tickwell.stores.mongo.database import Document
 
+#: The field of an execution with its steps, of which a change sets some.
+STEPS = "steps"
+
 
 @dataclass(slots=True, kw_only=True)
 class Event:
@@ -47,8 +50,11 @@ class Update:
         """The write, which takes effect at that revision only."""
         change: dict[str, Any] = {"$inc": {"rev": 1}, "$unset": {"frozen": ""}}
         change["$unset"].update(dict.fromkeys(self.unset, ""))
-        if self.set:
-            change["$set"] = self.set
+        steps = self.set.get(STEPS, {})
+        fields = {name: value for name, value in self.set.items() if name != STEPS}
+        fields |= {f"{STEPS}.{key}": step for key, step in steps.items()}
+        if fields:
+            change["$set"] = fields
         return UpdateOne({"_id": self.id, "rev": self.rev}, change)
 
 

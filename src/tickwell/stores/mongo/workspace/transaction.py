@@ -11,14 +11,15 @@ from tickwell.domain.execution import ENDED, NewExecution, RangeSkip
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
 from tickwell.errors import StoreCorrupt, StoreUnavailable
+from tickwell.stores.event_wait import rest
 from tickwell.stores.mongo.client import Client, Part
 from tickwell.stores.mongo.codec import ADDING, FIRST_ENDED
 from tickwell.stores.mongo.database import Document
+from tickwell.stores.mongo.documents import WHOLE
 from tickwell.stores.mongo.workspace.commit import Commits
 from tickwell.stores.mongo.workspace.concurrency_gates import ConcurrencyGates
 from tickwell.stores.mongo.workspace.outbox import skip_of
 from tickwell.stores.mongo.workspace.workspace import Workspace
-from tickwell.stores.pause import rest
 
 #: How often an operation is tried on a job that other processes keep changing.
 MAX_TRIES = 200
@@ -77,7 +78,9 @@ class Transactions(Part):
             f"{self.name}: job {left[0]} keeps being changed by other processes; try again"
         )
 
-    async def on_executions(self, ids: Sequence[str], now: int, method: Method) -> list[str]:
+    async def on_executions(
+        self, ids: Sequence[str], now: int, method: Method, *, with_steps: bool = False
+    ) -> list[str]:
         """Call a method of the memory store on executions; those that it changed."""
         found = self.database.executions.find({"_id": {"$in": [*ids]}}, {"job": 1})
         jobs = {doc["_id"]: doc["job"] async for doc in found}
@@ -89,7 +92,7 @@ class Transactions(Part):
 
         async def read(space: Workspace) -> None:
             space.require_readable()
-            await self.read_rows(space, mine(space))
+            await self.read_rows(space, mine(space), with_steps=with_steps)
             await self.read_gates(space, len(ids) + 2)
 
         async def change(space: Workspace) -> None:
@@ -147,12 +150,15 @@ class Transactions(Part):
                 self.cache.unreadable.add(doc["_id"], doc["_id"], error, space.now)
                 space.unreadable[doc["_id"]] = error
 
-    async def read_rows(self, space: Workspace, ids: Collection[str]) -> None:
+    async def read_rows(
+        self, space: Workspace, ids: Collection[str], *, with_steps: bool = False
+    ) -> None:
         """Read executions whose jobs were read."""
         unread = [id for id in ids if id not in space.tables.rows]
         if not unread:
             return
-        found = self.database.executions.find({"_id": {"$in": unread}})
+        fields = None if with_steps else WHOLE
+        found = self.database.executions.find({"_id": {"$in": unread}}, fields)
         for doc in [doc async for doc in found]:
             if doc["job"] in space.tables.jobs:
                 space.add_row(doc)
@@ -207,15 +213,15 @@ class Transactions(Part):
         space.free_gates(gone)
 
     async def _all_before(self, job_ids: list[str]) -> list[Document]:
-        found = self.database.executions.find({"job": {"$in": job_ids}, "waits": "job"})
+        found = self.database.executions.find({"job": {"$in": job_ids}, "waits": "job"}, WHOLE)
         return [doc async for doc in found]
 
     async def _before(self, job_id: str, most: int) -> list[Document]:
         """The first of many, and those that may be replaced by a newer one."""
         executions, where = self.database.executions, {"job": job_id, "waits": "job"}
         order = [("rank", 1), ("_id", 1)]
-        first = [doc async for doc in executions.find(where, sort=order, limit=most)]
-        replaced = executions.find({**where, "overlap": {"$in": _REPLACED}}, sort=order)
+        first = [doc async for doc in executions.find(where, WHOLE, sort=order, limit=most)]
+        replaced = executions.find({**where, "overlap": {"$in": _REPLACED}}, WHOLE, sort=order)
         return first + [doc async for doc in replaced]
 
     async def read_skips(self, space: Workspace, job_id: str, new: Sequence[RangeSkip]) -> None:
@@ -229,6 +235,6 @@ class Transactions(Part):
     async def read_live(self, space: Workspace, job_id: str) -> None:
         """Read all of a job's executions that have not ended."""
         where = {"job": job_id, "state": {"$lt": FIRST_ENDED}}
-        found = self.database.executions.find(where, sort=[("_id", 1)])
+        found = self.database.executions.find(where, WHOLE, sort=[("_id", 1)])
         for doc in [doc async for doc in found]:
             space.add_row(doc)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from tickwell.domain.execution import RangeSkip, State
 from tickwell.domain.job import Entry, Job, JobState
+from tickwell.domain.step import Step
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.memory.flow import Flow
@@ -26,10 +27,13 @@ from tickwell.stores.mongo.documents import (
     document_of,
     entry_of,
     row_of,
+    step_document,
+    step_key,
+    steps_of,
     waits_of,
 )
 from tickwell.stores.mongo.records import version_record
-from tickwell.stores.mongo.workspace.outbox import Event, Outbox, Update
+from tickwell.stores.mongo.workspace.outbox import STEPS, Event, Outbox, Update
 from tickwell.stores.sql.cache import JobCache
 
 _CURSOR = ("state", "next", "after", "runs", "failures", "nudged", "paused_through", "pause")
@@ -106,6 +110,8 @@ class Workspace:
         self._heads: dict[str, Document] = {}
         self._entries: dict[str, Entry] = {}
         self._read: dict[str, Document] = {}
+        #: The steps of executions that were read with them.
+        self._steps: dict[str, dict[str, Step]] = {}
         self._dropped: dict[str, list[str]] = {}
         self._skips: dict[str, int] = {}
         #: How many executions wait for jobs' gates, where they were counted.
@@ -142,6 +148,9 @@ class Workspace:
         if row.holds_job and self.tables.job_gate.get(doc["job"]) != doc["_id"]:
             row.holds_job = False  # returned already, but not noted here
         self._read[doc["_id"]] = doc
+        if "steps" in doc:
+            self._steps[doc["_id"]] = {step.name: step for step in steps_of(doc)}
+            self.tables.steps[doc["_id"]] = self._steps[doc["_id"]]
         self.tables.put_row(row)
         self.tables.move(row, row.execution.state, waits_of(doc))
         return row
@@ -227,6 +236,9 @@ class Workspace:
             return False
         known = {name: value for name, value in before.items() if name not in GUARDS}
         update, rev = diff(known, after), before.get("rev", 0)
+        steps = self._changed_steps(after["_id"])
+        if steps:
+            update["$set"] = update.get("$set", {}) | {STEPS: steps}
         if update:
             changes.is_barred = changes.is_barred or "frozen" in before
             if _is_exposed(before):
@@ -234,6 +246,17 @@ class Workspace:
                 rev += 1  # freezing it is a revision too
             changes.outbox.set.append(Update.of(after["_id"], rev, update))
         return before.get("waits") == Waits.JOB
+
+    def _changed_steps(self, id: str) -> Document:
+        """The steps of an execution that are others than those that were read, by their fields."""
+        before, after = self._steps.get(id), self.tables.steps.get(id, {})
+        if before is None or before is after:
+            return {}
+        return {
+            step_key(name): step_document(step)
+            for name, step in after.items()
+            if before.get(name) != step
+        }
 
     def _events(self, id: str) -> list[Event]:
         return [event for event in self.flow.events if event.job in {"", id}]

@@ -192,6 +192,20 @@ CREATE TABLE IF NOT EXISTS tickwell_attempt (
     PRIMARY KEY (execution, number)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE {collation};
 
+-- What executions have done, kept from one attempt to the next.
+CREATE TABLE IF NOT EXISTS tickwell_step (
+    execution CHAR(36) NOT NULL,
+    -- Empty: the checkpoint.
+    name VARCHAR(255) NOT NULL,
+    -- The attempt that wrote it.
+    attempt INTEGER NOT NULL,
+    written_at BIGINT NOT NULL,
+    is_final BOOLEAN NOT NULL,
+    -- JSON.
+    document LONGTEXT NOT NULL,
+    PRIMARY KEY (execution, name)
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE {collation};
+
 -- Fire times that were passed over together.
 CREATE TABLE IF NOT EXISTS tickwell_skip (
     id BIGINT AUTO_INCREMENT PRIMARY KEY,

@@ -29,7 +29,7 @@ SET execution.state = report.state, execution.rare = NULLIF(report.state, 5),
 DELETE running FROM ROWS($2, id ID) AS ended
 STRAIGHT_JOIN tickwell_running AS running FORCE INDEX (PRIMARY) ON running.id = ended.id;
 
--- name: standing
+-- name: running_rows
 -- The running executions among these, with what their end depends on.
 SELECT running.id, running.job, running.attempt, running.worker, running.holds_job, running.gate,
        running.cancel, running.called_off, running.run_at, running.rank, execution.kind,

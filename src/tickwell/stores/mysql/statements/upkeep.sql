@@ -41,17 +41,20 @@ SET head.prune_at = CASE
                WHEN 6 THEN execution.ended_at + looked_at.dead
                ELSE COALESCE(execution.ended_at + looked_at.age,
                              $1 + LEAST(looked_at.dead, looked_at.age)) END)
-    FROM tickwell_execution AS execution WHERE execution.job = head.job
+    FROM tickwell_execution AS execution FORCE INDEX (execution_job)
+    WHERE execution.job = head.job
 ) END;
 
 -- name: prune_executions
--- Delete executions with their attempts; what is gone, by job, project and state.
+-- Delete executions with their attempts and steps; what is gone, by job, project and state.
 SELECT job, project, state, COUNT(*) FROM tickwell_execution FORCE INDEX (PRIMARY)
 WHERE id IN $1[] GROUP BY job, project, state;
 DELETE execution FROM ROWS($1, id ID) AS gone
 STRAIGHT_JOIN tickwell_execution AS execution FORCE INDEX (PRIMARY) ON execution.id = gone.id;
 DELETE attempt FROM ROWS($1, id ID) AS gone
 STRAIGHT_JOIN tickwell_attempt AS attempt FORCE INDEX (PRIMARY) ON attempt.execution = gone.id;
+DELETE step FROM ROWS($1, id ID) AS gone
+STRAIGHT_JOIN tickwell_step AS step FORCE INDEX (PRIMARY) ON step.execution = gone.id;
 
 -- name: uncount_made
 -- Executions that are not on record any more.

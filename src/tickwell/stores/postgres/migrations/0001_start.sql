@@ -195,6 +195,20 @@ CREATE TABLE tickwell.attempt (
     PRIMARY KEY (execution, number)
 );
 
+-- What executions have done, kept from one attempt to the next.
+CREATE TABLE tickwell.step (
+    execution uuid NOT NULL,
+    -- Empty: the checkpoint.
+    name text COLLATE "C" NOT NULL,
+    -- The attempt that wrote it.
+    attempt integer NOT NULL,
+    written_at bigint NOT NULL,
+    is_final boolean NOT NULL,
+    -- JSON.
+    document text NOT NULL,
+    PRIMARY KEY (execution, name)
+);
+
 -- Fire times that were passed over together.
 CREATE TABLE tickwell.skip (
     key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

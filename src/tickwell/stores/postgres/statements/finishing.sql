@@ -65,7 +65,7 @@ SELECT count(*), CASE WHEN count(*) < (SELECT cardinality(ids) FROM given)
                       THEN array_agg(place)::text[] END
 FROM ended;
 
--- name: standing
+-- name: running_rows
 -- The running executions among these, with what their end depends on.
 SELECT running.id::text, running.job::text, running.attempt, running.worker, running.holds_job,
        running.gate, running.cancel, running.called_off, running.run_at, running.rank,

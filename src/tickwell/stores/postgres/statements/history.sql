@@ -87,7 +87,9 @@ SELECT head.queue, head.ability, (
                             AND one.ability = head.ability LIMIT $1) AS counted
 ), best.project, best.job::text, best.job_version, best.run_at
 FROM head CROSS JOIN LATERAL (
-    SELECT project, job, job_version, run_at FROM tickwell.execution WHERE execution.id = head.id
+    -- By its limit a seek for each lane, also where the table had a single row at the last look.
+    SELECT project, job, job_version, run_at FROM tickwell.execution
+    WHERE execution.id = head.id LIMIT 1
 ) AS best;
 
 -- name: live_counts

@@ -39,12 +39,15 @@ FROM unnest($2::uuid[], $3::bigint[], $4::bigint[]) AS looked_at (job, dead, age
 WHERE cursor.job = looked_at.job;
 
 -- name: prune_executions
--- Delete executions with their attempts; what is gone, by job, project and state.
+-- Delete executions with their attempts and steps; what is gone, by job, project and state.
 WITH gone AS (
     DELETE FROM tickwell.execution WHERE id = ANY ($1::uuid[]) RETURNING job, project, state
 ),
 attempts AS (
     DELETE FROM tickwell.attempt WHERE execution = ANY ($1::uuid[])
+),
+steps AS (
+    DELETE FROM tickwell.step WHERE execution = ANY ($1::uuid[])
 )
 SELECT job::text, project, state, count(*) FROM gone GROUP BY 1, 2, 3;
 

@@ -37,7 +37,7 @@ local function hand_over(id, row, lane)
   mark('state:2:' .. row[PROJECT], id, false)
   mark('state:3:' .. row[PROJECT], id, 0)
   if row[EXPIRES] then
-    mark('ttl', id, false)
+    mark('expiry', id, false)
   end
   row[STATE], row[ATTEMPT], row[CHARGED] = RUNNING, row[ATTEMPT] + 1, row[CHARGED] + 1
   row[WORKER], row[CLAIM], row[STARTED] = worker, claim_id, false

@@ -6,8 +6,8 @@
 -- written), and whether somebody should look.
 local LOST_OUTCOME, RELEASED_OUTCOME = 3, 4
 local R_ID, R_JOB, R_ATTEMPT, R_OUTCOME, R_STATE, R_CHARGED, R_LOST, R_RETURNED, R_CLAIM_CHARGED,
-  R_ENDED, R_STARTED, R_RESULT, R_ERROR, R_REASON, R_RUN_AT, R_RANK, R_COUNTS, R_STAMP =
-  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
+  R_ENDED, R_STARTED, R_RESULT, R_ERROR, R_REASON, R_RUN_AT, R_RANK, R_COUNTS, R_STAMP, R_AWAITS =
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19
 local now, reports = tonumber(ARGV[2]), cjson.decode(ARGV[3])
 local ids, jobs = {}, {}
 for n, report in ipairs(reports) do
@@ -89,7 +89,22 @@ local function call_off(id, row, report)
   end
 end
 
+-- Whether a step that it awaits is final.
+local function is_answered(id, report)
+  for _, name in ipairs(report[R_AWAITS] or {}) do
+    local known = redis.call('HGET', P .. 'steps:' .. id, name)
+    if known and string.sub(known, 1, 1) == '1' then
+      return true
+    end
+  end
+  return false
+end
+
 local function apply(id, row, report)
+  if is_answered(id, report) then
+    report[R_RANK] = report[R_RANK] - (report[R_RUN_AT] - report[R_ENDED])
+    report[R_RUN_AT] = report[R_ENDED]
+  end
   lift(id, row)
   row[ATTEMPTS] = row[ATTEMPTS] or {}
   local former = row[ATTEMPTS][#row[ATTEMPTS]]

@@ -31,4 +31,4 @@ for _, lane in ipairs(lanes_of(queues or redis.call('SMEMBERS', P .. 'queues')))
     run = math.min(run or NEVER, tonumber(found[2]))
   end
 end
-return list({ first('fire', is_unplanned), first('due', is_unread), first('ttl', is_unread), run })
+return list({ first('fire', is_unplanned), first('due', is_unread), first('expiry', is_unread), run })

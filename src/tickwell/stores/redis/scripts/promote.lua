@@ -5,7 +5,7 @@
 -- blocked and skipped now; or the jobs to be read first, each with its version.
 local now, horizon, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local left_out = set_of(cjson.decode(ARGV[5]))
-local expired = first_rows('ttl', now, limit, left_out)
+local expired = first_rows('expiry', now, limit, left_out)
 if #expired > 0 and ARGV[6] == '0' then
   local jobs, seen = {}, {}
   for _, id in ipairs(expired) do
@@ -18,7 +18,7 @@ if #expired > 0 and ARGV[6] == '0' then
   return array({ array(jobs) })
 end
 for _, id in ipairs(expired) do
-  conclude(id, rows[id], SKIPPED, 'ttl', now)
+  conclude(id, rows[id], SKIPPED, 'expired', now)
 end
 flush()
 local due = first_rows('due', now + horizon, limit, left_out)

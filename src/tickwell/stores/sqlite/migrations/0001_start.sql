@@ -44,6 +44,8 @@ CREATE TABLE cursor (
     holder INTEGER,
     -- The hard timeout, which a claim needs for the deadline.
     hard INTEGER NOT NULL,
+    -- When pruning has to look at the job: nothing of it is past its retention before.
+    prune_at INTEGER,
     -- Executions on record, and how many are to be kept.
     made INTEGER NOT NULL DEFAULT 0,
     keep INTEGER NOT NULL,
@@ -51,7 +53,7 @@ CREATE TABLE cursor (
 );
 CREATE INDEX cursor_due ON cursor (next_fire_time, id) WHERE next_fire_time IS NOT NULL;
 CREATE INDEX cursor_turn ON cursor (project, next_fire_time, id) WHERE next_fire_time IS NOT NULL;
-CREATE INDEX cursor_over ON cursor (job) WHERE made > keep;
+CREATE INDEX cursor_prune ON cursor (prune_at, id) WHERE prune_at IS NOT NULL;
 CREATE INDEX cursor_deleted ON cursor (job) WHERE state = 3;
 CREATE INDEX cursor_edited ON cursor (job) WHERE version > 101;
 
@@ -88,9 +90,7 @@ CREATE TABLE execution (
     started_at INTEGER,
     ended_at INTEGER,
     error TEXT,
-    result TEXT,
-    -- When it is past its job's retention.
-    prune_at INTEGER
+    result TEXT
 );
 CREATE UNIQUE INDEX execution_id ON execution (id);
 CREATE INDEX execution_job ON execution (job, id);
@@ -100,7 +100,6 @@ CREATE UNIQUE INDEX execution_request ON execution (job, request_key)
 -- What did not go well is looked for most, and is little. The plus keeps the planner from using
 -- the condition as a range; "state IN (6, 7, 8)" would cost every write of an execution 4 µs.
 CREATE INDEX execution_ended ON execution (project, state, id) WHERE +state > 5;
-CREATE INDEX execution_prune ON execution (prune_at) WHERE prune_at IS NOT NULL;
 
 -- Pending executions with what promotion and claims need; deleted by the claim.
 CREATE TABLE queue (
@@ -181,6 +180,20 @@ CREATE TABLE attempt (
     -- JSON.
     result TEXT,
     PRIMARY KEY (execution, number)
+) WITHOUT ROWID;
+
+-- What executions have done, kept from one attempt to the next.
+CREATE TABLE step (
+    execution INTEGER NOT NULL,
+    -- Empty: the checkpoint.
+    name TEXT NOT NULL,
+    -- The attempt that wrote it.
+    attempt INTEGER NOT NULL,
+    written_at INTEGER NOT NULL,
+    is_final INTEGER NOT NULL,
+    -- JSON.
+    document TEXT NOT NULL,
+    PRIMARY KEY (execution, name)
 ) WITHOUT ROWID;
 
 -- Fire times that were passed over together.

@@ -3,11 +3,7 @@
 
 -- name: is_alive
 -- Whether a worker may claim.
-SELECT 1 FROM worker WHERE id = ? AND lost = 0;
-
--- name: keys_of_jobs
--- The keys of jobs that are left out.
-SELECT key FROM job WHERE id IN (SELECT value FROM json_each(?));
+SELECT 1 FROM worker WHERE id = ?1 AND lost = 0;
 
 -- name: lanes
 -- The lanes of these queues that hold something: one seek each, however much they hold.
@@ -25,15 +21,16 @@ SELECT queue, ability FROM lane WHERE ability IS NOT NULL;
 -- name: claimable
 -- What lanes have for a worker, best rank first: a JSON array of columns, and one of payloads.
 -- Stepping through 500 rows costs 500 turns at Python's lock, one text costs one. A payload is JSON
--- already, and goes in as it is; apart, since it may hold numbers that the quick reader cannot. {lanes}: `lane` for each of them, merged by their index. The last
--- is the one that brings the payloads to the bytes asked for.
+-- already, and goes in as it is, separately: it may hold numbers that the quick reader cannot read.
+-- {lanes}: `lane` for each of them, merged by their index. The last is the one that brings the
+-- payloads to the bytes asked for.
 WITH found (id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard,
-            rank, key, job_id, own_payload) AS MATERIALIZED (
+            rank, key, own_payload) AS MATERIALIZED (
     {lanes} ORDER BY 12, 1 LIMIT ?
 )
 SELECT '[' || coalesce(group_concat(json_array(
     id, job, kind, attempt, charged, lost, returned, fire_time, run_at, version, hard, rank, key,
-    job_id, own_payload
+    own_payload
 )), '') || ']',
 '[' || coalesce(group_concat(coalesce(iif(own_payload, (
     SELECT payload FROM execution WHERE execution.key = found.key
@@ -46,13 +43,12 @@ WHERE (SELECT total(own_payload) FROM found) < ?
 
 -- name: lane
 -- One lane of it.
-SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
-       queue.fire_time, queue.run_at, cursor.version, cursor.hard, queue.rank, queue.key, cursor.id,
-       queue.own_payload
+SELECT queue.id, cursor.id, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
+       queue.fire_time, queue.run_at, cursor.version, cursor.hard, queue.rank, queue.key, queue.own_payload
 FROM queue INDEXED BY queue_claim CROSS JOIN cursor ON cursor.job = queue.job
 WHERE queue.state = 2 AND queue.queue = ? AND queue.ability = ? AND queue.run_at <= ?
   AND (queue.expires_at IS NULL OR queue.expires_at > ?)
-  AND queue.job NOT IN (SELECT value FROM json_each(?));
+  AND cursor.id NOT IN (SELECT value FROM json_each(?));
 
 -- name: best_of_lane
 -- One lane of what is claimable, for those who only look.
@@ -61,8 +57,8 @@ WHERE state = 2 AND queue = ? AND ability = ? AND run_at <= ?;
 
 -- name: claimable_ids
 -- The same among given executions, whatever lane they are in.
-SELECT queue.id, queue.job, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
-       queue.fire_time, queue.run_at, cursor.version, cursor.hard, queue.rank, queue.key, cursor.id,
+SELECT queue.id, cursor.id, queue.kind, queue.attempt, queue.charged, queue.lost, queue.returned,
+       queue.fire_time, queue.run_at, cursor.version, cursor.hard, queue.rank, queue.key,
        queue.own_payload, iif(queue.own_payload, execution.payload, NULL), queue.queue,
        queue.ability
 FROM json_each(?) AS wanted
@@ -71,7 +67,7 @@ CROSS JOIN queue ON queue.key = execution.key
 CROSS JOIN cursor ON cursor.job = queue.job
 WHERE queue.state = 2 AND queue.run_at <= ?
   AND (queue.expires_at IS NULL OR queue.expires_at > ?)
-  AND queue.job NOT IN (SELECT value FROM json_each(?));
+  AND cursor.id NOT IN (SELECT value FROM json_each(?));
 
 -- name: start
 -- Hand executions over to a worker.
@@ -90,10 +86,10 @@ DELETE FROM queue WHERE key IN (SELECT value FROM json_each(?));
 
 -- name: held_claims
 -- What a worker holds by a claim whose reply was lost, by id.
-SELECT execution.id, running.job, execution.kind, running.attempt, running.charged, running.lost,
+SELECT execution.id, cursor.id, execution.kind, running.attempt, running.charged, running.lost,
        running.returned, execution.fire_time, running.run_at, execution.payload,
        running.deadline, running.worker, running.claim_id, running.started_at,
-       cursor.id, cursor.version
+       cursor.version
 FROM running INDEXED BY running_worker
 CROSS JOIN execution ON execution.key = running.key
 CROSS JOIN cursor ON cursor.job = running.job

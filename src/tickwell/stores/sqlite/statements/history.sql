@@ -11,7 +11,7 @@ SELECT execution.id, execution.project, job.id, execution.job_version, execution
        coalesce(running.worker, execution.worker), running.deadline, running.cancel,
        CASE WHEN running.attempt IS NULL THEN execution.started_at ELSE running.started_at END,
        execution.ended_at, execution.error, execution.result,
-       execution.revived_from, execution.key, execution.outcome
+       execution.revived_from, execution.outcome
 FROM execution {index}
 CROSS JOIN job ON job.key = execution.job
 LEFT JOIN queue ON execution.state IS NULL AND queue.key = execution.key
@@ -33,31 +33,24 @@ SELECT key FROM running WHERE {where};
 -- name: attempts
 -- The attempts of an execution that another one followed.
 SELECT number, outcome, worker, started_at, ended_at, error, result FROM attempt
-WHERE execution = ? ORDER BY number;
+WHERE execution = (SELECT key FROM execution WHERE id = ?1) ORDER BY number;
 
 -- name: list_skips
 -- Range skips of a job that touch a span, oldest first.
 SELECT skip.first, skip.last, skip.count, skip.reason
 FROM job CROSS JOIN skip INDEXED BY skip_job ON skip.job = job.key
-WHERE job.id = ? AND skip.first < ? AND skip.last >= ? ORDER BY skip.first, skip.last, skip.rowid;
+WHERE job.id = ?1 AND skip.first < ?2 AND skip.last >= ?3 ORDER BY skip.first, skip.last, skip.rowid;
 
--- name: jobs_by_id
--- Jobs by id, unless they are deleted, and who holds their gates.
-SELECT cursor.id, cursor.job, cursor.holder FROM json_each(?) AS wanted
-CROSS JOIN job ON job.id = wanted.value
-CROSS JOIN cursor ON cursor.job = job.key WHERE cursor.state <> 3;
-
--- name: request
--- The execution that a request made before.
-SELECT id FROM execution WHERE job = ? AND request_key = ?;
-
--- name: requested_payload
--- The payload that a request brought itself.
-SELECT payload FROM execution WHERE id = ?;
+-- name: requests
+-- The executions that requests made before.
+SELECT job.id, execution.request_key, execution.id FROM json_each(?1) AS wanted
+CROSS JOIN job ON job.id = json_extract(wanted.value, '$[0]')
+CROSS JOIN execution INDEXED BY execution_request ON execution.job = job.key
+    AND execution.request_key = json_extract(wanted.value, '$[1]');
 
 -- name: ended_counts
 -- How many executions ended, by state.
-SELECT state, sum(count) FROM tally WHERE ? IS NULL OR project = ? GROUP BY state;
+SELECT state, sum(count) FROM tally WHERE ?1 IS NULL OR project = ?1 GROUP BY state;
 
 -- name: pending_counts
 -- How many executions are pending, by state.
@@ -71,11 +64,11 @@ SELECT count(*) FROM running;
 -- How many executions each project has, by queue and live state, and how many of them are due.
 -- By job first: a backlog has far fewer jobs than executions.
 SELECT job.project, live.queue, live.state, sum(live.count), sum(live.due)
-FROM (SELECT job, queue, state, count(*) AS count, sum(run_at <= ?) AS due
+FROM (SELECT job, queue, state, count(*) AS count, sum(run_at <= ?1) AS due
       FROM queue GROUP BY job, queue, state) AS live
 CROSS JOIN job ON job.key = live.job GROUP BY 1, 2, 3
 UNION ALL
-SELECT execution.project, execution.queue, 3, count(*), sum(running.run_at <= ?)
+SELECT execution.project, execution.queue, 3, count(*), sum(running.run_at <= ?1)
 FROM running CROSS JOIN execution ON execution.key = running.key GROUP BY 1, 2;
 
 -- name: lane_lengths
@@ -97,7 +90,7 @@ WITH RECURSIVE head (key, queue, ability) AS (
 SELECT head.queue, head.ability, (
     SELECT count(*) FROM (SELECT 1 FROM queue AS one INDEXED BY {index}
                           WHERE one.state = {code} AND one.queue = head.queue
-                            AND one.ability = head.ability LIMIT ?)
+                            AND one.ability = head.ability LIMIT ?1)
 ), execution.project, job.id, execution.job_version, execution.run_at
 FROM head CROSS JOIN execution ON execution.key = head.key CROSS JOIN job ON job.key = execution.job;
 
@@ -105,6 +98,6 @@ FROM head CROSS JOIN execution ON execution.key = head.key CROSS JOIN job ON job
 -- How many executions of a project are live, by state.
 -- By the small tables only: of history there may be a million rows.
 SELECT queue.state, count(*) FROM queue CROSS JOIN job ON job.key = queue.job
-WHERE job.project = ? GROUP BY 1
+WHERE job.project = ?1 GROUP BY 1
 UNION ALL
-SELECT 3, count(*) FROM running CROSS JOIN job ON job.key = running.job WHERE job.project = ?;
+SELECT 3, count(*) FROM running CROSS JOIN job ON job.key = running.job WHERE job.project = ?1;

@@ -2,7 +2,7 @@
 
 -- name: beat
 -- Write the worker's row with the next beat number; one that was declared lost stays lost.
-INSERT INTO worker (id, beat, seen_at, lost, document) VALUES (?, 1, ?, 0, ?)
+INSERT INTO worker (id, beat, seen_at, lost, document) VALUES (?1, 1, ?2, 0, ?3)
 ON CONFLICT (id) DO UPDATE SET beat = beat + 1, seen_at = excluded.seen_at,
                                document = excluded.document
 RETURNING beat, lost;
@@ -39,18 +39,18 @@ orphan (key) AS (
     CROSS JOIN running INDEXED BY running_worker ON running.worker = owner.worker
     WHERE worker.id IS NULL OR worker.lost
     UNION
-    SELECT key FROM running INDEXED BY running_deadline WHERE deadline < ?
+    SELECT key FROM running INDEXED BY running_deadline WHERE deadline < ?1
 )
-SELECT execution.id, running.job, execution.kind, running.attempt, running.charged, running.lost,
+SELECT execution.id, cursor.id, execution.kind, running.attempt, running.charged, running.lost,
        running.returned, execution.fire_time, running.run_at, execution.payload,
        running.deadline, running.worker, running.claim_id, running.started_at,
-       cursor.id, cursor.version
+       cursor.version
 FROM orphan
 CROSS JOIN running ON running.key = orphan.key
 CROSS JOIN execution ON execution.key = running.key
 CROSS JOIN cursor ON cursor.job = running.job
-WHERE running.job NOT IN (SELECT value FROM json_each(?))
-ORDER BY execution.id LIMIT ?;
+WHERE cursor.id NOT IN (SELECT value FROM json_each(?2))
+ORDER BY execution.id LIMIT ?3;
 
 -- name: list_workers
 -- All workers that the store remembers, by id.
@@ -59,17 +59,21 @@ SELECT document, beat, seen_at, lost FROM worker ORDER BY id;
 -- name: next_fire
 -- The first cursor to be looked at.
 SELECT min(next_fire_time) FROM cursor
-WHERE next_fire_time IS NOT NULL AND job NOT IN (SELECT value FROM json_each(?));
+WHERE next_fire_time IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?1));
 
 -- name: next_look
 -- The first waiting execution to be looked at; what is held is not.
 SELECT min(look_at) FROM queue INDEXED BY queue_look
-WHERE state = 0 AND look_at < ? AND job NOT IN (SELECT value FROM json_each(?));
+WHERE state = 0 AND look_at < ?1 AND job NOT IN (
+    SELECT job.key FROM json_each(?2) AS left_out CROSS JOIN job ON job.id = left_out.value
+  );
 
 -- name: next_expiry
 -- The first pending execution to pass its time to live.
 SELECT min(expires_at) FROM queue INDEXED BY queue_expire
-WHERE expires_at IS NOT NULL AND job NOT IN (SELECT value FROM json_each(?));
+WHERE expires_at IS NOT NULL AND job NOT IN (
+    SELECT job.key FROM json_each(?1) AS left_out CROSS JOIN job ON job.id = left_out.value
+  );
 
 -- name: next_run
 -- The first queued execution of these queues to come due.
@@ -90,7 +94,7 @@ SELECT min((SELECT min(run_at) FROM queue INDEXED BY queue_run
             WHERE state = 2 AND queue = lane.name AND run_at > ?))
 FROM lane;
 
--- name: record_start
--- When an attempt that is still under way started.
-UPDATE running SET started_at = ?
-WHERE key = (SELECT key FROM execution WHERE id = ?) AND attempt = ?;
+-- name: record_starts
+-- When attempts that are still under way started.
+UPDATE running SET started_at = ?1
+WHERE key = (SELECT key FROM execution WHERE id = ?2) AND attempt = ?3 RETURNING ?2;

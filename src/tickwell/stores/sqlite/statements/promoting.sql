@@ -2,39 +2,42 @@
 
 -- name: expired
 -- Pending executions past their time to live, earliest first.
-SELECT key, job FROM queue
-WHERE expires_at <= ? AND job NOT IN (SELECT value FROM json_each(?))
-ORDER BY expires_at, id LIMIT ?;
-
--- name: to_promote
--- Waiting executions to be looked at, earliest first, and who holds the gates of their jobs.
-SELECT queue.key, queue.job, queue.run_at, queue.overlap, queue.gate, queue.holds_job,
-       queue.holds_key, cursor.holder
-FROM queue INDEXED BY queue_look CROSS JOIN cursor ON cursor.job = queue.job
-WHERE queue.state = 0 AND queue.look_at <= ? AND queue.look_at < ?
-  AND queue.job NOT IN (SELECT value FROM json_each(?))
-ORDER BY queue.look_at, queue.id LIMIT ?;
+SELECT queue.id, cursor.id FROM queue INDEXED BY queue_expire
+CROSS JOIN cursor ON cursor.job = queue.job
+WHERE queue.expires_at <= ?1 AND cursor.id NOT IN (SELECT value FROM json_each(?2))
+ORDER BY queue.expires_at, queue.id LIMIT ?3;
 
 -- name: promote
--- Waiting executions that have their permits.
-UPDATE queue SET state = 2, waits = 0, holds_job = holds_job OR overlap <> 4
-WHERE key IN (SELECT value FROM json_each(?));
+-- Waiting executions to be looked at, earliest first, and whether they need no gate any more.
+SELECT queue.id, cursor.id,
+       queue.run_at <= ?1 AND (queue.overlap = 4 OR queue.holds_job)
+           AND (queue.gate IS NULL OR queue.holds_key)
+FROM queue INDEXED BY queue_look CROSS JOIN cursor ON cursor.job = queue.job
+WHERE queue.state = 0 AND queue.look_at <= ?1 AND queue.look_at < ?2
+  AND cursor.id NOT IN (SELECT value FROM json_each(?3))
+ORDER BY queue.look_at, queue.id LIMIT ?4;
 
--- name: wait_for_job
--- Waiting executions whose instant has not come and whose job's gate is busy.
-UPDATE queue SET waits = 1, look_at = run_at + ?
-WHERE key IN (SELECT value FROM json_each(?));
-
--- name: take_holders
--- Executions that took their job's gate.
-UPDATE cursor SET holder = ? WHERE job = ?;
-
--- name: pending_states
--- Where these executions stand now; those that ended have no row here.
-SELECT queue.key, queue.state FROM json_each(?) AS wanted
-JOIN queue ON queue.key = wanted.value;
+-- name: queue_free
+-- They are queued.
+UPDATE queue SET state = 2, waits = 0 WHERE key IN (
+    SELECT execution.key FROM json_each(?1) AS free
+    CROSS JOIN execution ON execution.id = free.value
+);
 
 -- name: ended_states
 -- How these executions ended.
-SELECT execution.state FROM json_each(?) AS wanted
-JOIN execution ON execution.key = wanted.value WHERE execution.state IS NOT NULL;
+SELECT execution.id, execution.state FROM json_each(?1) AS wanted
+CROSS JOIN execution ON execution.id = wanted.value WHERE execution.state IS NOT NULL;
+
+-- name: pending_states
+-- Where these executions stand now; those that ended have no row here.
+SELECT queue.id, queue.state FROM json_each(?1) AS wanted
+CROSS JOIN execution ON execution.id = wanted.value
+CROSS JOIN queue ON queue.key = execution.key;
+
+-- name: still_waiting
+-- Which of these wait and are to be looked at, earliest first.
+SELECT queue.id FROM json_each(?1) AS wanted
+CROSS JOIN execution ON execution.id = wanted.value
+CROSS JOIN queue ON queue.key = execution.key
+WHERE queue.state = 0 AND queue.look_at <= ?2 ORDER BY queue.look_at, queue.id;

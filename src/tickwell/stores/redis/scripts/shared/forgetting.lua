@@ -11,5 +11,8 @@ local function forget_rows(ids)
     end
   end
   variadic('HDEL', 'x', ids)
+  for _, id in ipairs(ids) do
+    redis.call('UNLINK', P .. 'steps:' .. id)
+  end
   flush()
 end

@@ -45,7 +45,7 @@ local function places(id, row, there)
   if state <= PARKED then
     mark('live', row[JOB] .. '\0' .. id, there and 0)
     if row[EXPIRES] and state ~= RUNNING then
-      mark('ttl', id, there and row[EXPIRES])
+      mark('expiry', id, there and row[EXPIRES])
     end
   elseif state == DEAD then
     mark('deaths', row[JOB] .. '\0' .. id, there and 0)

@@ -1,0 +1,1 @@
+"""Rows of the SQL stores into records, and records into rows."""
