@@ -12,7 +12,9 @@ TickwellError
  |    +-- JobIdTaken           the id is that of a job elsewhere
  |    +-- VersionConflict      the job was edited since it was read
  |    +-- WrongState           the record cannot go from its state to the one asked for
- +-- Unauthenticated           nobody, or nobody that can be believed, asks
+ |    +-- StaleAttempt         the attempt is over, and its step was not kept
+ +-- AnswerTimeout             no answer arrived in time
+ +-- Unauthenticated           no valid credentials
  +-- Forbidden                 the actor's role does not allow the operation
  +-- LimitReached              a limit of the project, the key or the address; try later or raise it
  +-- HandlerError              a handler cannot be used
@@ -157,8 +159,34 @@ class WrongState(Conflict):
         super().__init__(f"{kind} {key!r} is {state}; only {wanted}")
 
 
+class StaleAttempt(Conflict):
+    """The attempt is over, and what it has done since is not kept."""
+
+    def __init__(self, execution: str, attempt: int, step: str) -> None:
+        self.execution = execution
+        self.attempt = attempt
+        what = f"step {step!r}" if step else "the checkpoint"
+        super().__init__(
+            f"attempt {attempt} of execution {execution} is over, so {what} was not kept: its"
+            " worker was taken for lost, or its time ran out; another attempt may be running"
+        )
+        self.step = step
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """An isolated handler is told of it in its own process."""
+        return StaleAttempt, (self.execution, self.attempt, self.step)
+
+
+class AnswerTimeout(TickwellError, TimeoutError):
+    """No answer arrived in time for what an execution waited for."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"no answer to {name!r} came in time")
+
+
 class Unauthenticated(TickwellError):
-    """Nobody asks, or nobody that can be believed; the message never says which part was wrong."""
+    """No valid credentials; the message never says which part was wrong."""
 
 
 #: Permissions, and the least role that has them.

@@ -6,12 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from tickwell.domain.absence import WAITING_IN_LINE
+from tickwell.domain.coverage import planned_ahead, within
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, Reason
 from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause
-from tickwell.domain.planning import Plan, first_cursor, plan, resumed
+from tickwell.domain.planning import WAITING_IN_LINE, Plan, first_cursor, plan, resumed
 from tickwell.domain.policy import HOUR
-from tickwell.domain.skips import planned_ahead, within
 from tickwell.errors import NotFound, VersionConflict, WrongState
 
 

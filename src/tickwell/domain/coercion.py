@@ -151,4 +151,4 @@ def _refuse_halves(text: str, field: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InvalidJob("a text has half of a character in it", field=field) from None
+        raise InvalidJob("contains an unpaired surrogate", field=field) from None

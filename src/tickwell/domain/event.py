@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tickwell.domain.execution import NewExecution
+from tickwell.domain.execution import Claim, NewExecution, RangeSkip
+from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
 
 
@@ -141,6 +142,51 @@ class JobOver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptsStarted:
+    """Handlers and requests of these claims begin now."""
+
+    starts: Sequence[AttemptStart]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStart:
+    """One of them, and when."""
+
+    claim: Claim
+    started_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiresSkipped:
+    """A planner passed over fire times."""
+
+    skips: Sequence[tuple[Job, RangeSkip]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobChanged:
+    """A person or a program changed a job through this process."""
+
+    #: Its name.
+    job: str
+    id: str
+    project: str
+    #: added, edited, paused, resumed or deleted.
+    action: str
+    #: Who paused it; empty for other changes.
+    by: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revived:
+    """Dead executions run again under their ids."""
+
+    project: str
+    executions: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessEnded:
     """A supervised worker process ended unasked; it is started anew after a rest."""
 
@@ -174,10 +220,16 @@ Event = (
     | Parked
     | JobPaused
     | JobOver
+    | AttemptsStarted
+    | FiresSkipped
+    | JobChanged
+    | Revived
     | ProcessEnded
     | ListenerFailed
 )
 Listener = Callable[[Event], None]
+#: Made only while a listener has asked for them: attempts start by the thousand.
+ON_REQUEST: frozenset[type] = frozenset({AttemptsStarted, FiresSkipped, JobChanged, Revived})
 
 
 def projects_of(event: Event) -> frozenset[str] | None:
@@ -189,7 +241,11 @@ def projects_of(event: Event) -> frozenset[str] | None:
         return frozenset(report.claim.job.project for report in event.reports)
     if isinstance(event, Triggered):
         return frozenset(new.job.project for new in event.executions)
-    if isinstance(event, Planned | Idle | JobPaused | JobUnreadable | Parked):
+    if isinstance(event, JobChanged | Revived):
+        return frozenset({event.project})
+    if isinstance(
+        event, Planned | AttemptsStarted | FiresSkipped | Idle | JobPaused | JobUnreadable | Parked
+    ):
         return frozenset()
     return None
 
@@ -199,20 +255,41 @@ class Events:
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
+        self._asked: dict[type, list[Listener]] = {kind: [] for kind in ON_REQUEST}
+        #: Whether a listener has asked for starts; read for each of them.
+        self.wants_starts = False
 
     @property
     def wanted(self) -> bool:
         """Whether anybody listens: an event object costs more than an attempt's bookkeeping."""
         return bool(self._listeners)
 
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Hear every event from now on; call what is returned to hear no more."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+    def wants(self, kind: type) -> bool:
+        """Whether a listener has asked for events of a kind that is made on request only."""
+        return bool(self._asked[kind])
+
+    def subscribe(
+        self, listener: Listener, also: Collection[type] = frozenset()
+    ) -> Callable[[], None]:
+        """Hear every event from now on, of those on request only `also` these.
+
+        Call what is returned to hear no more.
+        """
+        heard = [self._listeners, *(self._asked[kind] for kind in also)]
+        for each in heard:
+            each.append(listener)
+        self.wants_starts = self.wants(AttemptsStarted)
+
+        def leave() -> None:
+            for each in heard:
+                each.remove(listener)
+            self.wants_starts = self.wants(AttemptsStarted)
+
+        return leave
 
     def emit(self, event: Event) -> None:
         """Tell everybody. A listener that raises harms neither the engine nor its neighbours."""
-        for listener in list(self._listeners):
+        for listener in list(self._asked.get(type(event), self._listeners)):
             try:
                 listener(event)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is the listener's

@@ -49,20 +49,36 @@ class Kind(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a slot was not run."""
+    """Why a fire time did not run, or why an execution ended or waits without running."""
 
-    #: Nobody answered it in time, and the misfire policy left it.
+    #: Skipped: no planner answered it in time, and the misfire policy passed it over.
     MISFIRE = "misfire"
-    #: Another execution of the job was live at its instant.
+    #: Skipped: another execution of the job was live at its instant.
     OVERLAP = "overlap"
-    #: It waited longer than its time to live.
-    TTL = "ttl"
-    #: A limit of the project was reached.
+    #: Skipped: it waited longer than the job's `expires`.
+    EXPIRED = "expired"
+    #: Skipped: a limit of the project was reached.
     QUOTA = "quota"
-    #: Planned ahead, then the job was paused, edited or deleted before its instant.
+    #: Skipped: planned ahead, then the job was paused, edited or deleted before its instant.
     WITHDRAWN = "withdrawn"
-    #: The job was paused at that time.
+    #: Skipped: the job was paused at that time.
     PAUSED = "paused"
+    #: Dead: every attempt of the retry policy failed.
+    OUT_OF_ATTEMPTS = "out_of_attempts"
+    #: Dead: the error is permanent, so no attempt follows.
+    NOT_RETRYABLE = "not_retryable"
+    #: Dead: its workers were lost as often as the retry policy allows.
+    LOST = "lost"
+    #: Dead: the next attempt would start later than the retry policy's `max_age` allows.
+    TOO_OLD = "too_old"
+    #: Dead: delivery is at most once, and an attempt had started or may have.
+    AT_MOST_ONCE = "at_most_once"
+    #: Cancelled by a person or a program.
+    CANCELLED = "cancelled"
+    #: Cancelled: the overlap policy `cancel_running` preferred a newer fire of the job.
+    REPLACED = "replaced"
+    #: Parked: no live worker can run it.
+    NO_WORKER = "no_worker"
 
 
 #: Why an execution was cancelled where the policy `cancel_running` asked for it, and no person.

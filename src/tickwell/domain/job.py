@@ -19,7 +19,7 @@ from tickwell.domain.coercion import (
     require_whole,
 )
 from tickwell.domain.gate import Concurrency, Overlap
-from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout
+from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout, policy_of
 from tickwell.domain.target import Target
 from tickwell.domain.trigger import Trigger
 from tickwell.errors import InvalidJob
@@ -53,7 +53,7 @@ class Job:
     delivery: Delivery = Delivery.AT_LEAST_ONCE
     timeout: Timeout = field(default_factory=Timeout)
     #: A queued execution older than this many milliseconds is skipped instead of started.
-    ttl: int | None = None
+    expires: int | None = None
     #: The job is paused after this many dead executions in a row.
     pause_after: int | None = None
     #: A finished job with nothing live is deleted.
@@ -78,7 +78,7 @@ class Job:
             self._check_texts,
             self._check_parts,
             self._check_priority,
-            self._check_ttl,
+            self._check_expires,
             self._check_failures,
         )
 
@@ -91,6 +91,8 @@ class Job:
 
     def _check_parts(self) -> None:
         for name, kind in _KINDS.items():
+            if not isinstance(getattr(self, name), kind):
+                object.__setattr__(self, name, policy_of(name, getattr(self, name)))
             require_kind(self, name, kind)
         if self.concurrency is not None:
             require_kind(self, "concurrency", Concurrency)
@@ -103,10 +105,10 @@ class Job:
         if not 1 <= self.priority <= 10:
             raise InvalidJob(f"{self.priority} is not between 1 and 10", field="priority")
 
-    def _check_ttl(self) -> None:
-        make_durations(self, "", "ttl")
-        if self.ttl is not None and self.ttl <= 0:
-            raise InvalidJob("a time to live is positive", field="ttl")
+    def _check_expires(self) -> None:
+        make_durations(self, "", "expires")
+        if self.expires is not None and self.expires <= 0:
+            raise InvalidJob("must be longer than 0", field="expires")
 
     def _check_failures(self) -> None:
         require_whole(self, "", "pause_after")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 from tickwell.domain.execution import Claim, OutcomeKind, State
+from tickwell.domain.explanation import AT_MOST_ONCE, GAVE_UP, NOT_RETRIED, OVERDUE
 from tickwell.domain.job import rank
 from tickwell.domain.policy import APART, LONGEST_WAIT, RETURN_BUDGET, Delivery
 from tickwell.ids import spread
@@ -23,10 +24,14 @@ class Outcome:
     result: Any = None
     #: False: trying again is pointless.
     retry: bool = True
+    #: Why, in the words of the handler or the receiver that said so.
+    why_final: str = ""
     #: Milliseconds to wait instead of the backoff: Retry-After, a snooze, or put off untried.
     delay: int | None = None
     #: The job is to be paused for this reason.
     pause: str | None = None
+    #: It waits for the first of these steps to become final, and no longer than the delay.
+    awaits: tuple[str, ...] = ()
     #: Of a lost attempt: many others were lost with it, so that none is known to be the cause.
     in_crowd: bool = False
     #: This process may not run the job, by its settings or for want of a key; another one may.
@@ -52,6 +57,13 @@ class Report:
     error: str | None = None
     result: Any = None
     pause: str | None = None
+    #: The next attempt may start at once if one of these steps is final by now.
+    awaits: tuple[str, ...] = ()
+
+    def answered(self) -> Report:
+        """The same where one of the steps that it awaits was final before it was applied."""
+        earlier = self.run_at - self.ended_at
+        return replace(self, run_at=self.ended_at, rank=self.rank - earlier)
 
     @property
     def may_have_started(self) -> bool:
@@ -84,6 +96,7 @@ def decide(claim: Claim, outcome: Outcome, now: int) -> Report:
         error=outcome.error,
         result=outcome.result,
         pause=outcome.pause,
+        awaits=outcome.awaits,
     )
     if outcome.kind is not OutcomeKind.SUCCEEDED:
         report.charged, report.lost, report.returned = _counts(claim, outcome)
@@ -120,8 +133,14 @@ def _counts(claim: Claim, outcome: Outcome) -> tuple[int, int, int]:
     if _is_untried(outcome):
         # Workers that claim more than they can start must cost no execution its budget.
         return claim.charged - 1, claim.lost, claim.returned
+    if outcome.awaits:
+        # Once for each question, and not again and again.
+        return claim.charged - 1, claim.lost, claim.returned
     is_returned = outcome.in_crowd or kind in {OutcomeKind.RELEASED, OutcomeKind.SNOOZED}
-    if is_returned and claim.returned < RETURN_BUDGET:
+    budget = claim.job.retry.max_snoozes
+    if kind is not OutcomeKind.SNOOZED:  # which takes nothing from the others
+        budget = max(budget, RETURN_BUDGET)
+    if is_returned and claim.returned < budget:
         return claim.charged - 1, claim.lost, claim.returned + 1
     if kind is OutcomeKind.LOST:
         return claim.charged - 1, claim.lost + 1, claim.returned
@@ -139,7 +158,7 @@ def _settle(report: Report, outcome: Outcome, now: int) -> None:
         report.run_at = max(claim.run_at, put_off)
     else:
         report.run_at = now + _delay(claim, outcome, report)
-        report.reason = _why_final(report, outcome)
+        report.reason = None if outcome.awaits else _why_final(report, outcome)
     if report.reason:
         report.state, report.run_at = State.DEAD, now
     else:
@@ -151,15 +170,15 @@ def _why_final(report: Report, outcome: Outcome) -> str | None:
     claim, kind, retry = report.claim, outcome.kind, report.claim.job.retry
     if claim.job.delivery is Delivery.AT_MOST_ONCE and report.may_have_started:
         lost = "its worker was lost, and the attempt may have started"
-        return f"at most once: {lost if report.started_at is None else 'the attempt had started'}"
+        return f"{AT_MOST_ONCE}{lost if report.started_at is None else 'the attempt had started'}"
     if kind is OutcomeKind.LOST and report.lost >= (retry.max_losses or inf):
         return f"lost {report.lost} times"
     if not outcome.retry:
-        return "not to be retried"
+        return f"{GAVE_UP}{outcome.why_final}" if outcome.why_final else NOT_RETRIED
     if report.charged >= retry.max_attempts:
         return f"{report.charged} of {retry.max_attempts} attempts"
     if retry.max_age is not None and report.run_at - claim.fire_time > retry.max_age:
-        return "older than the retry policy allows"
+        return OVERDUE
     return None
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from tickwell.errors import InvalidPayload
 
 #: Bytes of JSON that a payload may have.
 LARGEST = 1024 * 1024
+#: Leave a payload as it is; None is a payload too.
+KEEP: Final[Any] = object()
 #: Lists in lists and objects in objects.
 DEEPEST = 100
 
@@ -21,7 +23,7 @@ def checked(payload: Any, field: str = "payload") -> Any:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise InvalidPayload("a text has half of a character in it", field=field) from None
+        raise InvalidPayload("contains an unpaired surrogate", field=field) from None
     if size > LARGEST:
         raise InvalidPayload(
             f"{size} bytes are more than {LARGEST}",

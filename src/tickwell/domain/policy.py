@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from math import inf
 from typing import TYPE_CHECKING, Literal, cast
@@ -34,12 +37,28 @@ MANY_LOST = 10
 #: after a second loss fifteen times as many.
 APART = 2_000
 #: How often attempts are given back uncharged before they count: released and snoozed ones like
-#: failures, those that were lost in a crowd like losses.
+#: failures, those that were lost in a crowd like losses. A job may allow more snoozes, or fewer.
 RETURN_BUDGET = 10
+#: What it may allow: each leaves an attempt in the history.
+MOST_SNOOZES = 1_000
 #: Nobody else than the handler itself puts the next attempt off for longer.
 LONGEST_WAIT = DAY
 #: Dead letters that are revived a second, unless somebody says otherwise.
 REVIVAL_RATE = 50
+
+
+def policy_of(name: str, given: object) -> object:
+    """The policy that a short form stands for; anything else as it was given.
+
+    `retry=3` is three attempts, `timeout="30s"` the hard timeout, `misfire="skip"` the policy.
+    """
+    if name == "retry" and type(given) is int:
+        return Retry(max_attempts=given)
+    if name == "timeout" and isinstance(given, str | timedelta):
+        return Timeout(hard=given)
+    if name == "misfire" and isinstance(given, str):
+        return Misfire(policy=cast("OnMisfire", given))
+    return given
 
 
 class Backoff(StrEnum):
@@ -71,6 +90,13 @@ class Retry:
     max_age: int | None = None
     #: Attempts that may be lost with their worker, the last one being final; None: any number.
     max_losses: int | None = LOST_BUDGET
+    #: Snoozes that cost nothing; those after them count as attempts.
+    max_snoozes: int = RETURN_BUDGET
+    #: Exceptions of a handler after which another attempt follows, subclasses included: names such
+    #: as `ConnectionError` or `shop.errors.Busy`. Empty: after all of them.
+    on: tuple[str, ...] = ()
+    #: Exceptions of a handler after which none follows, even if `on` has them too.
+    unless: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # what is given may be written in more ways than it is kept
 
@@ -85,18 +111,24 @@ class Retry:
             jitter: float = ...,
             max_age: Duration | None = ...,
             max_losses: int | None = ...,
+            max_snoozes: int = ...,
+            on: Sequence[type[BaseException] | str] = ...,
+            unless: Sequence[type[BaseException] | str] = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         make_durations(self, "retry", "delay", "cap", "max_age")
+        make_error_names(self, "on")
+        make_error_names(self, "unless")
         make_choice(self, "retry", "backoff", Backoff)
-        require_whole(self, "retry", "max_attempts")
+        require_whole(self, "retry", "max_attempts", "max_snoozes")
         if self.max_losses is not None:
             require_whole(self, "retry", "max_losses")
         require_numbers(self, "retry", "factor", "jitter")
         check_each(
             self._check_attempts,
             self._check_losses,
+            self._check_snoozes,
             self._check_delays,
             self._check_jitter,
             self._check_factor,
@@ -117,6 +149,14 @@ class Retry:
                 hint="null allows any number",
             )
 
+    def _check_snoozes(self) -> None:
+        if not 0 <= self.max_snoozes <= MOST_SNOOZES:
+            raise InvalidJob(
+                f"{self.max_snoozes} snoozes are not between 0 and {MOST_SNOOZES:,}",
+                field="retry.max_snoozes",
+                hint="Snooze for longer",
+            )
+
     def _check_delays(self) -> None:
         if self.max_age is not None and self.max_age <= 0:
             raise InvalidJob("durations are not negative", field="retry")
@@ -135,6 +175,18 @@ class Retry:
                 f"{self.factor} is not a number from 1 on", field="retry.factor", hint="Use 2"
             )
 
+    def why_not_after(self, error: BaseException) -> str:
+        """Why no attempt follows this exception of a handler; empty: that is decided elsewhere."""
+        if not self.on and not self.unless:
+            return ""
+        kinds = [names_of(type(each)) for each in leaves_of(error)]
+        for names in kinds:
+            if found := names.intersection(self.unless):
+                return f"retry.unless has {min(found)}"
+        if self.on and not any(names.intersection(self.on) for names in kinds):
+            return f"retry.on does not have {type(error).__qualname__}"
+        return ""
+
     def delay_after(self, failures: int, seed: str) -> int:
         """Milliseconds to wait after this many failures; the seed fixes the jitter."""
         steps = max(failures, 1)
@@ -149,6 +201,58 @@ class Retry:
         if reach >= 1:
             delay += spread(f"{seed}:{failures}", 2 * int(reach) + 1) - int(reach)
         return int(min(delay, self.cap))
+
+
+#: Names of exceptions that one policy may have.
+MOST_NAMES = 50
+
+
+def make_error_names(retry: Retry, field: str) -> None:
+    """Exceptions come as classes or as names, and are kept as names: a document has no classes."""
+    given: object = getattr(retry, field)
+    if not given and isinstance(given, tuple):
+        return
+    if not isinstance(given, tuple | list) or len(given) > MOST_NAMES:
+        raise InvalidJob(
+            f"must be a list of up to {MOST_NAMES} exceptions; got {given!r:.80}",
+            field=f"retry.{field}",
+            hint=f"For example {field}=(ConnectionError, TimeoutError)",
+        )
+    names = tuple(dict.fromkeys(_error_name(each, field) for each in given))
+    object.__setattr__(retry, field, names)
+
+
+def _error_name(given: object, field: str) -> str:
+    if isinstance(given, type) and issubclass(given, BaseException):
+        return min(_own_names(given), key=len)
+    if isinstance(given, str) and _NAME.fullmatch(given):
+        return given
+    raise InvalidJob(
+        f"{given!r:.80} is not an exception",
+        field=f"retry.{field}",
+        hint="Use a class, or its name: ConnectionError, shop.errors.Busy",
+    )
+
+
+_NAME = re.compile(r"[^\W\d][\w.<>]{0,254}")
+
+
+def _own_names(kind: type) -> set[str]:
+    """The qualified name of a class; of a built-in one also its bare name."""
+    names = {f"{kind.__module__}.{kind.__qualname__}"}
+    return names | {kind.__qualname__} if kind.__module__ == "builtins" else names
+
+
+def names_of(kind: type) -> set[str]:
+    """The names of a class and of all that it derives from."""
+    return {name for each in kind.__mro__ for name in _own_names(each)}
+
+
+def leaves_of(error: BaseException) -> list[BaseException]:
+    """The exceptions of a group, or the one that is none."""
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [leaf for each in error.exceptions for leaf in leaves_of(each)]
 
 
 def _power(factor: float, steps: int) -> float:

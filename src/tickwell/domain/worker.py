@@ -31,8 +31,8 @@ class Refusal:
 class Worker:
     """One incarnation of a process: a restarted process is another one.
 
-    Every process has a row. One without the worker role has no queues, abilities and slots, so it
-    never counts as a process that can run work.
+    Every process has a row. One without the worker role has no queues, abilities or capacity:
+    it never counts as a process that can run work.
     """
 
     id: str
@@ -41,7 +41,8 @@ class Worker:
     queues: tuple[str, ...]
     #: What it can run: the targets' abilities, as "call:send_report".
     abilities: tuple[str, ...]
-    slots: int
+    #: Attempts that it may run at once.
+    capacity: int
     started_at: int
     #: Tells its process from all others of its machine; empty where nothing does.
     process: str = ""
@@ -51,7 +52,7 @@ class Worker:
     roles: tuple[str, ...] = ("worker",)
     #: The version of this package that it runs.
     version: str = ""
-    #: Slots that were taken at the last beat.
+    #: Attempts that it ran at the last beat.
     busy: int = 0
     #: Milliseconds between two beats.
     beat_every: int = DEFAULT_BEAT

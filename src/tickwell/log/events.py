@@ -17,6 +17,7 @@ SERVICE_STARTED = LogEvent(
     ("roles", "store", "workers", "url"),
 )
 SERVICE_NOTICE = LogEvent("service_notice", INFO, "{notice}")
+SERVICE_FAILED = LogEvent("service_failed", ERROR, "the service cannot start: {error}", ("error",))
 SERVICE_STOPPING = LogEvent(
     "service_stopping", INFO, "stopping: no new claims, running attempts may end"
 )

@@ -13,7 +13,7 @@ from tickwell.domain.outcome import Outcome
 
 
 class Sort(StrEnum):
-    """Which slots of a worker an attempt takes."""
+    """Which kind of a worker's capacity an attempt takes."""
 
     #: A task of the event loop.
     TASK = "task"
@@ -29,7 +29,7 @@ class Executor(Protocol):
     """Runs one attempt; failure is an outcome, not an exception."""
 
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
-        """What it can run, as targets name it, by the slots that it takes."""
+        """What it can run, as targets name it, by the capacity that it takes."""
         ...
 
     async def close(self) -> None:

@@ -15,7 +15,7 @@ Rules for every method:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.execution import Claim, Execution, NewExecution, RangeSkip, Start, State
@@ -24,6 +24,7 @@ from tickwell.domain.outcome import Report
 from tickwell.domain.planning import Plan
 from tickwell.domain.promises import Promises
 from tickwell.domain.queue import LaneLength
+from tickwell.domain.step import Step
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.ports.records import (
     Claimable,
@@ -98,8 +99,9 @@ class QueueStore(Protocol):
         """Apply each report whose execution is `running` with that attempt number; refuse others.
 
         Records the attempt, sets state and `run_at`, passes permits on, and sets off the next
-        fire of a job that counts from the end, at the report's `ended_at`. A report that was
-        applied before is not refused, and answers with the failures so far as well.
+        fire of a job that counts from the end, at the report's `ended_at`. Where it awaits steps
+        and one of them is final, `run_at` is its `ended_at`. A report that was applied before is
+        not refused, and answers with the failures so far as well.
 
         When another attempt would follow: it runs by the definition now in force; of a paused
         job it is held, of a deleted one cancelled, and so is one whose cancel was requested. A
@@ -272,6 +274,32 @@ class HistoryStore(Protocol):
         ...
 
 
+class StepStore(Protocol):
+    """What executions have done, kept from one attempt to the next."""
+
+    async def write_steps(self, steps: Sequence[Step]) -> list[Step]:
+        """Write each whose execution is `running` with that attempt number; answer the others.
+
+        One of the same name is replaced, unless it is final: then it stays, and nothing is
+        refused. Of several with one name in a call the last counts, or the first that is final.
+        What is written stays through all attempts, and is deleted with its execution.
+        """
+        ...
+
+    async def answer_step(self, project: str, id: str, name: str, value: Any, now: int) -> bool:
+        """Make a step that is not final so, with this value; False if there is none.
+
+        Of a live execution only. If it is `waiting`, and its last attempt wrote the step, it is due
+        now; if that attempt is under way and its report awaits the step, it is due when that is
+        applied.
+        """
+        ...
+
+    async def list_steps(self, project: str, id: str) -> list[Step]:
+        """The steps of an execution, by when they were written, then by name."""
+        ...
+
+
 class RecordStore(Protocol):
     """Documents of the service: members, keys, secrets, audit entries, job versions."""
 
@@ -336,5 +364,5 @@ class Upkeep(Protocol):
         ...
 
 
-class Store(QueueStore, CatalogStore, HistoryStore, RecordStore, Upkeep, Protocol):
+class Store(QueueStore, CatalogStore, HistoryStore, StepStore, RecordStore, Upkeep, Protocol):
     """Everything."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tickwell.domain.cron.field import DAY, FIELDS, WEEKDAY, Field
+from tickwell.domain.cron.year import read_years
 from tickwell.errors import InvalidTrigger
 
 Dialect = Literal["cron", "quartz", "aws", "celery"]
@@ -14,7 +15,6 @@ DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 #: How an explanation names them.
 NAMES = {"quartz": "Quartz", "aws": "EventBridge", "celery": "Celery"}
 _EXAMPLES = {"quartz": "0 0 9 ? * 2-6", "aws": "0 9 ? * 2-6 *", "celery": "0 9 * * 1-5"}
-_YEAR = Field(name="year", low=1970, high=2199, size=230, example="2026-2028", hash_high=2199)
 _WRAPPED = re.compile(r"cron\((.*)\)", re.IGNORECASE)
 _LAST_OF = re.compile(r"([0-9]|[a-z]{3})l")
 _NTH = re.compile(r"([0-9]|[a-z]{3})(#[0-9]+)")
@@ -55,7 +55,7 @@ def translate(fields: list[str], dialect: Dialect) -> Translation:
         texts, year = ["0", *fields[:5]], fields[5]
     _refuse_both_days(texts[3], texts[5], dialect)
     read = tuple(_quartz(kind, text) for kind, text in zip(FIELDS, texts, strict=True))
-    return Translation(read, years=_years(year))
+    return Translation(read, years=read_years(year))
 
 
 def _count(fields: list[str], dialect: Dialect, counts: tuple[int, ...], order: str) -> None:
@@ -143,23 +143,3 @@ def _listed(field: Field, low: int, high: int, step: str) -> str:
     if not step.isdecimal() or not 1 <= int(step) <= field.size:
         field.refuse(f"has the step {step!r}, and only 1 to {field.size} can be taken")
     return ",".join(map(str, field.values(low, high)[:: int(step)]))
-
-
-def _years(text: str) -> frozenset[int] | None:
-    if text in {"", "*", "?"}:
-        return None
-    return frozenset(year for term in text.split(",") for year in _year_term(term))
-
-
-def _year_term(term: str) -> list[int]:
-    body, slash, step = term.partition("/")
-    if slash and not (step.isdecimal() and 1 <= int(step) <= _YEAR.size):
-        _YEAR.refuse(f"has the step {step!r}, and only 1 to {_YEAR.size} can be taken")
-    if body == "*":
-        body = f"{_YEAR.low}-{_YEAR.high}"
-    first, dash, last = body.partition("-")
-    low = _YEAR.value(first)
-    high = _YEAR.value(last) if dash else _YEAR.high if slash else low
-    if high < low:
-        _YEAR.refuse(f"range {body} runs backwards", f"{last}-{first}")
-    return list(range(low, high + 1, int(step or 1)))

@@ -92,20 +92,26 @@ def words(text: object) -> list[str]:
 
 
 def split(text: object) -> list[str]:
-    """The fields of an expression, five or six, aliases replaced."""
+    """The fields of an expression, five, six or seven, aliases replaced."""
     fields = words(text)
     if fields[0].startswith("@"):
         fields = _alias(fields)
-    if len(fields) not in (5, 6):
-        reason = f"the expression has {len(fields)} fields, not 5, or 6 with seconds first"
-        hint = 'For Quartz, use dialect="quartz"' if len(fields) == 7 else _EXAMPLE
+    if len(fields) not in (5, 6, 7):
+        reason = (
+            f"the expression has {len(fields)} fields, not 5, or 6 with seconds first,"
+            " or 7 with the year last"
+        )
+        raise InvalidTrigger(reason, field="cron", hint=_EXAMPLE)
+    if len(fields) == 7 and "?" in (fields[3], fields[5]):
+        reason = "the expression has a year and a ?, as those of Quartz have"
+        hint = 'For Quartz, use dialect="quartz"; in cron write * instead of ?'
         raise InvalidTrigger(reason, field="cron", hint=hint)
     if len(fields) == 6 and _YEAR.match(fields[5]):
         raise InvalidTrigger(
             f"the last of 6 fields is {fields[5]}, a year; with 6 fields the first is seconds,"
             " the last is day-of-week",
             field="cron.day-of-week",
-            hint='Leave the year out and set start and until; for EventBridge, use dialect="aws"',
+            hint=f'Write 7 fields: 0 {" ".join(fields)}; for EventBridge, use dialect="aws"',
         )
     return fields
 
@@ -136,6 +142,10 @@ def _alias(fields: list[str]) -> list[str]:
         raise InvalidTrigger(
             "@every is an interval, not a cron expression", field="cron", hint=hint
         )
+    if name == "@reboot":
+        reason = "@reboot is an event, not a time that all processes compute alike"
+        hint = "Where your program starts, trigger an on-demand job"
+        raise InvalidTrigger(reason, field="cron", hint=hint)
     if name not in ALIASES or len(fields) > 1:
         hint = f"The known ones are {', '.join(ALIASES)}"
         raise InvalidTrigger(f"{' '.join(fields)!r} is not a known alias", field="cron", hint=hint)

@@ -34,11 +34,12 @@ def choices(text: str, seed: str) -> Iterator[str]:
 
 
 def _choose(fields: list[str], seed: str) -> str:
-    kinds = FIELDS[-len(fields) :]
-    return " ".join(
+    timed, year = fields[:6], fields[6:]
+    chosen = [
         ",".join(_choose_term(kind, term, seed) for term in text.split(","))
-        for kind, text in zip(kinds, fields, strict=True)
-    )
+        for kind, text in zip(FIELDS[-len(timed) :], timed, strict=True)
+    ]
+    return " ".join([*chosen, *year])
 
 
 def _choose_term(field: Field, term: str, seed: str) -> str:

@@ -11,6 +11,7 @@ from tickwell.domain.cron.days import Days
 from tickwell.domain.cron.dialect import Dialect, translate
 from tickwell.domain.cron.expression import Expression, read, split, words
 from tickwell.domain.cron.weekdays import range_mask
+from tickwell.domain.cron.year import read_years
 from tickwell.errors import InvalidTrigger
 
 _DAY = 86_400
@@ -124,7 +125,11 @@ class Rule:
 
     def _refuse_past(self, years: frozenset[int]) -> None:
         if self.at_or_after((date(min(years), 1, 1).toordinal() - _EPOCH) * _DAY) is None:
-            raise InvalidTrigger("no year of the expression has such a day", field="cron.year")
+            raise InvalidTrigger(
+                "no year of the expression has such a day",
+                field="cron.year",
+                hint="29 February is in 2028 and every four years",
+            )
 
     def _refuse_impossible(self) -> None:
         lengths = {_LENGTHS[month] for month in range(12) if self._months >> month & 1}
@@ -185,7 +190,9 @@ def _shared(
 def parse(text: str, dialect: Dialect = "cron") -> Rule:
     """The one shared rule of an expression without `H`."""
     if dialect == "cron":
-        return _shared(tuple(split(text)))
+        fields = split(text)
+        years = read_years(fields[6]) if len(fields) == 7 else None
+        return _shared(tuple(fields[:6]), years=years)
     found = translate(words(text), dialect)
     return _shared(
         found.fields, requires_both=found.both_days, years=found.years, is_translated=True

@@ -58,6 +58,13 @@ def _exists(name: str) -> bool:
     return True
 
 
+def find_zone(place: str) -> str | None:
+    """The zone of this name, or the one that is named after this city, in any spelling."""
+    if len(place) <= 64 and _exists(place):
+        return place
+    return _spellings().get(place[:65].lower().replace(" ", "_"))
+
+
 def _suggest(name: str) -> str:
     known = _spellings().get(name[:64].lower().replace(" ", "_"))
     return f"Did you mean {known}?" if known else "For example: Europe/Rome"

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from tickwell.domain.document.alike import Alike
-from tickwell.domain.document.remembered import remembered
 from tickwell.domain.document.shape import Field, Shape
+from tickwell.domain.document.shared_values import Alike, remembered
 from tickwell.domain.document.target import TARGET
-from tickwell.domain.document.trigger import TRIGGER
 from tickwell.domain.document.values import (
     ANY,
     DURATION,
@@ -20,6 +18,7 @@ from tickwell.domain.document.values import (
     TEXTS,
     WHOLE,
     Unfit,
+    Value,
     choice,
     optional,
 )
@@ -34,7 +33,20 @@ from tickwell.domain.policy import (
     Retry,
     Timeout,
 )
+from tickwell.domain.trigger import Trigger, trigger_from_document, trigger_to_document
+from tickwell.domain.trigger.reader import placed
 from tickwell.errors import InvalidJob
+
+
+def _read(document: Any) -> Trigger:
+    if not isinstance(document, dict):
+        raise Unfit("is not an object")
+    with placed("trigger", "trigger"):
+        return trigger_from_document(document)
+
+
+TRIGGER = remembered(Value(_read, trigger_to_document))
+
 
 _RETRY = Shape(
     Retry,
@@ -48,6 +60,9 @@ _RETRY = Shape(
         "jitter": Field(REAL, 0.1),
         "max_age": Field(optional(DURATION), "1d"),
         "max_losses": Field(optional(WHOLE), 3),
+        "max_snoozes": Field(WHOLE, 10),
+        "on": Field(TEXTS, ["ConnectionError"]),
+        "unless": Field(TEXTS, ["ValueError"]),
     },
     independent=True,
 )
@@ -102,7 +117,7 @@ _JOB = Shape(
         ),
         "delivery": Field(choice(Delivery), "at_least_once"),
         "timeout": Field(remembered(_TIMEOUT.as_value()), {"soft": "4m30s", "hard": "5m"}),
-        "ttl": Field(optional(DURATION), "10m"),
+        "expires": Field(optional(DURATION), "10m"),
         "pause_after": Field(optional(WHOLE), 5),
         "auto_remove": Field(FLAG, True),  # noqa: FBT003 - the example, not a switch
         "dedupe_key": Field(optional(TEXT), "order-4711"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from tickwell.domain.celery import Celery
-from tickwell.domain.document.remembered import remembered
 from tickwell.domain.document.shape import Field, Shape
+from tickwell.domain.document.shared_values import remembered
 from tickwell.domain.document.values import (
     ANY,
     DURATION,
@@ -21,7 +22,7 @@ from tickwell.domain.document.values import (
 )
 from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
 from tickwell.domain.target import Call, Target
-from tickwell.errors import InvalidJob
+from tickwell.errors import InvalidInput, InvalidJob
 
 
 def _kinds(shapes: Mapping[str, Shape[Any]], names: Mapping[type, str]) -> Value:
@@ -94,18 +95,25 @@ _AUTH = _kinds(
 )
 
 
+def _body_field(sent_as: str, field: str) -> str:
+    """The field of a mistake, with the body under the name that the document has for it."""
+    return f"target.http.{sent_as}" if field == "target.http.body" else field
+
+
 class _HttpShape(Shape[Http]):
     """In a document the kind of body is said by its field: `json` or `text`."""
 
     def read(self, document: Any) -> Http:
         if not isinstance(document, dict):
             return super().read(document)
-        inner, bodies = dict(document), list[Any]()
+        inner, bodies, sent_as = dict(document), list[Any](), "body"
         if "json" in inner:
+            sent_as = "json"
             bodies.append(Json(inner.pop("json")))
         if inner.get("text") is not None:
             if not isinstance(inner["text"], str):
                 raise InvalidJob("is not a text", field="target.http.text", hint="Or use json")
+            sent_as = "text"
             bodies.append(inner["text"])
         inner.pop("text", None)
         if inner.get("body") is not None:
@@ -114,7 +122,10 @@ class _HttpShape(Shape[Http]):
             raise InvalidJob("json, text and body are one too many", field="target.http")
         if bodies:
             inner["body"] = bodies[0]
-        return super().read(inner)
+        try:
+            return super().read(inner)
+        except InvalidInput as error:
+            raise error.placed(partial(_body_field, sent_as)) from None
 
     def write(self, record: Http, *, whole: bool = False) -> dict[str, Any]:
         document = super().write(record, whole=whole)

@@ -14,7 +14,7 @@ from tickwell.domain.worker import Liveness
 #: ahead of the instant, so a healthy system is nowhere near; with the age of a cached look and the
 #: refresh of a page a person still reads it within 15 s.
 LATE = 8_000
-#: Milliseconds that due work may wait for a free slot before more workers are recommended.
+#: Milliseconds that due work may wait for free capacity before more workers are recommended.
 WAITS_LONG = 60_000
 
 

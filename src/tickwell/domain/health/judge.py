@@ -75,7 +75,7 @@ def _store_away(platform: Platform) -> Finding:
         "store",
         Level.RED,
         f"the store {error if error.startswith(address) else text}",
-        "Start it, or restore the network to it; work goes on by itself once it answers",
+        "Start it, or restore the network to it; work resumes by itself once it answers",
     )
 
 
@@ -87,7 +87,7 @@ def _process(process: ProcessHealth | None) -> Iterator[Finding]:
         yield Finding("process", Level.RED, problem, remedy)
     for lane in process.full:
         remedy = "Look for hanging runs: tickwell executions list --state running"
-        yield Finding("slots", Level.GREEN, lane, remedy)  # long runs are no fault by themselves
+        yield Finding("capacity", Level.GREEN, lane, remedy)  # long runs are no fault by themselves
 
 
 def _planner(platform: Platform, planners: Sequence[Liveness]) -> Finding:
@@ -115,8 +115,8 @@ def _planner(platform: Platform, planners: Sequence[Liveness]) -> Finding:
 def _workers(platform: Platform, workers: Sequence[Liveness], work: Work) -> Finding:
     if workers:
         busy = sum(each.worker.busy for each in workers)
-        slots = sum(each.worker.slots for each in workers)
-        text = f"{len(workers)} alive, {busy} of {slots} slots busy"
+        capacity = sum(each.worker.capacity for each in workers)
+        text = f"{len(workers)} alive, busy {busy} of {capacity}"
         return Finding("workers", Level.GREEN, text)
     if work.lanes:
         waits, more = _sum(work, work.lanes)
@@ -158,7 +158,7 @@ def _gaps(work: Work, coverage: Coverage, now: int) -> Iterator[Finding]:
         and not coverage.gap(lane)
         for lane in served
     ):
-        text = "executions have been waiting for a free slot for a minute or more"
+        text = "executions have been waiting for free capacity for a minute or more"
         yield Finding("queues", Level.AMBER, text, "Start more workers: tickwell serve")
 
 
@@ -215,8 +215,8 @@ def _links(links: Sequence[LinkState]) -> Iterator[Finding]:
         if link.error is None:
             yield Finding(link.check, Level.GREEN, f"{link.name} answers")
         else:
-            said = f": {link.error}" if link.error else ""
-            text = f"{link.name} does not answer{said}; {link.effect}"
+            error = link.error.rstrip(".")  # drivers end their messages as they like
+            text = f"{link.name} does not answer{f': {error}' if error else ''}; {link.effect}"
             yield Finding(link.check, link.level, text, link.remedy)
 
 

@@ -43,7 +43,7 @@ class ProcessHealth:
     ok: bool
     #: One sentence each; empty when the process works.
     problems: list[str] = field(default_factory=list)
-    #: Lanes without a free slot for long, one sentence each: all that is due waits for them.
+    #: Lanes at full capacity for long, one sentence each: all that is due waits for them.
     full: list[str] = field(default_factory=list)
     #: Attempts in the worker's hands.
     in_hand: int = 0

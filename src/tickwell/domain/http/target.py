@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from tickwell.domain.ability import HTTP
 from tickwell.domain.coercion import check_each
-from tickwell.domain.http.auth import Auth
-from tickwell.domain.http.frozen import Frozen
+from tickwell.domain.http.auth import Auth, OAuth
 from tickwell.domain.http.header import check_headers
-from tickwell.domain.http.json_value import Json
+from tickwell.domain.http.json_value import Frozen, Json
 from tickwell.domain.http.signature import read_key
-from tickwell.domain.http.template import checked, leaves
+from tickwell.domain.http.template import checked, leaves, template
 from tickwell.domain.http.url import LONGEST, parse_url
 from tickwell.domain.trigger import parse_duration
 from tickwell.domain.trigger.duration import Millis
@@ -111,7 +110,7 @@ class Http:
         try:
             size = len(text.encode())
         except UnicodeEncodeError:
-            raise InvalidJob("has half of a character in it", field="target.http.body") from None
+            raise InvalidJob("contains an unpaired surrogate", field="target.http.body") from None
         if size > LARGEST_BODY:
             raise InvalidJob(
                 f"{size} bytes are more than {LARGEST_BODY}",
@@ -202,3 +201,28 @@ def _check_key(key: str) -> None:
         raise InvalidJob(
             "a whpk_ key verifies, it cannot sign", field="target.http.sign_with", hint="Use whsk_"
         )
+
+
+_PREFIX = "secret."
+
+
+def secret_hosts(target: Http) -> Mapping[str, frozenset[str]]:
+    """Hosts by the name of a secret, by name. A URL's host is never a template: all are known."""
+    found: dict[str, set[str]] = {}
+    elsewhere: list[str] = []
+    if isinstance(target.auth, OAuth):
+        auth = target.auth
+        elsewhere = [auth.client_id, auth.client_secret, auth.scope, auth.audience]
+        _add(found, elsewhere, parse_url(auth.token_url).host)
+    left = list(target.texts())
+    for text in elsewhere:
+        left.remove(text)
+    _add(found, left, parse_url(target.url).host)
+    return {name: frozenset(found[name]) for name in sorted(found)}
+
+
+def _add(found: dict[str, set[str]], texts: Iterable[str], host: str) -> None:
+    for text in texts:
+        for name in template(text).names if "{{" in text else ():
+            if name.startswith(_PREFIX):
+                found.setdefault(name.removeprefix(_PREFIX), set()).add(host)

@@ -7,7 +7,9 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from tickwell.domain.cron import Wall, check_zone, first_after, wall
+from tickwell.domain.cron.search import WallRule
 from tickwell.domain.cron.wall import Fold, Gap
+from tickwell.domain.trigger.business_days import BusinessDays, check_business_days
 from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.series import Series
 from tickwell.domain.trigger.trigger import Trigger
@@ -32,7 +34,9 @@ class CalendarEvery(Trigger):
     dst_gap: Gap = "shift"
     #: A time of day that happens twice when clocks go back: which of the two.
     dst_fold: Fold = "first"
-    _series: Series = field(init=False, repr=False, compare=False)
+    #: Moves fires from weekends and holidays to a business day.
+    business_days: BusinessDays | None = None
+    _series: WallRule = field(init=False, repr=False, compare=False)
     _wall: Wall = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -48,8 +52,13 @@ class CalendarEvery(Trigger):
         if not months and not days:
             hint = "For example: months=2"
             raise InvalidTrigger("needs a period", field="calendar_every", hint=hint)
-        object.__setattr__(self, "anchor", _wall_time(self.anchor, self.tz))
-        object.__setattr__(self, "_series", Series(self.anchor, months, days))
+        object.__setattr__(self, "anchor", wall_time(self.anchor, self.tz, "anchor"))
+        series: WallRule = Series(self.anchor, months, days)
+        shift = check_business_days(self.business_days)
+        if shift is not None:
+            shift.check_zone(self.tz)
+            series = shift.rule(series)
+        object.__setattr__(self, "_series", series)
         object.__setattr__(self, "_wall", wall(self.tz, self.dst_gap, self.dst_fold))
         Trigger.__post_init__(self)
 
@@ -59,7 +68,8 @@ class CalendarEvery(Trigger):
 
     @property
     def _toil(self) -> int:
-        return 3 if self.months or self.years else 1
+        toil = 3 if self.months or self.years else 1
+        return toil if self.business_days is None else toil * 4
 
     def _nominal(self, instant: int) -> int | None:
         second = first_after(self._series, instant // 1000, self._wall)
@@ -71,17 +81,19 @@ class CalendarEvery(Trigger):
             period = amounts[0][1][:-1]
         else:
             period = " ".join(f"{n} {name if n > 1 else name[:-1]}" for n, name in amounts)
-        return f"every {period} from {self.anchor:%Y-%m-%d} at {self.anchor:%H:%M}, {self.tz}"
+        said = f"every {period} from {self.anchor:%Y-%m-%d} at {self.anchor:%H:%M}, {self.tz}"
+        return said if self.business_days is None else f"{said}, {self.business_days.explain()}"
 
 
-def _wall_time(anchor: object, tz: str) -> datetime:
+def wall_time(anchor: object, tz: str, field: str) -> datetime:
+    """A whole second as the wall time of a zone; an aware datetime is converted to it."""
     if not isinstance(anchor, datetime):
         hint = "For example: 2026-01-31T09:00:00"
-        raise InvalidTrigger("is not a datetime", field="anchor", hint=hint)
+        raise InvalidTrigger("is not a datetime", field=field, hint=hint)
     if anchor.microsecond:
-        raise InvalidTrigger("must be a whole second", field="anchor", hint="Drop the fraction")
+        raise InvalidTrigger("must be a whole second", field=field, hint="Drop the fraction")
     try:
         local = anchor.astimezone(ZoneInfo(tz)) if anchor.tzinfo else anchor
     except OverflowError:
-        raise InvalidTrigger("is outside the years 1 to 9999", field="anchor") from None
+        raise InvalidTrigger("is outside the years 1 to 9999", field=field) from None
     return local.replace(tzinfo=None, fold=0)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import cast
 
 from tickwell.domain.cron import (
     Rule,
@@ -21,9 +22,11 @@ from tickwell.domain.cron import (
 )
 from tickwell.domain.cron.dialect import DIALECTS, NAMES, Dialect, unwrapped
 from tickwell.domain.cron.expression import split, words
+from tickwell.domain.cron.search import WallRule
 from tickwell.domain.cron.wall import Fold, Gap
 from tickwell.domain.cron.zone import FIRST_SECOND, LAST_SECOND
-from tickwell.domain.trigger.calendar import Calendar
+from tickwell.domain.trigger.business_days import BusinessDays, check_business_days
+from tickwell.domain.trigger.calendar import Calendars
 from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.duration import Duration
 from tickwell.domain.trigger.moment import no_instant
@@ -50,8 +53,12 @@ class Cron(Trigger):
     dst_fold: Fold
     #: Whose expression it is: cron's, or that of Quartz, EventBridge ("aws") or Celery.
     dialect: Dialect
+    #: Moves fires from weekends and holidays to a business day.
+    business_days: BusinessDays | None
     _chosen: str = field(init=False, repr=False, compare=False)
     _rule: Rule = field(init=False, repr=False, compare=False)
+    #: The rule, or the rule with its fires moved.
+    _when: WallRule = field(init=False, repr=False, compare=False)
     _wall: Wall = field(init=False, repr=False, compare=False)
     _beat: tuple[int, int] | None = field(init=False, repr=False, compare=False)
 
@@ -61,13 +68,14 @@ class Cron(Trigger):
         tz: str | tzinfo = "UTC",
         *,
         dialect: Dialect = "cron",
+        business_days: BusinessDays | None = None,
         dst_gap: Gap = "shift",
         dst_fold: Fold = "first",
         start: datetime | None = None,
         until: datetime | None = None,
         max_runs: int | None = None,
         within: Sequence[Window] = (),
-        exclude: Sequence[Calendar] = (),
+        exclude: Calendars = (),
         jitter: Duration = "0s",
     ) -> None:
         # written out because jitter and lists are taken in more forms than they are kept in
@@ -82,6 +90,7 @@ class Cron(Trigger):
             dst_gap=dst_gap,
             dst_fold=dst_fold,
             dialect=dialect,
+            business_days=check_business_days(business_days),
             start=start,
             until=until,
             max_runs=max_runs,
@@ -116,12 +125,21 @@ class Cron(Trigger):
         zone = wall(self.tz)
         if rule.expression.fixed_time:
             zone = wall(self.tz, self.dst_gap, self.dst_fold)
+        shift, when = self.business_days, cast("WallRule", rule)
         steady = rule.beat is not None and (self.tz == "UTC" or rule.beat[0] == 1)
-        fill(self, _chosen=expr, _rule=rule, _wall=zone, _beat=rule.beat if steady else None)
+        beat = rule.beat if steady and shift is None else None
+        if shift is not None:
+            shift.check_zone(self.tz)
+            when = shift.rule(rule)
+        fill(self, _chosen=expr, _rule=rule, _when=when, _wall=zone, _beat=beat)
 
     @property
     def _zone(self) -> str:
         return self.tz
+
+    @property
+    def _toil(self) -> int:
+        return 1 if self.business_days is None else 4
 
     def between(self, start: int, end: int, work: Work | None = None) -> Iterator[int]:
         """The fire times later than start and not later than end; a beat is only counted."""
@@ -141,7 +159,7 @@ class Cron(Trigger):
             found = second + step - (second - first) % step
             if FIRST_SECOND < found <= LAST_SECOND:
                 return found
-        return first_after(self._rule, second, self._wall)
+        return first_after(self._when, second, self._wall)
 
     def next(self, after: datetime) -> datetime | None:
         """The same in aware datetimes; the answer is in UTC."""
@@ -184,6 +202,8 @@ class Cron(Trigger):
 
     def _rule_in_words(self) -> str:
         said = f"{describe(self._rule.expression)}, {self.tz}"
+        if self.business_days is not None:
+            said += f", {self.business_days.explain()}"
         if self.dialect != "cron":
             return f"{said} (read as {NAMES[self.dialect]} has it)"
         return f"{said} (H differs from job to job)" if self._has_hash else said

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, TypedDict
 
+from tickwell.domain.trigger.all_of import AllOf
+from tickwell.domain.trigger.any_of import AnyOf
+from tickwell.domain.trigger.business_days import BusinessDays
 from tickwell.domain.trigger.calendar import Calendar
 from tickwell.domain.trigger.calendar_every import UNITS, CalendarEvery
 from tickwell.domain.trigger.cron import Cron
+from tickwell.domain.trigger.custom import custom_trigger
 from tickwell.domain.trigger.duration import Millis
 from tickwell.domain.trigger.every import Every
 from tickwell.domain.trigger.on_demand import OnDemand
 from tickwell.domain.trigger.once import Once
+from tickwell.domain.trigger.phrase import when
 from tickwell.domain.trigger.reader import Reader, placed
+from tickwell.domain.trigger.rrule import RRule
+from tickwell.domain.trigger.several import Several
 from tickwell.domain.trigger.trigger import Trigger
-from tickwell.domain.trigger.union import Union
 from tickwell.domain.trigger.window import Window
 from tickwell.domain.trigger.work import is_tried, one_reading, trial
 from tickwell.errors import InvalidTrigger
@@ -23,6 +30,8 @@ _EXAMPLE = '{"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"}'
 _MOMENT = "2026-11-15T09:00:00Z"
 _WINDOW = '{"days": "mon-fri", "from": "09:00", "to": "17:00"}'
 _CALENDAR = '{"name": "holidays", "dates": ["2026-12-25"]}'
+_BUSINESS_DAYS = '{"shift": "next", "weekend": "sat,sun"}'
+_CUSTOM = '{"name": "sunrise", "args": {"latitude": 41.9}}'
 #: A union in a union in a union: deeper is an attack on the stack.
 _DEEPEST = 4
 #: Triggers of a document, equal ones counted each: more are not even read. A union takes fewer.
@@ -36,7 +45,7 @@ def read_trigger(document: object, path: str, depth: int = 0) -> Trigger:
     if len(kinds) != 1:
         reason = f"needs one of {', '.join(_KINDS)}"
         if kinds:
-            reason = f"{' and '.join(kinds)} exclude each other"
+            reason = f"{' and '.join(kinds)} are mutually exclusive"
         raise InvalidTrigger(reason, field=path, hint=f"For example: {_EXAMPLE}")
     with placed("", path), one_reading():
         try:
@@ -57,7 +66,7 @@ def _further(
         if refused not in left:
             return
         if refused in {kind, "dialect"}:  # an expression is judged by its dialect
-            if left[kind] is _RIGHT[kind]:
+            if kind not in _RIGHT or left[kind] is _RIGHT[kind]:
                 return
             left[kind] = _RIGHT[kind]
             left.pop("dialect", None)
@@ -116,18 +125,72 @@ def _on_demand(reader: Reader, depth: int) -> Trigger:
 
 
 def _any_of(reader: Reader, depth: int) -> Trigger:
+    return _several(reader, depth, AnyOf)
+
+
+def _all_of(reader: Reader, depth: int) -> Trigger:
+    return _several(reader, depth, AllOf)
+
+
+def _several(reader: Reader, depth: int, kind: type[Several]) -> Trigger:
+    name = kind.KIND
     if depth == _DEEPEST:
-        reader.refuse("any_of", f"is nested more than {_DEEPEST} deep", "a flat list")
-    entries = reader.entries("any_of", f"[{_EXAMPLE}]")
+        reader.refuse(name, f"is nested more than {_DEEPEST} deep", "a flat list")
+    entries = reader.entries(name, f"[{_EXAMPLE}]")
     work = trial()
     work.members += len(entries)
     if work.members > _MOST_READ and not is_tried():
         hint = "Make it several jobs"
-        raise InvalidTrigger("has far too many triggers", field=reader.path("any_of"), hint=hint)
+        raise InvalidTrigger("has far too many triggers", field=reader.path(name), hint=hint)
     members = [
-        read_trigger(entry, f"any_of.{index}", depth + 1) for index, entry in enumerate(entries)
+        read_trigger(entry, f"{name}.{index}", depth + 1) for index, entry in enumerate(entries)
     ]
-    return Union(*members, **_common(reader))
+    return kind(*members, **_common(reader))
+
+
+def _rrule(reader: Reader, depth: int) -> Trigger:
+    del depth
+    rule = reader.text("rrule", "FREQ=MONTHLY;BYDAY=-1FR") or ""
+    example = "2026-01-30T09:00:00"
+    start = reader.moment("dtstart", example)
+    if start is None:
+        reader.refuse("dtstart", "is missing: where the rule begins, as wall time", example)
+    exdates, rdates = (_moments(reader, name, example) for name in ("exdates", "rdates"))
+    zoned, common = _zoned(reader), _common(reader)
+    return RRule(rrule=rule, dtstart=start, exdates=exdates, rdates=rdates, **zoned, **common)
+
+
+def _moments(reader: Reader, name: str, example: str) -> tuple[datetime, ...]:
+    found = list[datetime]()
+    for entry in reader.entries(name, f'["{example}"]'):
+        try:
+            found.append(datetime.fromisoformat(str(entry)[:64]))
+        except ValueError:
+            reader.refuse(name, f"{str(entry)[:64]!r} is not a date and time", f'["{example}"]')
+    return tuple(found)
+
+
+def _when(reader: Reader, depth: int) -> Trigger:
+    del depth
+    phrase = reader.text("when", "every weekday at 9 in Rome") or ""
+    zoned: dict[str, Any] = {
+        "tz": reader.text("tz", "Europe/Rome"),
+        "dst_gap": reader.text("dst_gap", "skip"),
+        "dst_fold": reader.text("dst_fold", "last"),
+        "business_days": _business_days(reader.take("business_days")),
+    }
+    return when(phrase, **zoned, **_common(reader))
+
+
+def _custom(reader: Reader, depth: int) -> Trigger:
+    del depth
+    inner = Reader(reader.take("custom"), "custom", _CUSTOM)
+    name = inner.text("name", "sunrise", "") or ""
+    args = inner.take("args")
+    inner.close()
+    if not isinstance(args, Mapping | None):
+        inner.refuse("args", "must be an object", '{"latitude": 41.9}')
+    return custom_trigger(name, args or {}, _common(reader))
 
 
 _KINDS: dict[str, Callable[[Reader, int], Trigger]] = {
@@ -137,6 +200,10 @@ _KINDS: dict[str, Callable[[Reader, int], Trigger]] = {
     "once": _once,
     "on_demand": _on_demand,
     "any_of": _any_of,
+    "all_of": _all_of,
+    "custom": _custom,
+    "when": _when,
+    "rrule": _rrule,
 }
 
 
@@ -148,6 +215,9 @@ _RIGHT: dict[str, Any] = {
     "once": _MOMENT,
     "on_demand": True,
     "any_of": [{"on_demand": True}],
+    "all_of": [{"every": "1h"}],
+    "when": "every day at 9",
+    "rrule": "FREQ=DAILY",
 }
 
 
@@ -155,6 +225,7 @@ class _Zoned(TypedDict):
     tz: Any
     dst_gap: Any
     dst_fold: Any
+    business_days: BusinessDays | None
 
 
 def _zoned(reader: Reader) -> _Zoned:
@@ -162,7 +233,22 @@ def _zoned(reader: Reader) -> _Zoned:
         "tz": reader.text("tz", "Europe/Rome", "UTC"),
         "dst_gap": reader.text("dst_gap", "skip", "shift"),
         "dst_fold": reader.text("dst_fold", "last", "first"),
+        "business_days": _business_days(reader.take("business_days")),
     }
+
+
+def _business_days(document: object) -> BusinessDays | None:
+    if document is None:
+        return None
+    reader = Reader(document, "business_days", _BUSINESS_DAYS)
+    shift: Any = reader.text("shift", "previous", "next")
+    weekend = reader.text("weekend", "fri,sat", "sat,sun")
+    holidays = tuple(
+        _calendar(entry, f"business_days.holidays.{index}")
+        for index, entry in enumerate(reader.entries("holidays", f"[{_CALENDAR}]"))
+    )
+    reader.close()
+    return BusinessDays(shift, holidays, "sat,sun" if weekend is None else weekend)
 
 
 class _Common(TypedDict):
@@ -206,6 +292,9 @@ def _window(document: object, path: str) -> Window:
 
 
 def _calendar(document: object, path: str) -> Calendar:
+    if isinstance(document, str):  # the name of a calendar of the project
+        with placed("exclude", path):
+            return Calendar(document, version=0)
     reader = Reader(document, path, _CALENDAR)
     name = reader.text("name", "holidays", "") or ""
     dates: list[Any] = reader.entries("dates", '["2026-12-25"]')
@@ -213,10 +302,10 @@ def _calendar(document: object, path: str) -> Calendar:
         _range(entry, f"{path}.ranges.{index}")
         for index, entry in enumerate(reader.entries("ranges", '[{"from": "…", "to": "…"}]'))
     ]
-    tz = reader.text("tz", "Europe/Rome")
+    tz, version = reader.text("tz", "Europe/Rome"), reader.whole("version", "1")
     reader.close()
     with placed("exclude", path):
-        return Calendar(name, dates, ranges=ranges, tz=tz)
+        return Calendar(name, dates, ranges=ranges, tz=tz, version=version)
 
 
 def _range(document: object, path: str) -> tuple[str, str]:

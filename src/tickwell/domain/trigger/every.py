@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from tickwell.clock import NEVER
-from tickwell.domain.trigger.calendar import Calendar
+from tickwell.domain.trigger.calendar import Calendars
 from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.duration import Duration, parse_duration, say_duration
 from tickwell.domain.trigger.limits import Limits
@@ -43,7 +43,7 @@ class Every(Trigger):
         until: datetime | None = None,
         max_runs: int | None = None,
         within: Sequence[Window] = (),
-        exclude: Sequence[Calendar] = (),
+        exclude: Calendars = (),
         jitter: Duration = "0s",
     ) -> None:
         # written out because `after` is a method, and so cannot be a dataclass field
@@ -83,8 +83,10 @@ class Every(Trigger):
         """Whether the period counts from the end of the last run."""
         return self.counts_from == "finish"
 
-    def _search(self, instant: int, limits: Limits, work: Work) -> int | None:
+    def _search(self, instant: int, limits: Limits | None, work: Work) -> int | None:
         """The same; after="finish": one period later, or once open."""
+        if limits is None:
+            return self._nominal(instant)
         if self.counts_from == "fire":
             return limits.first(self._nominal, instant, work)
         due = instant + self.period

@@ -56,6 +56,35 @@ def merged(several: Iterable[Leaps]) -> Leaps:
             heappop(heap)
 
 
+def met(members: list[Leaps], instant: int) -> Leaps:
+    """Those that all of several have in common; in between, how far they have none."""
+    heads = [next(leaps, None) for leaps in members]
+    told, farthest = instant, None
+    while True:
+        known = [head for head in heads if head is not None]
+        if len(known) < len(heads):
+            return
+        top = max(at for at, _ in known)
+        wanted: int | None = None
+        if all(head == (top, True) for head in known):
+            wanted = max((yield top, True) or 0, top + 1)
+            told, farthest = top, None
+        elif top > told:
+            farthest = farthest or top + FARTHEST
+            if top > farthest:
+                return
+            told, wanted = top, max((yield top, False) or 0, top)
+        floor = top if wanted is None else wanted
+        heads = [_reached(leaps, head, floor) for leaps, head in zip(members, known, strict=True)]
+
+
+def _reached(leaps: Leaps, head: Leap, floor: int) -> Leap | None:
+    """The leap at or after a floor; one that is unsure of the floor itself is asked to go on."""
+    if head[0] > floor or head == (floor, True):
+        return head
+    return _next(leaps, floor if head[0] < floor else None)
+
+
 def leapt(nominal: Rule, limits: Limits, instant: int, work: Work) -> Leaps:
     """Those of a rule that limits confine."""
     instant, farthest = limits.begin(instant), None

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tickwell.clock import NEVER, to_millis
-from tickwell.domain.trigger.calendar import Calendar
+from tickwell.domain.trigger.calendar import NO_CALENDARS, CalendarsField, calendars_of
 from tickwell.domain.trigger.duration import (
     MillisField,
     default,
@@ -24,13 +24,14 @@ from tickwell.domain.trigger.work import Spent, Work, is_tried, tried
 from tickwell.errors import InvalidTrigger
 
 if TYPE_CHECKING:
-    from tickwell.domain.trigger.union import Union
+    from tickwell.domain.trigger.all_of import AllOf
+    from tickwell.domain.trigger.any_of import AnyOf
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 #: 1 January 2024: from here a trigger without `start` is tried when it is made.
-_TRIED_FROM = 1_704_067_200_000
+TRIED_FROM = 1_704_067_200_000
 _MOST = 16
 
 
@@ -50,7 +51,7 @@ class Trigger(ABC):
     #: Only inside any of these.
     within: tuple[Window, ...] = ()
     #: Not on the dates of any of these.
-    exclude: tuple[Calendar, ...] = ()
+    exclude: CalendarsField = NO_CALENDARS
     #: Up to so many milliseconds later, by a hash; added by the planner.
     jitter: MillisField = default("0s")
     _limits: Limits | None = field(init=False, repr=False, compare=False, default=None)
@@ -62,7 +63,7 @@ class Trigger(ABC):
         jitter: Any = self.jitter
         object.__setattr__(self, "jitter", parse_duration(jitter, field="jitter"))
         object.__setattr__(self, "within", _tuple(self.within, Window, "within"))
-        object.__setattr__(self, "exclude", _tuple(self.exclude, Calendar, "exclude"))
+        object.__setattr__(self, "exclude", calendars_of(self.exclude, "exclude", _MOST))
         runs = self.max_runs
         if runs is not None and (type(runs) is not int or runs < 1):
             hint = "Leave it out for no limit"
@@ -77,15 +78,14 @@ class Trigger(ABC):
             raise InvalidTrigger("is earlier than start", field="until", hint="Swap the two")
         limits = Limits(start, until, self.within, self.exclude, self._zone, toil=self._toil)
         object.__setattr__(self, "_limits", limits)
-        begin = _TRIED_FROM if start is None else start
+        begin = TRIED_FROM if start is None else start
         if until is not None and until < begin:
             begin = -NEVER
         if not self.fires or is_tried():
             return
         field = "within" if self.within else "exclude" if self.exclude else "until"
         try:
-            known = hash((self, getattr(self, "_chosen", "")))
-            fires = tried(known, lambda work: self._search(begin - 1, limits, work) is not None)
+            fires = self._ever_fires(begin, limits)
         except Spent:
             reason = "it takes too long to find out when this fires: too much is taken out"
             hint = "Give fewer members, windows and calendars, or make it several jobs"
@@ -97,15 +97,25 @@ class Trigger(ABC):
                 hint="Widen a window, or choose another time",
             )
 
+    def _ever_fires(self, begin: int, limits: Limits | None) -> bool:
+        """Whether a search finds a fire time; raises `Spent` where it comes nowhere."""
+        known = hash((self, getattr(self, "_chosen", "")))
+        return tried(known, lambda work: self._search(begin - 1, limits, work) is not None)
+
     @property
     def follows_finish(self) -> bool:
         """Whether the next fire counts from the end of the last run."""
         return False
 
     @property
-    def is_confined(self) -> bool:
-        """Whether it fires only from, until, within or but for something."""
+    def has_limits(self) -> bool:
+        """Whether it has `start`, `until`, windows or calendars."""
         return self._limits is not None
+
+    @property
+    def is_confined(self) -> bool:
+        """Whether something takes out fires of its rule."""
+        return self.has_limits
 
     @property
     def fires(self) -> bool:
@@ -143,8 +153,10 @@ class Trigger(ABC):
         except Spent:
             return None
 
-    def _search(self, instant: int, limits: Limits, work: Work) -> int | None:
+    def _search(self, instant: int, limits: Limits | None, work: Work) -> int | None:
         """The first fire time strictly later that the limits leave in."""
+        if limits is None:
+            return self._nominal(instant)
         return limits.first(self._nominal, instant, work)
 
     def leaps(self, instant: int, work: Work) -> Leaps:
@@ -172,10 +184,7 @@ class Trigger(ABC):
         try:
             while instant is not None:
                 work.renew()
-                if limits is None:
-                    instant = self._nominal(instant)
-                else:
-                    instant = self._search(instant, limits, work)
+                instant = self._search(instant, limits, work)
                 if instant is None or instant > end:
                     return
                 yield instant
@@ -229,10 +238,15 @@ class Trigger(ABC):
         """What may surprise whoever wrote this, at or after an instant."""
         return []
 
-    def __or__(self, other: object) -> Union:
-        from tickwell.domain.trigger.union import Union  # noqa: PLC0415  # a trigger itself
+    def __or__(self, other: object) -> AnyOf:
+        from tickwell.domain.trigger.any_of import AnyOf  # noqa: PLC0415  # a trigger itself
 
-        return Union(self, other) if isinstance(other, Trigger) else NotImplemented
+        return AnyOf(self, other) if isinstance(other, Trigger) else NotImplemented
+
+    def __and__(self, other: object) -> AllOf:
+        from tickwell.domain.trigger.all_of import AllOf  # noqa: PLC0415  # a trigger itself
+
+        return AllOf(self, other) if isinstance(other, Trigger) else NotImplemented
 
 
 def fill(trigger: Trigger, **fields: object) -> None:

@@ -1,0 +1,59 @@
+"""Why an execution stands where it does: the reason as a code, and its explanation in words.
+
+Stores keep one text. A skip's text is its code; that of a dead, cancelled or parked execution is a
+sentence that is written here or in `domain.outcome`, so that one table reads both.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tickwell.domain.execution import BY_NEWER_FIRE, Reason, State
+
+#: Why an execution is dead where nothing more precise is known.
+NOT_RETRIED = "not to be retried"
+OVERDUE = "older than the retry policy allows"
+AT_MOST_ONCE = "at most once: "
+#: Before the words of a handler or a receiver that asked for no further attempt.
+GAVE_UP = "gave up: "
+
+#: Why a fire time was skipped, in words.
+SKIPPED_BECAUSE = {
+    Reason.MISFIRE: "it was missed, and the misfire policy skips missed fire times",
+    Reason.OVERLAP: "the previous execution had not ended, and the overlap policy skips",
+    Reason.EXPIRED: "it was not started before it expired",
+    Reason.QUOTA: "a limit of the project was reached",
+    Reason.WITHDRAWN: "a pause, an edit or a deletion withdrew it before it started",
+    Reason.PAUSED: "the job was paused at that time",
+}
+_DEAD = (
+    (re.compile(re.escape(AT_MOST_ONCE)), Reason.AT_MOST_ONCE),
+    (re.compile(re.escape(GAVE_UP)), Reason.NOT_RETRYABLE),
+    (re.compile(rf"{NOT_RETRIED}$"), Reason.NOT_RETRYABLE),
+    (re.compile(rf"{OVERDUE}$"), Reason.TOO_OLD),
+    (re.compile(r"lost \d+ times$"), Reason.LOST),
+    (re.compile(r"\d+ of \d+ attempts$"), Reason.OUT_OF_ATTEMPTS),
+)
+
+
+def reason_of(state: State, text: str | None) -> Reason | None:
+    """The reason behind a stored text; None while nothing needs one."""
+    if text is None:
+        return None
+    if state is State.SKIPPED:
+        return Reason(text) if text in SKIPPED_BECAUSE else None
+    if state is State.CANCELLED:
+        return Reason.REPLACED if text == BY_NEWER_FIRE else Reason.CANCELLED
+    if state is State.PARKED:
+        return Reason.NO_WORKER
+    if state is State.DEAD:
+        return next((reason for words, reason in _DEAD if words.match(text)), None)
+    return None
+
+
+def explanation_of(state: State, text: str | None) -> str:
+    """The reason in words; empty where there is none."""
+    reason = reason_of(state, text)
+    if state is State.SKIPPED and reason is not None:
+        return SKIPPED_BECAUSE[reason]
+    return text or ""
