@@ -7,6 +7,7 @@ import functools
 import inspect
 import os
 import signal
+import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
@@ -15,13 +16,15 @@ from tickwell.domain.current import CURRENT_CLAIM
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
-from tickwell.errors import InvalidPayload, UnknownHandler
+from tickwell.errors import InvalidPayload, NotRunning, UnknownHandler
+from tickwell.executors.around.layers import Around, Attempt
+from tickwell.executors.around.sides import Sides, Thread
 from tickwell.executors.handlers import Handler, Handlers
 from tickwell.executors.isolated import Children
 from tickwell.executors.notes import NoNotes, StoreNotes
 from tickwell.executors.output import CURRENT, LISTENING, Output
-from tickwell.executors.run import Run, Snoozed, snoozed_for
-from tickwell.executors.thread import StartCall, end_copies, start_thread
+from tickwell.executors.run import Run
+from tickwell.executors.thread import StartCall, end_copies
 from tickwell.executors.words import raised, succeeded
 from tickwell.ports.executor import Sort
 
@@ -50,7 +53,7 @@ class CallExecutor:
     def abilities(self) -> Mapping[Sort, frozenset[str]]:
         by_sort: dict[Sort, set[str]] = {Sort.TASK: set(), Sort.THREAD: set()}
         for handler in self.handlers.all():
-            in_loop = handler.is_async and handler.isolation == "none"
+            in_loop = not handler.takes_thread and handler.isolation == "none"
             by_sort[Sort.TASK if in_loop else Sort.THREAD].add(self.handlers.ability(handler))
         return {sort: frozenset(names) for sort, names in by_sort.items()}
 
@@ -76,7 +79,7 @@ class CallExecutor:
         try:
             if handler.isolation == "process":
                 outcome = await self.children.run(handler, claim, output)
-            elif not handler.is_async and claim.id in self._threads:
+            elif claim.id in self._threads and handler.takes_thread:
                 delay = claim.job.timeout.hard
                 outcome = Outcome(kind=OutcomeKind.SNOOZED, error=_STILL_RUNS, delay=delay)
             else:
@@ -90,7 +93,7 @@ class CallExecutor:
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) and _is_interruptible():
                 raise
-            outcome = raised(error)
+            outcome = raised(error, claim.job.retry)
         finally:
             if os.getpid() != self._pid:
                 end_copies(self._pid)
@@ -105,6 +108,8 @@ class CallExecutor:
 
     def _call(self, handler: Handler, arguments: dict[str, Any], claim: Claim) -> Awaitable[Any]:
         """What to wait for; no coroutine of ours around a handler's, which every attempt paid."""
+        if handler.around is not None:
+            return self._call_around(handler.around, handler, arguments, claim)
         if not handler.is_async:
             return self._in_thread(handler, arguments, claim)
         if handler.run_parameter:
@@ -131,29 +136,51 @@ class CallExecutor:
     async def _in_thread(self, handler: Handler, arguments: dict[str, Any], claim: Claim) -> Any:
         """Wait for a sync handler in a thread, which cannot be stopped.
 
-        A cancellation is passed on as `run.cancelled`, and the slot stays taken until the thread
+        A cancellation is passed on as `run.cancelled`; the attempt takes capacity until the thread
         ends; only when the process stops is it left alone.
         """
-        run = None
+        ask: Callable[[], object] = _nothing
         if handler.run_parameter:
             run = Run(claim, self.notes, block=_block_on(asyncio.get_running_loop()))
+            arguments[handler.run_parameter], ask = run, run.cancel
+        call = functools.partial(handler.function, **arguments)
+        thread = Thread(handler.name, call, ask=ask, start=self.thread_for(claim))
+        self._remember(claim.id, thread.done)
+        return await thread.end(self._is_closed)
+
+    def _call_around(
+        self, around: Around, handler: Handler, arguments: dict[str, Any], claim: Claim
+    ) -> Awaitable[Any]:
+        """The handler inside its middleware and dependencies."""
+        run = Run(
+            claim,
+            self.notes,
+            task=asyncio.current_task() if handler.is_async else None,
+            block=_block_on(asyncio.get_running_loop()) if handler.takes_thread else None,
+        )
+        if handler.run_parameter:
             arguments[handler.run_parameter] = run
-        call = functools.partial(_outcome, handler, arguments)
-        done = start_thread(handler.name, call, self.thread_for(claim))
-        self._threads[claim.id] = done
-        done.add_done_callback(lambda _: self._threads.pop(claim.id, None))
-        while True:
-            try:
-                result = await asyncio.shield(done)
-            except asyncio.CancelledError:
-                if done.cancelled() or self._closed:
-                    raise
-                if run is not None:
-                    run.cancel()
-            else:
-                if isinstance(result, _Nap):
-                    raise Snoozed(result.delay)
-                return result
+        sides = Sides(
+            handler.name,
+            run,
+            begun=functools.partial(self._remember, claim.id),
+            start=functools.partial(self.thread_for, claim),
+            is_over=self._is_closed,
+        )
+        return around.call(Attempt(arguments, run, sides))
+
+    def _remember(self, id: str, done: asyncio.Future[Any]) -> None:
+        """An execution whose thread runs is not started again beside it."""
+
+        def forget(ended: asyncio.Future[Any]) -> None:
+            if self._threads.get(id) is ended:
+                del self._threads[id]
+
+        self._threads[id] = done
+        done.add_done_callback(forget)
+
+    def _is_closed(self) -> bool:
+        return self._closed
 
 
 def _is_interruptible() -> bool:
@@ -161,25 +188,17 @@ def _is_interruptible() -> bool:
     return signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-class _Nap:
-    """A snooze on its way out of a thread: no future takes what is no Exception."""
-
-    def __init__(self, delay: int) -> None:
-        self.delay = delay
-
-
-def _outcome(handler: Handler, arguments: dict[str, Any]) -> Any:
-    try:
-        return handler.function(**arguments)
-    except BaseException as error:
-        delay = snoozed_for(error)
-        if delay is None:
-            raise
-        return _Nap(delay)
+def _nothing() -> None:
+    """A handler without a `Run` cannot be asked to stop."""
 
 
 def _block_on(loop: asyncio.AbstractEventLoop) -> Any:
+    thread = threading.get_ident()
+
     def block(work: Coroutine[Any, Any, Any]) -> Any:
+        if threading.get_ident() == thread:  # an async handler, and plain middleware around it
+            work.close()
+            raise NotRunning("an async handler awaits it: await run.last_result")
         return asyncio.run_coroutine_threadsafe(work, loop).result()
 
     return block

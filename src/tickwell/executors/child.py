@@ -9,7 +9,7 @@ import os
 import queue
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -17,6 +17,9 @@ from typing import Any
 from tickwell.domain.current import CURRENT_CLAIM
 from tickwell.domain.execution import Claim
 from tickwell.domain.outcome import Outcome
+from tickwell.domain.step import Step, Wait
+from tickwell.executors.around.layers import Attempt
+from tickwell.executors.around.sides import Sides
 from tickwell.executors.handlers import Handler
 from tickwell.executors.output import CURRENT, LISTENING, Output
 from tickwell.executors.run import Run
@@ -62,8 +65,10 @@ class Ear:
         self._line = line
         self._pid = os.getpid()
         self._speaking = threading.Lock()
+        self._asking = threading.Lock()
         self.attempts: queue.Queue[_Attempt] = queue.Queue()
-        self.results: queue.Queue[Any] = queue.Queue()
+        #: Answers of the parent, and what it failed with.
+        self.results: queue.Queue[tuple[Any, Exception | None]] = queue.Queue()
         self._attempt: _Attempt | None = None
 
     def listen(self) -> None:
@@ -74,8 +79,8 @@ class Ear:
                 if kind == "run":
                     self._attempt = _Attempt(*said)
                     self.attempts.put(self._attempt)
-                elif kind == "last_result":
-                    self.results.put(said[0])
+                elif kind == "answer":
+                    self.results.put((said[0], said[1]))
                 elif self._attempt is not None:
                     self._attempt.cancel()
         except (EOFError, OSError):
@@ -95,8 +100,30 @@ class Ear:
         self.say("progress", fraction, message)
 
     async def last_result(self, claim: Claim) -> Any:
-        self.say("last_result")
-        return self.results.get()
+        return self._ask("last_result")
+
+    async def read_steps(self, claim: Claim) -> list[Step]:
+        found: list[Step] = self._ask("read_steps")
+        return found
+
+    async def write_step(self, claim: Claim, name: str, value: Any, *, is_final: bool) -> None:
+        self._ask("write_step", name, value, is_final)
+
+    async def wait_for(self, claim: Claim, name: str, expires: int) -> tuple[Wait, int]:
+        found: tuple[Wait, int] = self._ask("wait_for", name, expires)
+        return found
+
+    async def answer_url(self, claim: Claim, name: str, expires: int) -> str:
+        return str(self._ask("answer_url", name, expires))
+
+    def _ask(self, *words: Any) -> Any:
+        """Ask the parent, and wait for its answer; of several threads one after the other."""
+        with self._asking:
+            self.say(*words)
+            answer, error = self.results.get()
+        if error is not None:
+            raise error
+        return answer
 
 
 class _Attempt:
@@ -138,26 +165,53 @@ def _perform(attempt: _Attempt, ear: Ear) -> Outcome | None:
     try:
         handler = _find(attempt.module, attempt.name)
         arguments = handler.arguments(claim.payload)
-        run = attempt.run = Run(claim, ear, block=None if handler.is_async else asyncio.run)
+        run = attempt.run = Run(claim, ear, block=asyncio.run if handler.takes_thread else None)
         if attempt.asked:
             run.cancel()
         if handler.run_parameter:
             arguments[handler.run_parameter] = run
-        result = handler.function(**arguments)
+        result = _call(handler, arguments, attempt)
         if inspect.isawaitable(result):
             result = asyncio.run(attempt.awaited(result))
         return succeeded(result)
     except asyncio.CancelledError:
         return None
     except BaseException as error:  # noqa: BLE001 - whatever a handler raises is a failed attempt
-        return raised(error)
+        return raised(error, claim.job.retry)
     finally:
         output.close()
+
+
+def _call(handler: Handler, arguments: dict[str, Any], attempt: _Attempt) -> Any:
+    """What it returns, or what is to be awaited; middleware and dependencies live here as well."""
+    around, run = handler.around, attempt.run
+    if around is None or run is None:
+        return handler.function(**arguments)
+    if not around.needs_loop:
+        return around.call_here(Attempt(arguments, run, _Alone(attempt)))
+
+    async def call() -> Any:
+        return await around.call(Attempt(arguments, run, Sides(handler.name, run)))
+
+    return call()
+
+
+class _Alone:
+    """All is plain: an event loop is made only for an async function behind a decorator."""
+
+    def __init__(self, attempt: _Attempt) -> None:
+        self._attempt = attempt
+
+    def in_thread(self, call: Callable[[], Any], *, is_handler: bool) -> Awaitable[Any]:
+        raise AssertionError("nothing around the handler is async")
+
+    def in_loop(self, work: Callable[[], Awaitable[Any]]) -> Any:
+        return asyncio.run(self._attempt.awaited(work()))
 
 
 def _find(module: str, name: str) -> Handler:
     found: Any = importlib.import_module(module)
     for part in name.split("."):
         found = getattr(found, part)
-    known = getattr(found, "handler", None)  # decorated: the name holds the declared job
+    known = getattr(found, "_handler", None)  # decorated: the name holds the declared job
     return known if isinstance(known, Handler) else Handler(name, found)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import typing
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args
 
 from tickwell.domain.ability import DEFAULT, call_ability, shared_ability
 from tickwell.errors import DuplicateHandler, InvalidJob, InvalidPayload, UnknownHandler
+from tickwell.executors.around.depends import dependencies_of
+from tickwell.executors.around.layers import Around, Middleware, around_of, check_middleware
+from tickwell.executors.around.signature import Parameters, parameters_of
 from tickwell.executors.jsonable import jsonable
+from tickwell.executors.pydantic_types import is_lost
 from tickwell.executors.run import Run
-from tickwell.executors.typed import Reader, Unfit, reader_of
+from tickwell.executors.typed import Foreign, Reader, Unfit, reader_of
 
 #: What the name of a process begins with that isolated handlers run in.
 CHILD_NAME = "tickwell-child"
@@ -30,7 +33,8 @@ class Handler:
         *,
         shared: bool = False,
     ) -> None:
-        if not callable(function) or _is_generator(function):
+        called, owner = _called(function)
+        if not callable(called) or _is_generator(called):
             raise InvalidJob(
                 f"{function!r} is not a function that can be called and ends",
                 field="handler",
@@ -39,21 +43,44 @@ class Handler:
         self.name = name
         #: Whether jobs of all projects may call it; otherwise those of its scheduler's only.
         self.shared = shared
-        self.function = function
-        self.is_async = inspect.iscoroutinefunction(function)
+        #: What is called; of a class its method, which gets an object of it.
+        self.function = called
+        self.is_async = _is_async(called)
         #: Where it runs: in this process ("none"), or in a process of its own ("process").
         self.isolation = _isolation(isolation)
         #: Where that process finds it.
         self.module, self.qualname = ("", "")
         if isolation == "process":
             self.module, self.qualname = _importable(function)
-        self.signature = inspect.signature(function)
-        hints = _hints(function, self.signature)
-        self.run_parameter = _run_parameter(function, self.signature, hints)
+        parameters = parameters_of(called)
+        _refuse_positional(called, parameters.signature)
+        self.run_parameter = _run_parameter(parameters)
+        #: What marked parameters need; None if there are none.
+        self.dependencies = dependencies_of(name, parameters, owner)
+        #: Middleware and dependencies; None if there are none: then it is called as it is.
+        self.around: Around | None = None
+        self.surround(())
+        #: How to read what a payload may name, and the rest of the parameters as people see them.
+        self._readers, self.signature = _readers(name, parameters, self._own_parameters())
         self._takes, self._needs = _names(self.signature, self.run_parameter)
+        if parameters.is_passed_on:  # the decorator may supply what has no type
+            self._needs &= parameters.hints.keys()
         self._takes_others = _takes_others(self.signature)
-        self._readers = _readers(hints, self._takes)
-        self._other = _reader_of_others(hints, self.signature)
+        self._other = _reader_of_others(parameters.hints, self.signature)
+        self._result = _reader_if_any(parameters.hints.get("return", Any))
+
+    def _own_parameters(self) -> set[str]:
+        """What no payload may name: the attempt, and what is made for it."""
+        return {self.run_parameter or "", *(self.dependencies.takes if self.dependencies else ())}
+
+    @property
+    def takes_thread(self) -> bool:
+        """Whether an attempt needs a thread in this process."""
+        return not self.is_async or (self.around is not None and self.around.needs_thread)
+
+    def surround(self, middleware: Sequence[Middleware]) -> None:
+        """Call it within this middleware from now on."""
+        self.around = around_of(self, middleware)
 
     def arguments(self, payload: Any) -> dict[str, Any]:
         """The keyword arguments for a payload; `InvalidPayload` when they do not fit."""
@@ -110,8 +137,23 @@ class Handler:
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 given |= given.pop(parameter.name, {})
         payload = jsonable(dict(given))
-        self.arguments(payload)
+        for name, again in self.arguments(payload).items():
+            if is_lost(given[name], again):
+                raise InvalidPayload(
+                    f"does not come back from JSON as it was: {_short(given[name])}",
+                    field=f"payload.{name}",
+                    hint="Pass what its type does not hide, leave out or rename",
+                )
         return payload or None
+
+    def result(self, stored: Any) -> Any:
+        """A stored result as the handler returned it; one that does not fit stays JSON."""
+        if self._result is None:
+            return stored
+        try:
+            return self._result.read(stored)
+        except Unfit:  # of another version of the code, or a note that says why it was not stored
+            return stored
 
     def _misfit(self, why: str, field: str = "") -> InvalidPayload:
         return InvalidPayload(
@@ -127,6 +169,8 @@ class Handlers:
     def __init__(self, project: str = DEFAULT) -> None:
         self.project = project
         self._by_name: dict[str, Handler] = {}
+        #: What is around every handler, the outermost first.
+        self._middleware: list[Middleware] = []
 
     def add(self, name: str, function: Callable[..., Any], isolation: str = "none") -> Handler:
         """Register a function; one name, one function."""
@@ -137,7 +181,15 @@ class Handlers:
         if handler.name in self._by_name:
             raise DuplicateHandler(handler.name)
         self._by_name[handler.name] = handler
+        handler.surround(self._middleware)
         return handler
+
+    def use(self, middleware: Middleware) -> None:
+        """Call every handler within this middleware, and that within what came before."""
+        check_middleware(middleware)
+        self._middleware.append(middleware)
+        for handler in self._by_name.values():
+            handler.surround(self._middleware)
 
     def get(self, name: str, project: str) -> Handler:
         """The handler that a job of the project may call, or `UnknownHandler`."""
@@ -183,6 +235,32 @@ def _importable(function: Callable[..., Any]) -> tuple[str, str]:
     return module, name
 
 
+def _called(function: Any) -> tuple[Callable[..., Any], type | None]:
+    """What is called: the function, or the method of a class and the class."""
+    if not isinstance(function, type):
+        return function, None
+    method = inspect.getattr_static(function, "run", None)
+    if method is None:
+        method = inspect.getattr_static(function, "__call__", None)
+    if not inspect.isfunction(method):
+        raise InvalidJob(
+            f"the class {function.__qualname__} has no method run or __call__",
+            field="handler",
+            hint="Give it def run(self, …) or async def run(self, …), which gets the arguments",
+        )
+    return method, function
+
+
+def _is_async(function: Any) -> bool:
+    called = function if inspect.isroutine(function) else type(function).__call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+
+
+def _without(signature: inspect.Signature, names: set[str]) -> inspect.Signature:
+    parameters = signature.parameters.items()
+    return signature.replace(parameters=[one for name, one in parameters if name not in names])
+
+
 def _is_generator(function: Callable[..., Any]) -> bool:
     return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
@@ -206,38 +284,71 @@ def _takes_others(signature: inspect.Signature) -> bool:
     return inspect.Parameter.VAR_KEYWORD in kinds
 
 
-def _hints(function: Callable[..., Any], signature: inspect.Signature) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function)
-    except Exception:  # noqa: BLE001 - annotations of users may name what is not importable here
-        return {name: p.annotation for name, p in signature.parameters.items()}
+def _readers(
+    handler: str, parameters: Parameters, own: set[str]
+) -> tuple[dict[str, Reader], inspect.Signature]:
+    """Readers by parameter, and the parameters that are not supplied from elsewhere.
+
+    What no JSON can fill is left to its default, or to the decorator that passes the rest on.
+    """
+    readers, supplied = dict[str, Reader](), own & parameters.signature.parameters.keys()
+    for parameter in parameters.named:
+        if parameter.name in own or parameter.name not in parameters.hints:
+            continue
+        try:
+            reader = reader_of(parameters.hints[parameter.name])
+        except Foreign as foreign:
+            if parameter.default is inspect.Parameter.empty and not parameters.is_passed_on:
+                raise _unfillable(handler, parameter.name, foreign) from None
+            supplied.add(parameter.name)
+        else:
+            if reader is not None:
+                readers[parameter.name] = reader
+    return readers, _without(parameters.signature, supplied)
 
 
-def _readers(hints: dict[str, Any], names: Iterable[str]) -> dict[str, Reader]:
-    found = {name: reader_of(hints[name]) for name in names if name in hints}
-    return {name: reader for name, reader in found.items() if reader is not None}
+def _unfillable(handler: str, parameter: str, foreign: Foreign) -> InvalidJob:
+    kind = foreign.annotation
+    what = kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
+    return InvalidJob(
+        f"handler {handler!r} takes {what} as {parameter!r}, which no payload can hold",
+        field="handler",
+        hint=foreign.hint
+        or "Mark what is made for each attempt with Depends(…); for data use a dataclass, a"
+        " TypedDict, a pydantic model, or Any",
+    )
 
 
-def _reader_of_others(hints: dict[str, Any], signature: inspect.Signature) -> Reader | None:
+def _reader_of_others(hints: Mapping[str, Any], signature: inspect.Signature) -> Reader | None:
     """How to read what goes into `**others`."""
     for parameter in signature.parameters.values():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD and parameter.name in hints:
-            return reader_of(hints[parameter.name])
+            return _reader_if_any(hints[parameter.name])
     return None
 
 
-def _run_parameter(
-    function: Callable[..., Any], signature: inspect.Signature, hints: dict[str, Any]
-) -> str | None:
-    """The parameter that wants the `Run`: annotated so, since a name alone may mean anything."""
+def _reader_if_any(hint: Any) -> Reader | None:
+    try:
+        return reader_of(hint)
+    except Foreign:
+        return None
+
+
+def _refuse_positional(function: Callable[..., Any], signature: inspect.Signature) -> None:
     for parameter in signature.parameters.values():
         if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+            name = getattr(function, "__qualname__", repr(function))
             raise InvalidJob(
-                f"handler {function.__qualname__!r} has the positional-only parameter"
+                f"handler {name!r} has the positional-only parameter"
                 f" {parameter.name!r}; payloads are passed by name",
                 hint="Remove the / from its parameters",
             )
-    return next((name for name in signature.parameters if hints.get(name) in (Run, "Run")), None)
+
+
+def _run_parameter(parameters: Parameters) -> str | None:
+    """The parameter that wants the `Run`: annotated so, since a name alone may mean anything."""
+    names = parameters.signature.parameters
+    return next((name for name in names if parameters.hints.get(name) is Run), None)
 
 
 def _names_of(names: list[str]) -> str:

@@ -8,12 +8,13 @@ import functools
 import multiprocessing
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from tickwell.domain.current import CURRENT_SPAN
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.outcome import Outcome
+from tickwell.errors import StaleAttempt, StoreError
 from tickwell.executors import child
 from tickwell.executors.handlers import CHILD_NAME, Handler
 from tickwell.executors.notes import NoNotes, StoreNotes
@@ -190,11 +191,19 @@ class _Attempt:
             self.children.give_back(one)
 
     def _heed(self, one: Child) -> Outcome | None:
+        notes = self.children.notes
         answers: dict[str, Callable[..., None]] = {
             "line": self.output.add,
-            "progress": functools.partial(self.children.notes.progress, self.claim),
-            "last_result": self._tell_last_result,
+            "progress": functools.partial(notes.progress, self.claim),
+            "last_result": lambda: self._answer(notes.last_result(self.claim)),
+            "read_steps": lambda: self._answer(notes.read_steps(self.claim)),
+            "write_step": lambda name, value, is_final: self._answer(
+                notes.write_step(self.claim, name, value, is_final=is_final)
+            ),
         }
+        for kind in ("wait_for", "answer_url"):
+            ask = getattr(notes, kind)
+            answers[kind] = lambda *words, ask=ask: self._answer(ask(self.claim, *words))
         while True:
             one.wait_for_words()
             kind, *said = one.line.recv()
@@ -205,10 +214,14 @@ class _Attempt:
                 return outcome
             answers[kind](*said)
 
-    def _tell_last_result(self) -> None:
-        reading = self.children.notes.last_result(self.claim)
-        result = asyncio.run_coroutine_threadsafe(reading, self.loop).result()
-        self._say("last_result", result)
+    def _answer(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Tell the process what a coroutine answers, or what it raises."""
+        try:
+            self._say("answer", asyncio.run_coroutine_threadsafe(work, self.loop).result(), None)
+        except StaleAttempt as error:
+            self._say("answer", None, error)
+        except Exception as error:  # noqa: BLE001 - the handler asked, and is told
+            self._say("answer", None, StoreError(str(error)))
 
     def _say(self, *words: Any) -> None:
         if self._child is not None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, State
 from tickwell.domain.note import OUTPUT, PROGRESS, Line, output_document, output_key
-from tickwell.errors import StoreError
+from tickwell.domain.step import WAIT, Step, Wait, wait_of
+from tickwell.errors import NotRunning, StoreError
 from tickwell.executors.live_output import LiveOutput
 from tickwell.executors.output import Output
+from tickwell.executors.step_writer import StepWriter
 from tickwell.executors.text import clean
 from tickwell.ports.records import ExecutionFilter, Record
-from tickwell.ports.store import HistoryStore, RecordStore
+from tickwell.ports.store import HistoryStore, RecordStore, StepStore
 
 #: Seconds between two writes of one attempt's progress, and before a failed write is repeated.
 REST = 1.0
@@ -34,7 +36,7 @@ LONGEST_MESSAGE = 500
 Waiting = dict[tuple[str, str], Record]
 
 
-class NoteStore(HistoryStore, RecordStore, Protocol):
+class NoteStore(HistoryStore, StepStore, RecordStore, Protocol):
     """What notes are written to and results read from."""
 
 
@@ -51,6 +53,17 @@ class NoNotes:
 
     async def last_result(self, claim: Claim) -> Any: ...
 
+    async def read_steps(self, claim: Claim) -> list[Step]:
+        return []
+
+    async def write_step(self, claim: Claim, name: str, value: Any, *, is_final: bool) -> None: ...
+
+    async def wait_for(self, claim: Claim, name: str, expires: int) -> tuple[Wait, int]:
+        raise NotRunning("nothing is kept here, so nothing can be waited for")
+
+    async def answer_url(self, claim: Claim, name: str, expires: int) -> str:
+        raise NotRunning("nothing is kept here, so nothing can be waited for")
+
     async def close(self) -> None: ...
 
 
@@ -60,9 +73,14 @@ class StoreNotes:
     However many attempts are under way, their lines and their progress take one write each time.
     """
 
-    def __init__(self, store: NoteStore, clock: Clock) -> None:
+    def __init__(
+        self, store: NoteStore, clock: Clock, url: Callable[[str, str, str], str] | None = None
+    ) -> None:
+        #: Where to answer what an execution waits for: project, execution, name.
+        self.url = url
         self.store = store
         self.clock = clock
+        self.steps = StepWriter(store, clock)
         self._progress: Waiting = {}
         self._chunks: Waiting = {}
         self._ends: Waiting = {}
@@ -125,8 +143,53 @@ class StoreNotes:
         read = await self.store.get_execution(claim.job.project, newest.id)
         return None if read is None else read.result
 
+    async def read_steps(self, claim: Claim) -> list[Step]:
+        """What earlier attempts have done; the first one has none before it."""
+        return [] if claim.attempt == 1 else await self.steps.read(claim)
+
+    async def write_step(self, claim: Claim, name: str, value: Any, *, is_final: bool) -> None:
+        """Keep a step; returns once it is in the store."""
+        await self.steps.write(
+            Step(
+                execution=claim.id,
+                attempt=claim.attempt,
+                name=name,
+                value=value,
+                at=self.clock.now(),
+                is_final=is_final,
+            )
+        )
+
+    async def wait_for(self, claim: Claim, name: str, expires: int) -> tuple[Wait, int]:
+        """Ask for an answer, unless that is done; what came of it, and what is left of its time."""
+        key = f"{WAIT}{name}"
+        now, found = self.clock.now(), await self._find(claim, key)
+        asked = {"expires_at": now + expires} if found is None else found.value
+        if found is not None and not found.is_final and now >= asked["expires_at"]:
+            # Whoever comes first counts: an answer, or the end of its time.
+            await self.steps.expire(claim, key, {"expires_at": asked["expires_at"]}, now)
+            found = await self._find(claim, key)
+        if found is None or not found.is_final:
+            await self.write_step(claim, key, asked, is_final=False)
+            wait = Wait(name=name, expires_at=asked["expires_at"], ended_at=None)
+            return wait, wait.expires_at - now
+        return wait_of(found), 0
+
+    async def _find(self, claim: Claim, key: str) -> Step | None:
+        steps = await self.steps.read(claim)
+        return next((step for step in steps if step.name == key), None)
+
+    async def answer_url(self, claim: Claim, name: str, expires: int) -> str:
+        """Ask for an answer, unless that is done; where to post it."""
+        if self.url is None:
+            raise NotRunning("this process knows no address where an answer could be posted")
+        url = self.url(claim.job.project, claim.id, name)
+        await self.wait_for(claim, name, expires)
+        return url
+
     async def close(self) -> None:
         """Write what is left, once; a store that is away costs these lines."""
+        await self.steps.close()
         if self._writer is not None:
             self._writer.cancel()
             await asyncio.gather(self._writer, return_exceptions=True)

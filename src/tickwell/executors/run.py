@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import threading
 from collections.abc import Callable, Coroutine, Generator
 from datetime import datetime
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from tickwell.clock import to_datetime
 from tickwell.domain.execution import Claim
+from tickwell.domain.policy import Delivery
+from tickwell.domain.step import WAIT, Wait
 from tickwell.domain.trigger.duration import Duration, parse_duration
-from tickwell.errors import InvalidInput, NotRunning
+from tickwell.errors import AnswerTimeout, InvalidInput, NotRunning
 from tickwell.executors.results import whole
+from tickwell.executors.run_steps import RunSteps, StepNotes, check_name
+
+T = TypeVar("T")
 
 #: What a handler logs is kept with its attempt from INFO on, and goes wherever logs go.
 logger = logging.getLogger("tickwell.run")
@@ -31,6 +37,30 @@ class Snoozed(BaseException):
         self.delay = delay
 
 
+class Waiting(Snoozed):
+    """Ends an attempt that waits for an answer from outside, or for the end of its time."""
+
+    def __init__(self, delay: int, awaits: tuple[str, ...]) -> None:
+        super().__init__(delay)
+        self.awaits = awaits
+
+
+class GiveUp(Exception):
+    """Raise it in a handler to end the execution as dead: no attempt follows, whatever the policy.
+
+    `raise GiveUp("the account is closed")`; the words are shown wherever the execution is.
+    """
+
+
+def gives_up(error: BaseException) -> str | None:
+    """The words of a `GiveUp`, which a `TaskGroup` wraps; None: it is something else."""
+    if isinstance(error, GiveUp):
+        return str(error)
+    if not isinstance(error, BaseExceptionGroup):
+        return None
+    return next((words for each in error.exceptions if (words := gives_up(each)) is not None), None)
+
+
 def snoozed_for(error: BaseException) -> int | None:
     """The delay of a snooze, which a `TaskGroup` wraps; None: it is something else, or more."""
     if isinstance(error, Snoozed):
@@ -39,14 +69,34 @@ def snoozed_for(error: BaseException) -> int | None:
         return None
     delays = [snoozed_for(each) for each in error.exceptions]
     asked = [delay for delay in delays if delay is not None]
-    return max(asked) if len(asked) == len(delays) else None
+    if len(asked) < len(delays):
+        return None
+    # The first question whose time is over is answered by that.
+    return min(asked) if awaited_in(error) else max(asked)
 
 
-class Notes(Protocol):
+def awaited_in(error: BaseException) -> tuple[str, ...]:
+    """The steps that an attempt waits for, by the exception that ended it."""
+    if isinstance(error, Waiting):
+        return error.awaits
+    if not isinstance(error, BaseExceptionGroup):
+        return ()
+    return tuple(name for each in error.exceptions for name in awaited_in(each))
+
+
+class Notes(StepNotes, Protocol):
     """Where an attempt writes its progress, and reads what went before."""
 
     def progress(self, claim: Claim, fraction: float, message: str) -> None:
         """Let others see how far it is."""
+        ...
+
+    async def wait_for(self, claim: Claim, name: str, expires: int) -> tuple[Wait, int]:
+        """Ask for an answer, unless that is done; what came of it, and what is left of its time."""
+        ...
+
+    async def answer_url(self, claim: Claim, name: str, expires: int) -> str:
+        """Ask for an answer, unless that is done; where to post it."""
         ...
 
     async def last_result(self, claim: Claim) -> Any:
@@ -88,12 +138,15 @@ class Cancellation:
         yield from asyncio.Event().wait().__await__()
 
 
-class LastResult:
-    """A result to be read from the store: `await` it, or `get()` it in a plain function."""
+class Stored:
+    """Something to be read from the store: `await` it, or `get()` it in a plain function."""
 
-    __slots__ = ("_block", "_read")
+    __slots__ = ("_block", "_name", "_read")
 
-    def __init__(self, read: Callable[[], Coroutine[Any, Any, Any]], block: Block | None) -> None:
+    def __init__(
+        self, name: str, read: Callable[[], Coroutine[Any, Any, Any]], block: Block | None
+    ) -> None:
+        self._name = name
         self._read = read
         self._block = block
 
@@ -103,14 +156,14 @@ class LastResult:
     def get(self) -> Any:
         """Wait for it in a thread."""
         if self._block is None:
-            raise NotRunning("an async handler awaits it: await run.last_result")
+            raise NotRunning(f"an async handler awaits it: await run.{self._name}")
         return self._block(self._read())
 
 
 class Run:
     """The attempt under way. A handler gets it by a parameter that is annotated with `Run`."""
 
-    __slots__ = ("_block", "_claim", "_notes", "cancelled")
+    __slots__ = ("_block", "_claim", "_notes", "_steps", "cancelled")
 
     def __init__(
         self,
@@ -122,6 +175,7 @@ class Run:
     ) -> None:
         self._claim = claim
         self._notes = notes
+        self._steps = RunSteps(claim, notes)
         #: How a plain function, in its thread, waits for what is awaited elsewhere.
         self._block = block
         #: Whether the attempt was asked to stop: cancelled, or past its soft timeout. A plain
@@ -164,12 +218,118 @@ class Run:
         return logger
 
     @property
-    def last_result(self) -> LastResult:
+    def last_result(self) -> Stored:
         """What the job's newest success returned: `await run.last_result`, or `.get()` it."""
-        return LastResult(self._read_last_result, self._block)
+        return Stored("last_result", self._read_last_result, self._block)
 
     async def _read_last_result(self) -> Any:
         return whole(await self._notes.last_result(self._claim))
+
+    def step(self, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function once for all attempts: a later one gets what it returned, as JSON.
+
+        `await run.step("charge", charge, order)` in an async handler, where the function may be
+        async or plain; `run.step("charge", charge, order)` in a plain one.
+        """
+        self._steps.claim_name(name)
+        if self._is_awaited():
+            return self._step(name, function, args, kwargs)
+        known = self._wait(self._steps.find(name))
+        if known is not None:
+            return known.value
+        returned = function(*args, **kwargs)
+        if inspect.isawaitable(returned):
+            if inspect.iscoroutine(returned):
+                returned.close()
+            raise InvalidInput(
+                f"step {name!r} is an async function in a plain handler",
+                field="step",
+                hint="Make the handler async def, or the function plain",
+            )
+        return self._wait(self._steps.keep(name, returned))
+
+    async def _step(
+        self, name: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
+    ) -> Any:
+        known = await self._bring(self._steps.find(name))
+        if known is not None:
+            return known.value
+        returned = function(*args, **kwargs)
+        if inspect.isawaitable(returned):
+            returned = await returned
+        return await self._bring(self._steps.keep(name, returned))
+
+    def checkpoint(self, value: Any) -> Any:
+        """Record how far the work is, so that the next attempt goes on from there.
+
+        It is in the store once `await run.checkpoint(value)` returns; without `await` in a plain
+        function. It takes the place of the checkpoint before.
+        """
+        saving = self._steps.checkpoint(value)
+        return self._bring(saving) if self._is_awaited() else self._wait(saving)
+
+    @property
+    def last_checkpoint(self) -> Stored:
+        """The execution's checkpoint, or None: `await run.last_checkpoint`, or `.get()` it."""
+        return Stored("last_checkpoint", self._steps.last_checkpoint, self._block)
+
+    def wait_for(self, name: str, *, expires: Duration = "7d") -> Any:
+        """The answer of somebody outside, for which the execution waits without using capacity.
+
+        `await run.wait_for("approval", expires="3d")`; without `await` in a plain handler. Without
+        an answer yet the attempt ends here, uncharged, and another begins once there is one: it
+        passes the steps that are done, and gets the answer. Raises `AnswerTimeout` if none comes.
+        """
+        asking = self._wait_for(check_name(name), parse_duration(expires, field="expires"))
+        return self._bring(asking) if self._is_awaited() else self._wait(asking)
+
+    async def _wait_for(self, name: str, expires: int) -> Any:
+        if self._claim.job.delivery is Delivery.AT_MOST_ONCE:
+            raise InvalidInput(
+                "run.wait_for begins another attempt, and this job is delivered at most once",
+                field="delivery",
+                hint='Use delivery="at_least_once", and steps for what must not happen twice',
+            )
+        wait, left = await self._notes.wait_for(self._claim, name, expires)
+        if wait.is_open:
+            raise Waiting(max(left, 0), (f"{WAIT}{name}",))
+        if wait.is_expired:
+            raise AnswerTimeout(name)
+        return wait.answer
+
+    def ask(self, name: str, *, expires: Duration = "7d") -> Any:
+        """Let a question be answered from now on, before `run.wait_for` of the same name."""
+        asking = self._ask(check_name(name), parse_duration(expires, field="expires"))
+        return self._bring(asking) if self._is_awaited() else self._wait(asking)
+
+    async def _ask(self, name: str, expires: int) -> None:
+        await self._notes.wait_for(self._claim, name, expires)
+
+    def answer_url(self, name: str, *, expires: Duration = "7d") -> Any:
+        """Where anybody who has this address may POST the answer, once: `{"answer": …}`.
+
+        `await run.answer_url("approval", expires="3d")`, before `run.wait_for` of the same name.
+        """
+        asking = self._notes.answer_url(
+            self._claim, check_name(name), parse_duration(expires, field="expires")
+        )
+        return self._bring(asking) if self._is_awaited() else self._wait(asking)
+
+    def _is_awaited(self) -> bool:
+        """Whether this is called in an event loop, which may not be held up."""
+        return _has_loop()
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """In a plain function: what a coroutine answers that runs elsewhere."""
+        if self._block is None:
+            work.close()
+            raise NotRunning("an async handler awaits its steps itself, and not in a thread")
+        answer: T = self._block(work)
+        return answer
+
+    async def _bring(self, work: Coroutine[Any, Any, T]) -> T:
+        """In a coroutine: the same, also where a plain handler runs a loop of its own."""
+        return await (work if self._block is None else asyncio.to_thread(self._wait, work))
 
     def progress(self, fraction: float, message: str = "") -> None:
         """Let others see how far it is: from 0 to 1, written once a second at most."""
@@ -186,3 +346,12 @@ class Run:
     def cancel(self) -> None:
         """Ask the handler to stop."""
         self.cancelled.set()
+
+
+def _has_loop() -> bool:
+    """Whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

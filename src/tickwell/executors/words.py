@@ -9,12 +9,15 @@ from typing import Any
 
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome
+from tickwell.domain.policy import Retry
 from tickwell.executors.results import stored
-from tickwell.executors.run import snoozed_for
+from tickwell.executors.run import awaited_in, gives_up, snoozed_for
 from tickwell.executors.text import clean
 
 #: Characters kept of an error.
 ERROR_LIMIT = 4_000
+#: Characters kept of the words of a handler that gives up.
+WHY_LIMIT = 200
 _HERE = str(Path(__file__).parent)
 
 
@@ -23,13 +26,19 @@ def succeeded(result: Any) -> Outcome:
     return Outcome(kind=OutcomeKind.SUCCEEDED, result=None if result is None else stored(result))
 
 
-def raised(error: BaseException) -> Outcome:
+def raised(error: BaseException, retry: Retry) -> Outcome:
     """The outcome of a handler that raised: whatever it is, it is a failed attempt."""
     delay = snoozed_for(error)
     if delay is not None:
-        return Outcome(kind=OutcomeKind.SNOOZED, delay=delay)
+        return Outcome(kind=OutcomeKind.SNOOZED, delay=delay, awaits=awaited_in(error))
     error = error.with_traceback(_from_handler(error.__traceback__))
-    return Outcome(kind=OutcomeKind.FAILED, error=describe(error))
+    failed = Outcome(kind=OutcomeKind.FAILED, error=describe(error))
+    words = gives_up(error)
+    if words is None:
+        words = retry.why_not_after(error) or None
+    if words is not None:
+        failed.retry, failed.why_final = False, clean(" ".join(words.split())[:WHY_LIMIT])
+    return failed
 
 
 def describe(error: BaseException) -> str:
@@ -39,7 +48,7 @@ def describe(error: BaseException) -> str:
 
 
 def _from_handler(trace: TracebackType | None) -> TracebackType | None:
-    """From the handler on: how it was called helps nobody who reads why it failed."""
+    """From the handler on: how it was called does not explain a failure."""
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE):
         trace = trace.tb_next
     return trace

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from tickwell.receivers.asgi import AsgiReceiver
-from tickwell.receivers.delivery import Delivery
-from tickwell.receivers.memory import MemorySeen
-from tickwell.receivers.seen import AsyncSeen, Seen, Verdict
-from tickwell.receivers.verify import Rejected, verify
+from tickwell.receivers.memory import AsyncSeen, MemorySeen, Seen, Verdict
+from tickwell.receivers.verify import Delivery, Rejected, verify
 from tickwell.receivers.wsgi import WsgiReceiver
 
 __all__ = [

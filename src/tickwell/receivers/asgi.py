@@ -7,11 +7,8 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 
 from tickwell.domain.trigger.duration import Duration, parse_duration
-from tickwell.receivers.delivery import Delivery
-from tickwell.receivers.memory import MemorySeen
-from tickwell.receivers.secrets import read_secrets
-from tickwell.receivers.seen import AsyncSeen, Seen, Verdict
-from tickwell.receivers.verify import TOLERANCE, Rejected, verify_by
+from tickwell.receivers.memory import AsyncSeen, MemorySeen, Seen, Verdict
+from tickwell.receivers.verify import TOLERANCE, Delivery, Rejected, read_secrets, verify_by
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

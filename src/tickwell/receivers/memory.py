@@ -3,12 +3,51 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from enum import Enum
 from threading import Lock
+from typing import Protocol
 
 from tickwell.clock import wall_millis
-from tickwell.receivers.delivery import Delivery
-from tickwell.receivers.seen import Verdict
+from tickwell.receivers.verify import Delivery
+
+
+class Verdict(Enum):
+    """What to do with a delivery, and the status to answer with where the app is not called."""
+
+    #: Call the app.
+    NEW = 0
+    #: Done before: say so, do nothing.
+    DONE = 200
+    #: An attempt of it is under way here: the sender comes again (425 is worth another attempt).
+    BUSY = 425
+    #: A later attempt was here already: this one was given up by its sender.
+    STALE = 409
+
+
+class Seen(Protocol):
+    """A memory of deliveries. Shared by all processes of a receiver if it is to hold there."""
+
+    def begin(self, delivery: Delivery) -> Verdict:
+        """Take it on, in one atomic step: of two at once only one is new."""
+        ...
+
+    def end(self, delivery: Delivery, *, done: bool) -> None:
+        """It took effect, or it did not and may come again."""
+        ...
+
+
+class AsyncSeen(Protocol):
+    """The same, for a memory that is asked over a network."""
+
+    def begin(self, delivery: Delivery) -> Awaitable[Verdict]:
+        """As `Seen.begin`."""
+        ...
+
+    def end(self, delivery: Delivery, *, done: bool) -> Awaitable[None]:
+        """As `Seen.end`."""
+        ...
+
 
 #: Seconds that a delivery is remembered: longer than its sender tries.
 MEMORY = 3 * 86_400

@@ -7,6 +7,8 @@ import binascii
 import hmac
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tickwell.clock import wall_millis
@@ -14,15 +16,82 @@ from tickwell.domain.http.signature import (
     Key,
     Version,
     hmac_signature,
+    read_key,
     signed_bytes,
 )
 from tickwell.domain.trigger.duration import Duration, Millis, format_duration, parse_duration
-from tickwell.errors import InvalidInput, TickwellError
-from tickwell.receivers.delivery import Delivery, read_delivery
-from tickwell.receivers.secrets import read_secrets
+from tickwell.errors import InvalidInput, InvalidSetting, TickwellError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """What to know of a webhook before its body is looked at."""
+
+    #: The same for all attempts: what to deduplicate effects by.
+    id: str
+    #: The second of this attempt.
+    timestamp: int
+    #: The attempt's number; 0 if the sender does not count.
+    attempt: int = 0
+    #: The nominal instant that it belongs to.
+    fire_time: datetime | None = None
+    #: The id of the job.
+    job: str | None = None
+
+
+def read_delivery(headers: Mapping[str, str], id: str, timestamp: int) -> Delivery:
+    """With what Tickwell says besides the standard. Neither attempt nor job is signed."""
+    attempt = headers.get("tickwell-attempt", "")[:10]
+    return Delivery(
+        id=id,
+        timestamp=timestamp,
+        attempt=int(attempt) if attempt.isascii() and attempt.isdigit() else 0,
+        fire_time=_moment(headers.get("tickwell-fire-time")),
+        job=headers.get("tickwell-job"),
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+
+
+def read_secrets(secrets: str | Sequence[str]) -> list[Key]:
+    """The keys to verify with, one at least; `InvalidSetting` does not tell what was given."""
+    keys = [_read(text) for text in ([secrets] if isinstance(secrets, str) else secrets or ())]
+    if not keys:
+        raise InvalidSetting("a secret is needed", field="secrets", hint="For example whsec_…")
+    if any(key.version is Version.ED25519 for key in keys):
+        _require_ed25519()
+    return keys
+
+
+def _read(text: str) -> Key:
+    try:
+        return read_key(text)
+    except (InvalidInput, AttributeError):  # no text at all: a variable that is not set
+        raise InvalidSetting(
+            "is none that Standard Webhooks knows",
+            field="secrets",
+            hint="Give the sender's whsec_… as it is, or whpk_… of a sender that signs by ed25519",
+        ) from None
+
+
+def _require_ed25519() -> None:
+    try:
+        import cryptography.hazmat.primitives.asymmetric.ed25519  # noqa: F401, PLC0415 - an extra
+    except ImportError:
+        raise InvalidSetting(
+            "verifying by ed25519 needs the package cryptography",
+            field="secrets",
+            hint="Install it: pip install 'tickwell[signing-ed25519]'",
+        ) from None
+
 
 #: How far a timestamp may be off, either way.
 TOLERANCE = "5m"

@@ -10,11 +10,8 @@ from typing import Any
 
 from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.receivers.asgi import LARGEST_BODY
-from tickwell.receivers.delivery import Delivery
-from tickwell.receivers.memory import MemorySeen
-from tickwell.receivers.secrets import read_secrets
-from tickwell.receivers.seen import Seen, Verdict
-from tickwell.receivers.verify import TOLERANCE, Rejected, verify_by
+from tickwell.receivers.memory import MemorySeen, Seen, Verdict
+from tickwell.receivers.verify import TOLERANCE, Delivery, Rejected, read_secrets, verify_by
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

@@ -15,7 +15,7 @@ from tickwell.domain.celery import Celery, sent
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
-from tickwell.domain.task_rules import why_forbidden
+from tickwell.domain.target import why_forbidden
 from tickwell.errors import StoreError
 from tickwell.executors.celery.marks import Marks
 from tickwell.executors.celery.message import (

@@ -11,7 +11,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain.celery import Celery
 from tickwell.domain.current import CURRENT_SPAN
 from tickwell.domain.execution import Claim
-from tickwell.executors.http.values import in_words
+from tickwell.executors.http.request.values import in_words
 from tickwell.ids import traceparent
 
 #: Threads that send and revoke, each with its connection.
@@ -57,7 +57,7 @@ def queue_of(target: Celery) -> str:
 
 def message_of(claim: Claim, target: Celery, task_id: str, reply_to: str | None) -> Message:
     """The task of an attempt."""
-    timeout, ttl = claim.job.timeout, claim.job.ttl
+    timeout, expires = claim.job.timeout, claim.job.expires
     # Celery takes no soft limit that is not shorter than the hard one.
     soft = timeout.soft / 1000 if timeout.soft < timeout.hard else None
     args, kwargs = arguments(target, claim.payload)
@@ -80,7 +80,7 @@ def message_of(claim: Claim, target: Celery, task_id: str, reply_to: str | None)
         # A task that is only sent may run as long as it likes: the attempt ends with the sending.
         soft=soft if target.wait else None,
         hard=timeout.hard / 1000 if target.wait else None,
-        expires=None if ttl is None else to_datetime(claim.run_at + ttl),
+        expires=None if expires is None else to_datetime(claim.run_at + expires),
         reply_to=reply_to,
     )
 

@@ -17,32 +17,35 @@ from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import RETURN_BUDGET, Delivery
 from tickwell.errors import InvalidInput, StoreError
-from tickwell.executors.http.answer import Answer
-from tickwell.executors.http.breaker import Breakers
-from tickwell.executors.http.deadline import Deadlines
-from tickwell.executors.http.guard import Guard, Refused
-from tickwell.executors.http.hiding import HIDE_NOTHING, Hider, aside, make_hider
-from tickwell.executors.http.oauth import Refusal, Tokens
-from tickwell.executors.http.places import Places
-from tickwell.executors.http.plan import Credentials, Plan
-from tickwell.executors.http.project import PROJECT
-from tickwell.executors.http.request import Request, build, build_plain
-from tickwell.executors.http.resolver import Resolver, SystemResolver
-from tickwell.executors.http.response_headers import kept_headers
-from tickwell.executors.http.secrets import NoSecrets, Sealed, Secrets
-from tickwell.executors.http.values import Unsendable, Values
-from tickwell.executors.http.verdict import judge, says_of_host
+from tickwell.executors.http.client.deadline import Deadlines
+from tickwell.executors.http.client.host_limit import Breakers, HostLimit
+from tickwell.executors.http.network.guard import Guard, Refused
+from tickwell.executors.http.network.resolver import PROJECT, Resolver, SystemResolver
+from tickwell.executors.http.request.oauth import Refusal, Tokens
+from tickwell.executors.http.request.plan import Credentials, Plan
+from tickwell.executors.http.request.request import Request, build, build_plain
+from tickwell.executors.http.request.values import NoSecrets, Sealed, Secrets, Unsendable, Values
+from tickwell.executors.http.response.answer import Answer
+from tickwell.executors.http.response.headers import stored_headers
+from tickwell.executors.http.response.redaction import (
+    NO_REDACTION,
+    Redactor,
+    make_redactor,
+    off_loop,
+)
+from tickwell.executors.http.response.verdict import judge, says_of_host
 from tickwell.ids import spread
 from tickwell.ports.executor import Sort
 from tickwell.ports.tracer import Tracer
 
 if TYPE_CHECKING:
-    from tickwell.executors.http.client import Client
+    from tickwell.executors.http.client.client import Client
 
 MOST_PLANS = 10_000
 #: Characters of a body up to which a plan is kept: ten thousand large ones would be gigabytes.
 LARGEST_PLAN = 8 * 1024
-#: Milliseconds, doubled with each return, after which one that found no place comes again.
+#: Milliseconds, doubled with each return, after which an attempt that the host limit turned away
+#: comes again.
 RETURN_AFTER, LONGEST_RETURN = 1_000, 60_000
 
 
@@ -68,7 +71,7 @@ class HttpExecutor:
         self._secrets = secrets or NoSecrets()
         self._make_context = make_context
         self._tracer = tracer
-        self._places = Places(per_host, clock.monotonic)
+        self._host_limit = HostLimit(per_host, clock.monotonic)
         self._breakers = Breakers(breaker_failures, breaker_rest, clock.monotonic)
         self._tokens = Tokens(guard, clock.monotonic)
         self._deadlines = Deadlines()
@@ -86,7 +89,7 @@ class HttpExecutor:
     async def refusal(self, job: Job) -> str:
         try:
             plan = self._plan(job)
-            await self.guard.own.look_up(self.resolver)
+            await self.guard.own_addresses.look_up(self.resolver)
             for url in plan.dialled:
                 self.guard.check_url(url)
             if plan.secrets:
@@ -121,15 +124,15 @@ class HttpExecutor:
         if again and (rest := self._breakers.wait(line)):
             return _stay_away(claim, host, rest, may_return=may_return)
         # One project that hangs there keeps no other from a host that both call.
-        place = claim.job.project, host
+        key = claim.job.project, host
         outcome = None
         try:
-            if not await self._places.enter(place, patient=not may_return):
+            if not await self._host_limit.enter(key, patient=not may_return):
                 return _come_again(claim, host)
             try:
                 outcome = await self._timed(client, plan, claim)
             finally:
-                self._places.leave(place)
+                self._host_limit.leave(key)
             return outcome
         finally:
             self._note(line, outcome)
@@ -172,7 +175,7 @@ class HttpExecutor:
             await client.close()
 
     async def _attempt(self, client: Client, plan: Plan, claim: Claim) -> Outcome:
-        hide, auth = HIDE_NOTHING, None
+        redact, auth = NO_REDACTION, None
         try:
             if plan.origin not in self._checked:
                 await self._check(plan)
@@ -183,29 +186,29 @@ class HttpExecutor:
                 values = Values(claim, secrets)
                 auth = plan.credentials(values)
                 shown = "" if auth is None else auth.shown.removeprefix("Basic ")
-                hide = await make_hider({*secrets.values(), shown})
+                redact = await make_redactor({*secrets.values(), shown})
                 token = None if auth is None else await self._token(client, auth)
                 request = build(plan, claim, values, self._clock.now(), token)
                 if plan.target.auth is not None:
                     shown = request.headers["Authorization"].partition(" ")[2]
-                    hide = await make_hider({*secrets.values(), shown})
+                    redact = await make_redactor({*secrets.values(), shown})
             carries = "traceparent" not in plan.header_names
             answer = await self._send(client, plan.target.url, request, carries=carries)
         except Unsendable as error:
-            return await _failed(error, hide, retry=False)
+            return await _failed(error, redact, retry=False)
         except (Refused, Sealed) as error:
-            refused = await _failed(error, hide, retry=False)
+            refused = await _failed(error, redact, retry=False)
             return Outcome(kind=OutcomeKind.RELEASED, error=refused.error, not_here=True)
         except StoreError as error:
             return Outcome(
                 kind=OutcomeKind.SNOOZED, delay=RETURN_AFTER, error=f"its secrets: {error}"
             )
         except (client.failure, Refusal) as error:
-            return await _failed(error, hide, retry=True)
-        headers = kept_headers(answer.headers)
-        looks = hide.looks(len(answer.body), *map(len, headers.values()))
-        outcome = await aside(looks, judge, answer, plan.target, self._clock.now, hide)
-        outcome.result["headers"] = await aside(looks, _hidden, headers, hide)
+            return await _failed(error, redact, retry=True)
+        headers = stored_headers(answer.headers)
+        looks = redact.looks(len(answer.body), *map(len, headers.values()))
+        outcome = await off_loop(looks, judge, answer, plan.target, self._clock.now, redact)
+        outcome.result["headers"] = await off_loop(looks, _redacted, headers, redact)
         if answer.status == 401 and auth is not None and self._tokens.forget(auth):
             outcome.retry = True  # the token may have been revoked before its time
         return outcome
@@ -227,7 +230,7 @@ class HttpExecutor:
         return answer
 
     async def _check(self, plan: Plan) -> None:
-        await self.guard.own.look_up(self.resolver)
+        await self.guard.own_addresses.look_up(self.resolver)
         self.guard.check_url(plan.url)
         if len(self._checked) >= MOST_PLANS:
             self._checked.clear()
@@ -258,22 +261,22 @@ class HttpExecutor:
         self._opening = self._opening or asyncio.Lock()
         async with self._opening:
             if self._client is None:
-                await asyncio.to_thread(import_module, "tickwell.executors.http.client")
-                from tickwell.executors.http.client import Client  # noqa: PLC0415
+                await asyncio.to_thread(import_module, "tickwell.executors.http.client.client")
+                from tickwell.executors.http.client.client import Client  # noqa: PLC0415
 
                 context = await asyncio.to_thread(self._make_context)
                 self._client = Client(self.guard, self.resolver, context, self._make_context)
         return self._client
 
 
-async def _failed(error: Exception, hide: Hider, *, retry: bool) -> Outcome:
+async def _failed(error: Exception, redact: Redactor, *, retry: bool) -> Outcome:
     said = str(error)
-    said = await aside(hide.looks(len(said)), hide, said)
+    said = await off_loop(redact.looks(len(said)), redact, said)
     return Outcome(kind=OutcomeKind.FAILED, error=said, retry=retry)
 
 
-def _hidden(headers: dict[str, str], hide: Hider) -> dict[str, str]:
-    return dict(zip(headers, hide.each([*headers.values()]), strict=True))
+def _redacted(headers: dict[str, str], redact: Redactor) -> dict[str, str]:
+    return dict(zip(headers, redact.each([*headers.values()]), strict=True))
 
 
 def _stay_away(claim: Claim, host: str, rest: float, *, may_return: bool) -> Outcome:
@@ -282,7 +285,7 @@ def _stay_away(claim: Claim, host: str, rest: float, *, may_return: bool) -> Out
     return Outcome(
         kind=OutcomeKind.SNOOZED if may_return else OutcomeKind.FAILED,
         delay=wait + spread(f"{claim.id}:{claim.attempt}", wait // 4 + 1),
-        error=f"{host} failed too often in a row and is left in peace for {rest:.0f} s",
+        error=f"circuit breaker open for {host} after repeated failures; retrying in {rest:.0f} s",
     )
 
 
@@ -292,5 +295,5 @@ def _come_again(claim: Claim, host: str) -> Outcome:
     return Outcome(
         kind=OutcomeKind.SNOOZED,
         delay=wait + spread(f"{claim.id}:{claim.attempt}", wait // 2 + 1),
-        error=f"{host} answers nobody at the moment, and all its places are taken",
+        error=f"{host} is not responding, and its limit of concurrent requests is reached",
     )

@@ -1,0 +1,1 @@
+"""What is around a handler: middleware, dependencies, and decorators that supply arguments."""

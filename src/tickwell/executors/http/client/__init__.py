@@ -1,0 +1,1 @@
+"""The HTTP client: connections, per-host limits, circuit breakers and deadlines."""

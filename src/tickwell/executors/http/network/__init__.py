@@ -1,0 +1,1 @@
+"""Where requests may go: names, addresses and the guard against request forgery."""

@@ -1,0 +1,1 @@
+"""What is sent: plan, values, secrets, signature and tokens."""

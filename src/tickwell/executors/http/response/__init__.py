@@ -1,0 +1,1 @@
+"""What comes back: the stored response, redaction and the verdict."""

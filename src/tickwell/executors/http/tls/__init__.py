@@ -1,0 +1,1 @@
+"""TLS with receivers: handshakes and client certificates."""
