@@ -20,8 +20,7 @@ from tickwell.engine.claiming.lane import make_lanes
 from tickwell.engine.claiming.worker import Worker
 from tickwell.engine.hints.hint_worker import HintInbox, HintWorker
 from tickwell.engine.liveness.process_identity import own_process
-from tickwell.engine.liveness.pulse import Pulse
-from tickwell.engine.liveness.pulse_thread import PulseThread
+from tickwell.engine.liveness.pulse import Pulse, PulseThread
 from tickwell.engine.liveness.reaper import Reaper
 from tickwell.engine.loop import ClosingService, Loop, Service, WakingService, follow
 from tickwell.engine.planning.planner import Planner
@@ -184,7 +183,7 @@ class Engine:
             pid=os.getpid(),
             queues=(),
             abilities=(),
-            slots=0,
+            capacity=0,
             started_at=self._started_at,
             process=own_process(),
             roles=tuple(sorted(self.roles)),
@@ -199,7 +198,7 @@ class Engine:
             found,
             queues=self.settings.queues,
             abilities=tuple(sorted(name for names in lanes.values() for name in names)),
-            slots=self.worker.capacity,
+            capacity=self.worker.capacity,
             busy=sum(lane.busy for lane in lanes),
             refusals=self.worker.refusals.announced(),
         )
@@ -291,7 +290,7 @@ class Engine:
         self._waker("planner")()
 
     def wake_worker(self) -> None:
-        """Something was queued, or a slot came free."""
+        """Something was queued, or capacity came free."""
         self._waker("worker")()
         self._waker("dispatcher")()
 

@@ -6,9 +6,9 @@ from typing import Protocol
 
 from tickwell.clock import Clock
 from tickwell.domain.depth import KEPT, KINDS, Depths, depth_key
+from tickwell.domain.fairness import PLATFORM_PROJECT
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.tally import HOURS, MINUTES
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.ids import spread
 from tickwell.ports.records import Record
 from tickwell.ports.store import HistoryStore, RecordStore

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from tickwell.clock import Clock
 from tickwell.domain.event import AttemptsFinished, Event, Recovered
+from tickwell.domain.fairness import PLATFORM_PROJECT
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.tally import (
     OTHER,
@@ -22,7 +23,6 @@ from tickwell.domain.tally import (
     jobs_document,
     queues_document,
 )
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.engine.running.reporter import UNTIL_WOKEN
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tickwell.domain.tenant_limits import NO_LIMIT
+from tickwell.domain.fairness import NO_LIMIT
 from tickwell.engine.claiming.ranked_queue import RankedQueue
 from tickwell.engine.claiming.tenant_capacity import HOPED_DURATION, WEIGHT, TenantCapacity
 from tickwell.ports.executor import Sort
@@ -15,7 +15,7 @@ from tickwell.settings import Settings
 if TYPE_CHECKING:
     from tickwell.domain.execution import Claim
 
-#: Batches that all workers together claim beyond their slots, so that a burst does not wait for
+#: Batches that all workers together claim beyond their capacity, so that a burst does not wait for
 #: claims: 10,000 at one instant with the default batch.
 AHEAD = 20
 #: Where several projects are met, claims are this part of a batch: to take over 500 at once keeps
@@ -30,24 +30,25 @@ REMEMBERED = 1000
 
 
 class Lane:
-    """Slots of one sort. Claims beyond the slots are those that can start within the lead."""
+    """Capacity of one sort. Claims beyond it are those that can start within the lead."""
 
-    def __init__(self, name: str, slots: int, batch: int, lead: float) -> None:
+    def __init__(self, name: str, capacity: int, batch: int, lead: float) -> None:
         self.name = name
-        self.slots = slots
-        #: Slots that there may be, where their number changes.
-        self.most = slots
+        #: Attempts that may run at once.
+        self.capacity = capacity
+        #: The highest capacity, where it changes.
+        self.most = capacity
         self.batch = batch
         self.lead = lead * 1000
-        #: Attempts whose task exists: prepared, running, or abandoned and still taking the slot.
+        #: Attempts whose task exists: prepared, running, or abandoned and still taking capacity.
         self.busy = 0
         self.in_hand = 0
         #: Of the payloads in hand; and of one, as claims have them lately.
         self.bytes = 0
         self.mean_bytes = 0.0
-        #: Told as timed out or given back, and still taking a slot.
+        #: Reported as timed out or given back, and still taking capacity.
         self.abandoned = 0
-        #: Due, waiting for a slot.
+        #: Due, waiting for capacity.
         self.ready = RankedQueue()
         self.mean = HOPED_DURATION
         #: No attempt has ended yet: the mean is nothing but hope.
@@ -57,7 +58,7 @@ class Lane:
         self.look_after = LOOK_AFTER
         #: Workers, this one among them, that claim from the same queues.
         self.company = 1
-        #: When a slot was last filled or freed, monotonic.
+        #: When an attempt last started or ended, monotonic.
         self.moved_at = 0.0
         #: What each project has of it, and may have.
         self.shares: dict[str, TenantCapacity] = {}
@@ -74,10 +75,10 @@ class Lane:
     def has_room_for(self, share: TenantCapacity) -> bool:
         """Whether one more of a project can be started within the lead, or is worth holding."""
         beyond = share.in_hand - share.seats
-        return beyond < 0 or beyond < min(self.ahead(), share.startable(self.slots, self.lead))
+        return beyond < 0 or beyond < min(self.ahead(), share.startable(self.capacity, self.lead))
 
     def held(self, longer_than: float = 0.0) -> int:
-        """How many wait for a slot of their project's, in shares with such means."""
+        """How many wait for their project's seats, in shares with such means."""
         shares = self.shares.values()
         return sum(len(share.held) for share in shares if share.mean > longer_than)
 
@@ -94,36 +95,36 @@ class Lane:
         self.mean += (seconds * 1000 - self.mean) * WEIGHT
 
     def ahead(self) -> int:
-        """How many more than the slots can be started within the lead.
+        """How many more than the capacity can be started within the lead.
 
         No more than this worker's share, so that the others have theirs of a burst.
         """
         if self.lead <= 0:
             return 0
-        moving = self.slots - self.abandoned
+        moving = self.capacity - self.abandoned
         share = max(AHEAD // self.company, 1) * self.batch
         return min(int(moving * self.lead / max(self.mean, 0.01)), share)
 
     def room(self) -> int:
         """How many to claim now.
 
-        With every slot taken, nothing until a batch is worth it, or half of what may be in hand:
-        a claim of many costs little more than a claim of one. A free slot is filled at once: what
+        At full capacity, nothing until a batch is worth it, or half of what may be in hand:
+        a claim of many costs little more than a claim of one. Free capacity is filled at once: what
         waits for its project's share, where that takes long, keeps nobody else out.
         """
-        slots = self.slots - self.abandoned
-        capacity = slots + self.ahead()
+        capacity = self.capacity - self.abandoned
+        most = capacity + self.ahead()
         in_hand = self.in_hand - self.held(longer_than=self.lead)
         step = self.batch if len(self.shares) < 2 else max(self.batch // AMONG_SEVERAL, 1)
-        room = min(capacity - in_hand, step)
-        if in_hand >= slots and room < min(step, capacity - capacity // 2):
+        room = min(most - in_hand, step)
+        if in_hand >= capacity and room < min(step, most - most // 2):
             return 0
-        if self.is_cold and (self.busy or in_hand < slots):
+        if self.is_cold and (self.busy or in_hand < capacity):
             # How long they take is not known yet: a hand full of what is due would keep out what
             # has a better rank. What is held for an instant before anything runs may be a burst.
-            room = min(room, slots - in_hand)
+            room = min(room, capacity - in_hand)
         if self.bytes >= CLAIM_BYTES:  # large payloads are not held ahead
-            room = min(room, slots - in_hand)
+            room = min(room, capacity - in_hand)
         return max(min(room, self._worth_asking_for()), 0)
 
     def look_past(self, now: float) -> int:
@@ -134,15 +135,15 @@ class Lane:
         """
         if not self.ready or now - self.asked_at < self.look_after:
             return 0
-        return max(self.slots // 10, 1)
+        return max(self.capacity // 10, 1)
 
     def looked_past(self, *, in_vain: bool) -> None:
         """What was claimed in vain is written twice: the next look is later."""
         self.look_after = min(self.look_after * 2, LONGEST_LOOK) if in_vain else LOOK_AFTER
 
     def overfull(self) -> int:
-        """How many of those that wait for a slot are more than can start within the lead."""
-        return min(self.in_hand - self.held() - self.slots - self.ahead(), len(self.ready))
+        """How many of those that wait for capacity are more than can start within the lead."""
+        return min(self.in_hand - self.held() - self.capacity - self.ahead(), len(self.ready))
 
     def _worth_asking_for(self) -> int:
         """A store that has to stop at large payloads has looked at the others for nothing."""
@@ -155,27 +156,27 @@ class Lane:
             self.mean_bytes += (mean - self.mean_bytes) / 2
 
     def excess(self) -> int:
-        """How many of those that wait for a slot others would start sooner, if there are others.
+        """How many of those that wait for capacity others would start sooner, if there are others.
 
         Durations turned out longer than was hoped: twice what can be started in time is in hand.
         """
-        capacity = self.slots - self.abandoned + self.ahead()
+        most = self.capacity - self.abandoned + self.ahead()
         in_hand = self.in_hand - self.held()
-        if self.company == 1 or in_hand <= 2 * capacity:
+        if self.company == 1 or in_hand <= 2 * most:
             return 0
-        return min(in_hand - capacity, len(self.ready))
+        return min(in_hand - most, len(self.ready))
 
     def full_for(self, now: float) -> float:
-        """Seconds since every slot has been taken without one coming free; 0: one is free."""
-        return now - self.moved_at if self.busy >= self.slots else 0.0
+        """Seconds at full capacity without an attempt ending; 0: there is free capacity."""
+        return now - self.moved_at if self.busy >= self.capacity else 0.0
 
 
 def make_lanes(
     settings: Settings, abilities: Mapping[Sort, frozenset[str]]
 ) -> dict[Lane, frozenset[str]]:
     """A lane of each sort, with what it can do."""
-    slots = {Sort.TASK: settings.slots, Sort.THREAD: settings.threads}
+    capacity = {Sort.TASK: settings.capacity, Sort.THREAD: settings.threads}
     return {
-        Lane(sort, slots[sort], settings.batch, settings.lead): names
+        Lane(sort, capacity[sort], settings.batch, settings.lead): names
         for sort, names in abilities.items()
     }

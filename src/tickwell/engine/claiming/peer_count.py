@@ -34,12 +34,12 @@ class PeerCount:
         self._looked_at = self.clock.monotonic()
 
     async def look(self) -> None:
-        """Count again before more is claimed than there are slots.
+        """Count again before more is claimed than there is capacity.
 
         Whoever began since the reaper's last look would get nothing of a burst: who believes to
         be alone claims 10,000 ahead.
         """
         if self.clock.monotonic() - self._looked_at < LOOK:
             return
-        if any(lane.in_hand >= lane.slots > 0 for lane in self.lanes):
+        if any(lane.in_hand >= lane.capacity > 0 for lane in self.lanes):
             self.learn(await self.store.list_workers())

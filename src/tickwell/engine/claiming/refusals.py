@@ -20,7 +20,7 @@ AT_ONCE = 20
 #: Jobs that are noted. They are written with every beat, and left out of every claim.
 MOST = 1000
 #: Rests until woken: nothing is noted.
-UNTIL_WOKEN = 3600.0
+UNTIL_WOKEN = 7 * 86_400.0
 
 
 @dataclass(slots=True)

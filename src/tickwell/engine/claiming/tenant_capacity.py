@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tickwell.domain.tenant_limits import NO_LIMIT
+from tickwell.domain.fairness import NO_LIMIT
 from tickwell.engine.claiming.ranked_queue import RankedQueue
 from tickwell.ids import spread
 
@@ -37,34 +37,34 @@ class TenantCapacity:
     )
 
     def __init__(self) -> None:
-        #: Slots that it may take.
+        #: How much of the lane's capacity it may take.
         self.seats = NO_LIMIT
         self.seated = 0
         self.in_hand = 0
-        #: Due, with slots free perhaps, but not for this project.
+        #: Due, with free capacity perhaps, but not for this project.
         self.held = RankedQueue()
         self.mean = HOPED_DURATION
-        #: When one of its slots was last filled or freed, monotonic.
+        #: When one of its seats was last filled or freed, monotonic.
         self.moved_at = 0.0
-        #: When the last one that was put off may hope for a slot.
+        #: When the last one that was put off may expect a seat.
         self.turn = 0.0
         #: How many were to have theirs by then, and when they were counted.
         self.line, self.counted_at = 0.0, 0
 
     def observe(self, seconds: float) -> None:
-        """Learn from an attempt's duration how soon slots come free."""
+        """Learn from an attempt's duration how soon seats come free."""
         self.mean += (seconds * 1000 - self.mean) * WEIGHT
 
     def is_full(self) -> bool:
-        """Whether it has all the slots that it may take."""
+        """Whether it has all the seats that it may take."""
         return self.seated >= self.seats
 
-    def startable(self, slots: int, lead: float) -> int:
-        """How many of it the slots of a lane could start within the lead."""
-        return int(slots * lead / max(self.mean, 0.01))
+    def startable(self, capacity: int, lead: float) -> int:
+        """How many of it a lane's capacity could start within the lead."""
+        return int(capacity * lead / max(self.mean, 0.01))
 
     def next_held(self) -> Attempt | None:
-        """The first that still waits for a slot of the share."""
+        """The first that still waits for a seat of the share."""
         while self.held:
             attempt = self.held.popleft()
             if attempt.is_waiting():
@@ -72,10 +72,10 @@ class TenantCapacity:
         return None
 
     def put_off(self, id: str, now: int) -> int:
-        """Milliseconds until one more of the project may hope for a slot.
+        """Milliseconds until one more of the project may expect a seat.
 
-        Each has its turn as slots come free, so that coming back in vain costs no more than
-        running would. Once slots come free faster, so many are soon through: turns that were
+        Each has its turn as seats come free, so that coming back in vain costs no more than
+        running would. Once seats come free faster, so many are soon through: turns that were
         given while hosts hung keep nobody waiting.
         """
         pace, end = max(self.mean, 0.01) / self.seats, float(now + LONGEST)

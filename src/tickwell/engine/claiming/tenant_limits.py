@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim
-from tickwell.domain.tenant_limits import (
+from tickwell.domain.fairness import (
     FIRST_PROJECT,
     LIMITS_KIND,
     PLATFORM_PROJECT,
@@ -39,7 +39,7 @@ class TenantLimits:
         self._left: list[str] = []
 
     async def look(self, lanes: Iterable[Lane]) -> None:
-        """Set the slots of all projects that the lanes have met, and of those to come."""
+        """Set the seats of all projects that the lanes have met, and of those to come."""
         now = self.clock.now()
         if not self._left:
             if self.clock.monotonic() - self._looked_at < LOOK:

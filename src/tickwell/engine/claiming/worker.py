@@ -24,12 +24,12 @@ from tickwell.ports.records import CLAIM_BYTES, ClaimRequest
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
-#: Seconds without a slot coming free after which people are told.
+#: Seconds without free capacity after which it is reported.
 FULL = 60.0
 
 
 class Worker:
-    """Fills the free slots of its lanes; `Runner` carries the attempts out."""
+    """Fills the free capacity of its lanes; `Runner` carries the attempts out."""
 
     name = "worker"
 
@@ -72,6 +72,8 @@ class Worker:
 
     async def step(self) -> float:
         """Claim for each lane with room; say how long to rest."""
+        if self.draining:
+            await self._give_back_lost_claims()
         if self.draining or not self.runner.is_trusted():
             return self.settings.poll  # a beat that succeeds wakes this loop
         return await self.recall.attend(self.name, self._step)
@@ -133,7 +135,7 @@ class Worker:
     @property
     def capacity(self) -> int:
         """How many attempts it runs at once."""
-        return sum(lane.slots for lane in self.lanes)
+        return sum(lane.capacity for lane in self.lanes)
 
     async def _claim(
         self,
@@ -180,7 +182,7 @@ class Worker:
         return [claim for claim in claims if (claim.id, claim.attempt) not in known]
 
     async def _rest(self, asked_at: int | None) -> float:
-        """None: there was room for nothing, so whatever comes next has to wait for a free slot."""
+        """None: there was no room, so whatever comes next has to wait for free capacity."""
         rests = [self.settings.poll, self.queues.rest]
         if asked_at is not None:
             rests.append(await self._until_next(asked_at))
@@ -201,11 +203,12 @@ class Worker:
         return (wakeup.run - lead * 3 // 4 - self.clock.now()) / 1000
 
     def full(self) -> list[str]:
-        """Lanes in which no slot has come free for long, in words."""
+        """Lanes at full capacity in which no attempt has ended for long, in words."""
         now = self.clock.monotonic()
         gone = {lane: lane.full_for(now) for lane in self.lanes}
         return [
-            f"all {lane.slots:,} {lane.name} slots are taken; none came free for {seconds:.0f} s"
+            f"all capacity for {lane.name}s is in use ({lane.capacity:,}); "
+            f"no attempt has ended for {seconds:.0f} s"
             for lane, seconds in gone.items()
             if seconds > FULL
         ]
@@ -217,7 +220,7 @@ class Worker:
         if pulse.lost:
             self._reincarnate()
             return
-        self.runner.trust_until(sent + self.settings.ttl * 0.9)
+        self.runner.trust_until(sent + self.settings.lease * 0.9)
         known, unknown = self.runner.known(), set()
         for owned in pulse.owned:
             if owned.cancel:
@@ -245,21 +248,33 @@ class Worker:
         """Ask again for claims whose reply was lost, and run what they hold."""
         for claim_id in sorted(self._lost_claims):
             lane = next(iter(self.lanes))
-            request = ClaimRequest(
-                worker=self.id,
-                claim_id=claim_id,
-                now=self.clock.now(),
-                lead=0,
-                limit=0,
-                queues=(),
-                abilities=frozenset(),
-                repeated=True,
-            )
-            found = await self._ask(request)
-            self._forget_request(claim_id)
-            for claim in found:
-                if claim.worker == self.id:
-                    self.runner.take([claim], self._lane_of(claim, lane))
+            for claim in await self._ask_again(claim_id):
+                self.runner.take([claim], self._lane_of(claim, lane))
+
+    async def _give_back_lost_claims(self) -> None:
+        """Release what claims hold whose reply was lost before a shutdown: nothing starts now.
+
+        Otherwise it would wait for the end of this process, and a warm shutdown may take long.
+        """
+        unanswered = {request.claim_id for request in self._unanswered.values()}
+        for claim_id in sorted(unanswered | self._lost_claims):
+            self.runner.refuse(await self._ask_again(claim_id))
+
+    async def _ask_again(self, claim_id: str) -> list[Claim]:
+        """What an earlier claim of this worker holds and is not in hand; claims nothing new."""
+        request = ClaimRequest(
+            worker=self.id,
+            claim_id=claim_id,
+            now=self.clock.now(),
+            lead=0,
+            limit=0,
+            queues=(),
+            abilities=frozenset(),
+            repeated=True,
+        )
+        found = await self._ask(request)
+        self._forget_request(claim_id)
+        return [claim for claim in found if claim.worker == self.id]
 
     def _forget_request(self, claim_id: str) -> None:
         """It is answered: asked again, it would hand the same attempts over a second time."""

@@ -14,7 +14,7 @@ from os import getpid
 from socket import gethostname
 
 from tickwell.clock import Clock
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT
+from tickwell.domain.fairness import PLATFORM_PROJECT
 from tickwell.engine.claiming.open_queues import OpenQueues
 from tickwell.engine.liveness.process_identity import is_gone, own_process
 from tickwell.ports.broker import Broker, Hint
@@ -22,10 +22,10 @@ from tickwell.ports.records import Claimable, ClaimRequest, Record
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
 
-#: Hints that wait in one queue of the broker at most, for each slot of its workers. A slot that was
+#: Hints that wait in one queue of the broker at most, for each seat of its workers. A seat that was
 #: woken goes on with whatever is due: more hints would only be late, and each costs a message.
-PER_SLOT = 2
-#: Milliseconds that a hint is sent ahead of the instant. The worker holds a slot until then.
+PER_SEAT = 2
+#: Milliseconds that a hint is sent ahead of the instant. The worker reserves capacity until then.
 AHEAD = 100
 #: Seconds until a hint that left the broker without a claim is sent again; doubled each time.
 AGAIN, LONGEST = 1.0, 30.0
@@ -176,7 +176,7 @@ class Dispatcher:
             for queue in self.settings.queues
         }
         self._windows = {
-            queue: PER_SLOT * sum(worker.slots for worker in workers if queue in worker.queues)
+            queue: PER_SEAT * sum(worker.capacity for worker in workers if queue in worker.queues)
             for queue in self.settings.queues
         }
         self._looked_at = self.clock.monotonic()

@@ -1,4 +1,4 @@
-"""A worker whose slots are the threads of another task queue's worker, woken by hints."""
+"""A worker whose seats are the threads of another task queue's worker, woken by hints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST = 1.0
 #: Seconds ahead of their instant that executions are claimed. More than the dispatcher's, so that
 #: a hint is never too early for the claim; and short, since a caller waits meanwhile.
 LEAD = 0.2
-#: Seconds of work that short attempts are claimed beyond the slots, so that each needs no claim of
+#: Seconds of work that short attempts are claimed beyond the seats, so that each needs no claim of
 #: its own. Few: they are lost with a process that is killed, and wait behind an attempt that turns
 #: out long. Without any, 3,000 no-ops took twice the time.
 BEYOND = 0.05
@@ -42,7 +42,7 @@ class Caller(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class _Slot:
+class _Seat:
     """A caller that waits, until when it takes new work, and whether its thread runs a handler."""
 
     caller: Caller
@@ -65,8 +65,8 @@ class HintInbox:
         self._new: list[tuple[str, Caller]] = []
         self.ids: dict[str, None] = {}
         #: One for each caller, oldest first; and those whose thread runs the handler of an attempt.
-        self.slots: list[_Slot] = []
-        self._running: dict[tuple[str, int], _Slot] = {}
+        self.seats: list[_Seat] = []
+        self._running: dict[tuple[str, int], _Seat] = {}
         #: The engine replaces it by its own.
         self.lane = Lane(Sort.THREAD, 0, 1, 0.0)
 
@@ -83,21 +83,21 @@ class HintInbox:
         self.closed = False
 
     def admit(self, now: float) -> None:
-        """Make slots of the callers that have come."""
+        """Make seats of the callers that have come."""
         new, self._new = self._new, []
         self.ids |= dict.fromkeys(id for id, _ in new)
-        self.slots += [_Slot(caller, now + LONGEST) for _, caller in new]
-        self.lane.slots = len(self.slots)
+        self.seats += [_Seat(caller, now + LONGEST) for _, caller in new]
+        self.lane.capacity = len(self.seats)
 
     def release(self, keep: int, now: float = float("inf")) -> None:
         """Release idle callers whose time is over, until `keep` of them are left."""
-        for slot in list(self.slots):
-            if len(self.slots) <= keep or slot.until > now:
+        for seat in list(self.seats):
+            if len(self.seats) <= keep or seat.until > now:
                 break
-            if not slot.is_busy:
-                self.slots.remove(slot)
-                slot.caller.release()
-        self.lane.slots = len(self.slots)
+            if not seat.is_busy:
+                self.seats.remove(seat)
+                seat.caller.release()
+        self.lane.capacity = len(self.seats)
 
     def close(self) -> None:
         """Start nothing more, and release the callers that run nothing, even if the store is away.
@@ -113,10 +113,10 @@ class HintInbox:
         """Release all callers: the engine has ended."""
         self.closed = True
         self._release_new()
-        for slot in self.slots:
-            slot.caller.release()
-        self.slots.clear()
-        self.lane.slots = 0
+        for seat in self.seats:
+            seat.caller.release()
+        self.seats.clear()
+        self.lane.capacity = 0
 
     def _release_new(self) -> None:
         for _, caller in self._new:
@@ -125,18 +125,18 @@ class HintInbox:
 
     def thread_for(self, claim: Claim) -> Callable[[Callable[[], object]], None] | None:
         """The thread of a caller that waits, for the handler of this attempt; None: none waits."""
-        slot = next((slot for slot in self.slots if not slot.is_busy), None)
-        if slot is None:
+        seat = next((seat for seat in self.seats if not seat.is_busy), None)
+        if seat is None:
             return None
-        slot.is_busy = True
-        self._running[claim.id, claim.attempt] = slot
-        return slot.caller.call
+        seat.is_busy = True
+        self._running[claim.id, claim.attempt] = seat
+        return seat.caller.call
 
     def leave(self, claim: Claim) -> None:
         """The attempt has ended: the thread that ran its handler waits again."""
-        slot = self._running.pop((claim.id, claim.attempt), None)
-        if slot is not None:
-            slot.is_busy = False
+        seat = self._running.pop((claim.id, claim.attempt), None)
+        if seat is not None:
+            seat.is_busy = False
 
 
 class HintWorker(Worker):
@@ -158,7 +158,7 @@ class HintWorker(Worker):
     ) -> None:
         settings = replace(settings, lead=Seconds(min(settings.lead, LEAD)))
         lane = Lane(Sort.THREAD, inbox.capacity, settings.batch, min(settings.lead, BEYOND))
-        lane.slots = 0  # a slot is a caller
+        lane.capacity = 0  # a seat is a caller
         all_lanes = {lane: frozenset[str]().union(*lanes.values())}
         super().__init__(store, clock, settings, runner, lanes=all_lanes, new_id=new_id)
         self.inbox, self.lane = inbox, lane
@@ -197,7 +197,7 @@ class HintWorker(Worker):
             self.runner.take([], lane)  # a caller that has come starts it
         # What a hint names is claimed even if its caller has waited long for the store.
         is_asked = bool(inbox.ids) or lane in self._unanswered
-        if is_asked or (inbox.slots and inbox.slots[-1].until > now):
+        if is_asked or (inbox.seats and inbox.seats[-1].until > now):
             return super()._room(lane)
         return 0, False
 

@@ -9,9 +9,9 @@ from tickwell.domain.change import Change, Changer, delete
 from tickwell.domain.coverage import Coverage
 from tickwell.domain.event import Events, Parked
 from tickwell.domain.execution import LIVE, Execution, State
+from tickwell.domain.fairness import DELETED_KIND, PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.removed import REMOVED_KIND, removed_document
-from tickwell.domain.tenant_limits import DELETED_KIND, PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.worker import Liveness
 from tickwell.ports.records import ExecutionFilter, JobFilter, Record
 from tickwell.ports.store import Store

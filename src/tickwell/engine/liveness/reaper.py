@@ -33,7 +33,7 @@ class _Seen:
 class Reaper:
     """Any live process recovers, not only a starting one.
 
-    Loss is judged by a beat number that stays the same for `ttl` on this process's own monotonic
+    Loss is judged by a beat number that stays the same for `lease` on this process's own monotonic
     clock while the store answered throughout. So neither a skewed clock, nor a store outage, nor
     a pause of this very process declares anybody lost. A process that ran on this machine and is
     gone from it needs no such proof.
@@ -109,7 +109,7 @@ class Reaper:
             seen = self._seen.get(id)
             if seen is None or seen.beat != worker.beat:
                 self._seen[id] = _Seen(worker.beat, now)
-            elif now - seen.since >= self.settings.ttl:
+            elif now - seen.since >= self.settings.lease:
                 silent.append(worker)
         return silent
 

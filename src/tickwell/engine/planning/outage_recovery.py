@@ -9,20 +9,20 @@ import asyncio
 import contextlib
 import socket
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from tickwell.clock import Clock
 from tickwell.domain.change import recall, to_recall
 from tickwell.domain.execution import LIVE, Execution, Kind, Reason, State
+from tickwell.domain.fairness import PLATFORM_PROJECT
 from tickwell.domain.job import Entry
 from tickwell.domain.policy import DAY, OnMisfire
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.domain.worker import Liveness
 from tickwell.engine.liveness.absence import EVER, SLACK, Away
 from tickwell.engine.liveness.process_identity import is_gone
 from tickwell.engine.running.give_back import give_back_missed
 from tickwell.engine.running.runner import Runner
-from tickwell.errors import NotFound
+from tickwell.errors import NotFound, StoreCorrupt
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -128,8 +128,19 @@ class OutageRecovery:
         for project, jobs in found.items():
             ids = list(jobs)
             for start in range(0, len(ids), PAGE):
-                for entry in await self.store.get_jobs(project, ids[start : start + PAGE]):
+                for entry in await self._readable(project, ids[start : start + PAGE]):
                     await self._recall_job(entry, jobs[entry.job.id], now)
+
+    async def _readable(self, project: str, ids: list[str]) -> Sequence[Entry]:
+        """Jobs by id; one that this process cannot read is left to those that can."""
+        try:
+            return await self.store.get_jobs(project, ids)
+        except StoreCorrupt:
+            middle = len(ids) // 2
+            if not middle:
+                return []
+            first = await self._readable(project, ids[:middle])
+            return [*first, *await self._readable(project, ids[middle:])]
 
     async def _recall_job(self, entry: Entry, due: list[Execution], now: int) -> None:
         job, fires = entry.job, to_recall(entry, due, now)

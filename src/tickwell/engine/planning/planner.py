@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable
 
 from tickwell.clock import Clock
-from tickwell.domain.absence import Absence, live_since
-from tickwell.domain.event import Events, JobUnreadable, Planned, Triggered
-from tickwell.domain.execution import Execution, NewExecution, Reason
+from tickwell.domain.event import Events, FiresSkipped, JobUnreadable, Planned, Triggered
+from tickwell.domain.execution import Execution, NewExecution, RangeSkip, Reason
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
-from tickwell.domain.planning import Plan, plan
+from tickwell.domain.planning import Absence, Plan, live_since, plan
 from tickwell.engine.liveness.absence import SLACK
 from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.errors import StoreUnavailable
@@ -118,15 +117,13 @@ class Planner:
 
     async def _fire(self, now: int, batch: int, *, in_turn: bool) -> Fired:
         near: dict[type, Job] = {}
-        triggered: dict[str, NewExecution] = {}  # a store may plan a job twice
-        wanted = self.events.wanted
+        seen = _Seen(self.events)
 
         def planner(job: Job, cursor: Cursor) -> Plan:
             made = plan(job, cursor, now, self.horizon, self._absence(job))
             if made.executions:
                 near[type(job.target)] = job
-                if wanted:
-                    triggered.update((new.id, new) for new in made.executions)
+            seen.note(job, made)
             for new in made.executions:
                 new.rank += self.fairness.delay(job.project, now)
             return made
@@ -136,9 +133,8 @@ class Planner:
             for job in near.values():
                 self.prepare(job)
         if self._span is not None and (fired.executions or fired.skipped):
-            self._span.fired(fired.executions, fired.skipped, [*triggered])
-        if triggered and fired.executions:
-            self.events.emit(Triggered(executions=[*triggered.values()]))
+            self._span.fired(fired.executions, fired.skipped, [*seen.triggered])
+        seen.tell(fired)
         return fired
 
     def _rest(self, wakeup: Wakeup) -> float:
@@ -158,9 +154,34 @@ class Planner:
         return max(min(rests), 0.0)
 
 
+class _Seen:
+    """What a step plans, for those who listen; a store may plan a job twice."""
+
+    def __init__(self, events: Events) -> None:
+        self.events = events
+        self.triggered: dict[str, NewExecution] = {}
+        self._skipped: dict[tuple[str, int], tuple[Job, RangeSkip]] = {}
+        self._wanted, self._wants_skips = events.wanted, events.wants(FiresSkipped)
+
+    def note(self, job: Job, made: Plan) -> None:
+        """A job was planned."""
+        if self._wanted and made.executions:
+            self.triggered.update((new.id, new) for new in made.executions)
+        if self._wants_skips and made.skips:
+            told = (skip for skip in made.skips if skip.count)
+            self._skipped.update(((job.id, skip.first), (job, skip)) for skip in told)
+
+    def tell(self, fired: Fired) -> None:
+        """It is recorded."""
+        if self.triggered and fired.executions:
+            self.events.emit(Triggered(executions=[*self.triggered.values()]))
+        if self._skipped and fired.skipped:
+            self.events.emit(FiresSkipped(skips=[*self._skipped.values()]))
+
+
 def _planned(fired: Fired, promoted: Promoted, seconds: float) -> Planned:
     reasons = Counter(fired.reasons)
-    reasons[Reason.TTL] += promoted.expired
+    reasons[Reason.EXPIRED] += promoted.expired
     reasons[Reason.OVERLAP] += promoted.skipped - promoted.expired
     return Planned(
         executions=fired.executions,

@@ -49,7 +49,7 @@ class Attempt:
         self, claim: Claim, lane: Lane, share: TenantCapacity, now: int, rank: int = 0
     ) -> None:
         self.claim = claim
-        #: Its rank among those that wait for a slot.
+        #: Its rank among those that wait for capacity.
         self.rank = rank
         #: It starts between them: due, and with its whole hard timeout before it counts as lost.
         self.earliest = claim.run_at - EARLIER
@@ -61,7 +61,7 @@ class Attempt:
         self.entered = False
         #: Set at its instant, once there is capacity, for a task that was prepared.
         self.start_signal: asyncio.Future[None] | None = None
-        #: It takes one of the lane's slots.
+        #: It takes some of the lane's capacity.
         self.seated = False
         #: Why it was asked to end, if it was.
         self.stop: OutcomeKind | None = None
@@ -80,7 +80,7 @@ class Attempt:
         self.tick = 0
 
     def is_waiting(self) -> bool:
-        """Whether a slot would still start it: not given back, nor asked to stop meanwhile."""
+        """Whether it would still be started: not given back, nor asked to stop meanwhile."""
         # Not by whether it was told: who is asked before its task begins may be told of later.
         return self.stop is None and (self.start_signal is None or not self.start_signal.done())
 
@@ -120,5 +120,5 @@ def _timed_out(timeout: Timeout, *, killed: bool) -> str:
 def _in_words(error: Exception) -> str:
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - an error that cannot be printed frees its slot all the same
+    except Exception:  # noqa: BLE001 - an error that cannot be printed frees its capacity all the same
         return type(error).__name__

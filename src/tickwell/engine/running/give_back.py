@@ -36,7 +36,7 @@ def is_missed(claim: Claim, since: int, now: int) -> bool:
 
 
 def give_back_worst(runner: Runner, lane: Lane, most: int) -> list[str]:
-    """Give back what waits for a slot and is more than can start in time; which."""
+    """Give back what waits for capacity and is more than can start in time; which."""
     given = []
     for _ in range(min(most, lane.overfull())):
         attempt = lane.ready.pop()

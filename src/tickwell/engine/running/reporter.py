@@ -21,13 +21,13 @@ from tickwell.settings import Settings
 #: each has more of them. Webhooks on PostgreSQL were written ten at a time, and the fixed cost of a
 #: write took a sixth of the worker's time.
 APART = 0.02
-#: With a batch of attempts or more in hand, each of which has to wait for a slot first. A write has
+#: With a batch of attempts or more in hand, each of which waits for capacity first. A write has
 #: 400 or 500 webhooks then instead of 150.
 FAR_APART = 0.08
 #: Who pauses a job here, unless a person was faster.
 _POLICY = "policy"
 #: Rests until woken: there is nothing to do before the next report.
-UNTIL_WOKEN = 3600.0
+UNTIL_WOKEN = 7 * 86_400.0
 
 
 class Reporter:

@@ -43,14 +43,14 @@ class Runner:
         self.deadlines = Deadlines(clock, self._abandon)
         self.in_hand: dict[str, Attempt] = {}
         reporter.in_hand = self.in_hand.__len__
-        self.starts = StartRecorder(reporter.store, clock, self.in_hand)
+        self.starts = StartRecorder(reporter.store, clock, self.in_hand, reporter.events)
         self.guard = guard
         guard.tell = self._settle
         self.start_timer = StartTimer(clock, guard, self._start, self._is_crowded)
         self._trusted_until = float("-inf")
         #: Called with a job that this process may not run, and why; before its claim goes back.
         self.on_refusal: Callable[[Job, str], None] = lambda _job, _why: None
-        #: Called with each claim whose slot is free again, before another takes it.
+        #: Called with each claim whose capacity is free again, before another takes it.
         self.on_leave: Callable[[Claim], None] = lambda _claim: None
         #: In which attempts begin: not in that of the attempt whose end makes room for them.
         self._context = copy_context()
@@ -82,7 +82,7 @@ class Runner:
         return [one for one in self.in_hand.values() if one.started is not None]
 
     def not_started(self) -> list[Attempt]:
-        """Attempts held for their instant or for a slot."""
+        """Attempts held for their instant or for capacity."""
         return [one for one in self.in_hand.values() if one.started is None]
 
     def take(self, claims: Sequence[Claim], lane: Lane) -> None:
@@ -111,7 +111,7 @@ class Runner:
         self._fill(lane, self.clock.monotonic())
 
     def _hold(self, attempt: Attempt) -> None:
-        """Make the task now; at the instant it is only woken, when there is a slot for it.
+        """Make the task now; at the instant it is only woken, when there is capacity for it.
 
         Creating 1,000 tasks at the instant itself cost a p99 of 18 ms, waking them 4 ms.
         """
@@ -131,7 +131,7 @@ class Runner:
         return len(lane.shares) > 1 and busy >= CROWD
 
     def _fill(self, lane: Lane, now: float) -> None:
-        while lane.ready and lane.busy < lane.slots:
+        while lane.ready and lane.busy < lane.capacity:
             attempt = lane.ready.popleft()
             if not attempt.is_waiting():
                 continue
@@ -154,7 +154,7 @@ class Runner:
     async def _attempt(self, attempt: Attempt) -> None:
         """Run one attempt and report what happened; failure is an outcome, not an exception.
 
-        What is held waits for its instant and for a slot first, and takes none until then.
+        What is held waits for its instant and for capacity first, and takes none until then.
         """
         attempt.entered = True
         try:
@@ -169,7 +169,7 @@ class Runner:
             else:
                 attempt.started, attempt.started_at = started, now
                 self.deadlines.watch(attempt, started)
-                self.starts.notice()
+                self.starts.notice(attempt)
                 outcome = await self.executor.run(attempt.claim)
                 outcome.started_at = None if outcome.not_here else now
         except asyncio.CancelledError as error:
@@ -183,14 +183,14 @@ class Runner:
             await self._rest(attempt, outcome)
         if attempt.seated:
             self._leave(attempt)
-        # Starts come first where many wait for a slot since their instant, a moment ago.
+        # Starts come first where many wait for capacity since their instant, a moment ago.
         if lane.moved_at < self.guard.starting_until and (lane.ready or self.guard.has_deferred):
             self.guard.defer(attempt, outcome, self.clock.now())
         else:
             self._tell(attempt, outcome)
 
     async def _rest(self, attempt: Attempt, outcome: Outcome) -> None:
-        """Keep the slot for a while after the attempt has ended: what it calls is spared."""
+        """Keep the capacity for a while after the attempt has ended: what it calls is spared."""
         self._tell(attempt, outcome)
         try:
             await self.clock.wait(asyncio.Event(), self.settings.rest)
@@ -215,7 +215,7 @@ class Runner:
         if lane.ready:
             self._fill(lane, now)
         if attempt.told:
-            self.reporter.wake_worker()  # no report will tell it that a slot is free
+            self.reporter.wake_worker()  # no report will tell it that capacity is free
 
     def _tell(self, attempt: Attempt, outcome: Outcome) -> None:
         if self.guard.has_deferred:
@@ -255,18 +255,18 @@ class Runner:
             self.reporter.report(claim, Outcome(kind=OutcomeKind.RELEASED), now)
 
     def _put_off(self, claim: Claim, share: TenantCapacity) -> Outcome:
-        error = f"put off: its project has the {share.seats:,} slots here that it may take"
+        error = f"postponed: its project uses its {share.seats:,} of this worker's capacity"
         delay = share.put_off(claim.id, self.clock.now())
         return Outcome(kind=OutcomeKind.RELEASED, error=error, delay=delay)
 
     def _abandon(self, attempt: Attempt) -> None:
-        """Past its hard timeout: it ends on record; its slot stays taken until its task ends."""
+        """Past its hard timeout: it ends on record and takes capacity until its task ends."""
         outcome = attempt.interrupted()
         if outcome.kind is OutcomeKind.TIMED_OUT:
             hard = attempt.claim.job.timeout.hard / 1000
             outcome.error = f"timed out: it did not stop within {hard:g} s"
             if attempt.lane.name == Sort.THREAD:
-                outcome.error += ", and takes its slot until it ends"
+                outcome.error += ", and takes capacity until it ends"
         self._tell(attempt, outcome)
 
     def cancel(self, id: str, number: int, why: str | None = None) -> None:
@@ -286,11 +286,12 @@ class Runner:
             self.finish_early(attempt, Outcome(kind=OutcomeKind.LOST))
 
     def give_back_stuck(self, lanes: Iterable[Lane]) -> None:
-        """Claims that no slot takes within the lead go back: another worker may be idle."""
+        """Claims that cannot start within the lead go back: another worker may be idle."""
         now = self.clock.monotonic()
         for lane in lanes:
             if lane.ready and now - lane.moved_at > max(self.settings.lead, 0.1):
-                lane.mean = max(lane.mean, (now - lane.moved_at) * 1000)
+                if lane.busy:  # else it was idle for want of capacity, not at work
+                    lane.mean = max(lane.mean, (now - lane.moved_at) * 1000)
                 for attempt in list(lane.ready):
                     self.give_back(attempt)
                 lane.ready.clear()
@@ -307,9 +308,10 @@ class Runner:
                 break
             lane.ready.join([first])
         self._fill(lane, now)
-        most = 2 * share.startable(lane.slots, lane.lead)
+        most = 2 * share.startable(lane.capacity, lane.lead)
         if now - share.moved_at > max(self.settings.lead, 0.1):
-            share.mean = max(share.mean, (now - share.moved_at) * 1000)
+            if share.seated:
+                share.mean = max(share.mean, (now - share.moved_at) * 1000)
             most = 0
         while len(share.held) > most:
             attempt = share.held.pop()

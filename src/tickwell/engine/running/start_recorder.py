@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tickwell.clock import Clock
+from tickwell.domain.event import AttemptsStarted, AttemptStart, Events
 from tickwell.domain.execution import Start
 from tickwell.engine.running.attempt import Attempt
 from tickwell.engine.running.reporter import UNTIL_WOKEN
@@ -23,7 +24,14 @@ class StartRecorder:
 
     name = "starts"
 
-    def __init__(self, store: QueueStore, clock: Clock, in_hand: Mapping[str, Attempt]) -> None:
+    def __init__(
+        self,
+        store: QueueStore,
+        clock: Clock,
+        in_hand: Mapping[str, Attempt],
+        events: Events | None = None,
+    ) -> None:
+        self.events = events or Events()
         self.store = store
         self.clock = clock
         self.in_hand = in_hand
@@ -33,11 +41,14 @@ class StartRecorder:
         self._due: float | None = None
         self._looked_at = float("-inf")
 
-    def notice(self) -> None:
+    def notice(self, attempt: Attempt) -> None:
         """An attempt starts."""
         if self._rests:
             self._rests = False
             self.wake()
+        if self.events.wants_starts:
+            start = AttemptStart(attempt.claim, attempt.started_at or 0)
+            self.events.emit(AttemptsStarted(starts=[start]))
 
     async def step(self) -> float:
         """Write what is still under way, if it is time."""

@@ -74,8 +74,8 @@ class Metrics:
 
     async def document(self, project: str | None = None) -> dict[str, Any]:
         """The same in short, as JSON; raises `StoreUnavailable` without figures of the store."""
-        figures = await self._source(project).read()
-        if figures is None:  # zeros would be taken for figures
+        figures, self._levels = await asyncio.gather(self._source(project).read(), self._judged())
+        if figures is None or not self._answers:  # zeros would be taken for figures
             raise StoreUnavailable("the store does not answer, so there are no figures of it")
         ended, jobs = figures.executions, figures.jobs
         succeeded, died = ended.get(State.SUCCEEDED, 0), ended.get(State.DEAD, 0)
@@ -152,8 +152,12 @@ class Metrics:
 
     @property
     def _is_up(self) -> bool:
-        # Health knows sooner: figures take long to read where there are many.
-        return self._figures.is_up and self._levels.get("store") != Level.RED.rank
+        return self._figures.is_up and self._answers
+
+    @property
+    def _answers(self) -> bool:
+        """Whether health finds the store up. It knows sooner: figures may take long to read."""
+        return self._levels.get("store") != Level.RED.rank
 
     def _of_process(self) -> Iterator[Sample]:
         process, stepped_at = self.process(), self.planner_step()

@@ -176,7 +176,7 @@ class StoreFigures:
             queues=_longest(lengths),
             executions={state.value: count for state, count in stats.items()},
             roles=_roles(workers),
-            capacity=sum(each.worker.slots for each in workers),
+            capacity=sum(each.worker.capacity for each in workers),
             unanswered=await self._unanswered(now),
             times=await self._times(),
         )
