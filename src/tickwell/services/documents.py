@@ -13,27 +13,29 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tickwell.clock import to_datetime
 from tickwell.domain.ability import HTTP
+from tickwell.domain.alert import Rule
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_to_document
 from tickwell.domain.document.job import UNWRITTEN
 from tickwell.domain.execution import Attempt, Execution, State
 from tickwell.domain.health import Finding
-from tickwell.domain.job import Entry, Job, JobState, Pause
+from tickwell.domain.job import Entry, Job, Pause
 from tickwell.domain.note import Output, Progress
+from tickwell.domain.step import CHECKPOINT, WAIT, Step, Wait, is_step, wait_of
+from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
-from tickwell.ports.records import Page
+from tickwell.services.alerts.book import Silence
 from tickwell.services.cooperative import paced
 from tickwell.services.executions.dead_letters import Group, Groups
 from tickwell.services.executions.executions import Backfill, Tail
 from tickwell.services.insights.metrics import Metrics, Percentiles
-from tickwell.services.jobs.declarations import is_edited
-from tickwell.services.jobs.fire_times import upcoming
+from tickwell.services.jobs.fire_times import is_edited, next_fire
 from tickwell.services.redaction.masking import masked_definition
-from tickwell.services.slots.completeness import Completeness
-from tickwell.services.slots.slot import Slot, SlotPage
+from tickwell.services.slots.slots import Completeness, Slot, SlotPage
 
 if TYPE_CHECKING:  # a command that asks a server needs none of the operations
+    from tickwell.services.operations.alerts import Standing
     from tickwell.services.operations.queues import Queue
 
 T = TypeVar("T")
@@ -73,7 +75,7 @@ def entry_document(entry: Entry, warnings: Sequence[str] | None = None) -> Docum
         **said,
         **stamps(job),
         "state": cursor.state.value,
-        "next_fire_time": _maybe(_next_fire(entry)),
+        "next_fire_time": _maybe(next_fire(entry)),
         "pause": None if cursor.pause is None else _pause(cursor.pause),
         "cursor": {
             "after": instant_text(cursor.after),
@@ -98,17 +100,9 @@ def stamps(job: Job) -> Document:
     }
 
 
-def definition_of(document: Document) -> Document:
+def definition_of(document: Mapping[str, Any]) -> Document:
     """The definition in what `entry_document` wrote, so that what was read can be sent back."""
     return {name: value for name, value in document.items() if name not in _MOVING}
-
-
-def _next_fire(entry: Entry) -> int | None:
-    """The store's moment to look at the job may be another one: the end of a pause, a nudge."""
-    cursor = entry.cursor
-    if cursor.state is JobState.ACTIVE and not cursor.nudged:
-        return cursor.next_fire_time
-    return next(iter(upcoming(entry, cursor.after, 1)), None)
 
 
 def _pause(pause: Pause) -> Document:
@@ -201,15 +195,44 @@ def attempt_document(attempt: Attempt, *, sent: bool = False) -> Document:
     }
 
 
-def notes_document(progress: Progress | None, outputs: Sequence[Output]) -> Document:
-    """What the attempts of an execution told: how far one under way is, and their lines."""
+def notes_document(
+    progress: Progress | None, outputs: Sequence[Output], steps: Sequence[Step]
+) -> Document:
+    """What attempts of an execution told: how far one is, their lines, what they have done."""
     far = progress and {
         "attempt": progress.attempt,
         "fraction": progress.fraction,
         "message": progress.message,
         "at": instant_text(progress.at),
     }
-    return {"progress": far, "logs": [*map(_log, outputs)]}
+    return {
+        "progress": far,
+        "logs": [*map(_log, outputs)],
+        "steps": [_step(one) for one in steps if is_step(one)],
+        "checkpoint": next((_step(one) for one in steps if one.name == CHECKPOINT), None),
+        "waits": [_wait(wait_of(one)) for one in steps if one.name.startswith(WAIT)],
+    }
+
+
+def _wait(wait: Wait) -> Document:
+    state = "open" if wait.is_open else "expired" if wait.is_expired else "answered"
+    return {
+        "name": wait.name,
+        "state": state,
+        "expires_at": instant_text(wait.expires_at),
+        "ended_at": _maybe(wait.ended_at),
+        "answer": wait.answer,
+        "by": wait.by or None,
+    }
+
+
+def _step(step: Step) -> Document:
+    return {
+        "name": step.name,
+        "attempt": step.attempt,
+        "at": instant_text(step.at),
+        "value": step.value,
+    }
 
 
 def tail_document(tail: Tail) -> Document:
@@ -274,7 +297,7 @@ def worker_document(liveness: Liveness, now: int) -> Document:
         "queues": list(worker.queues),
         "abilities": list(worker.abilities),
         "busy": worker.busy,
-        "slots": worker.slots,
+        "capacity": worker.capacity,
         "started_at": instant_text(worker.started_at),
         "beat": liveness.beat,
         "seen_at": instant_text(liveness.seen_at),
@@ -352,6 +375,61 @@ def finding_document(finding: Finding) -> Document:
     }
 
 
-def page_document(page: Page[T], document: Callable[[T], Document]) -> Document:
-    """A part of a list; `next_cursor` is null at the end."""
-    return {"items": [document(item) for item in page.items], "next_cursor": page.cursor}
+def alert_document(standing: Standing) -> Document:
+    """Something that is not well."""
+    rule, alert = standing.rule, standing.alert
+    return {
+        "rule": rule.id,
+        "condition": rule.condition.value,
+        "words": rule.words,
+        "severity": rule.severity,
+        "status": standing.status.value,
+        "job_id": standing.job,
+        "name": alert.name,
+        "text": alert.text,
+        "since": instant_text(alert.since),
+    }
+
+
+def alert_rule_document(rule: Rule) -> Document:
+    """What is watched for, and where."""
+    return {
+        "id": rule.id,
+        "condition": rule.condition.value,
+        "words": rule.words,
+        "severity": rule.severity,
+        "built_in": rule.is_built_in,
+        "job_id": rule.job,
+        "after": None if rule.after is None else format_duration(rule.after),
+        "times": rule.times,
+        "by": rule.by,
+        "tz": rule.tz,
+        "repeat": format_duration(rule.repeat),
+        "created_at": None if rule.is_built_in else instant_text(rule.created_at),
+        "created_by": rule.created_by,
+    }
+
+
+def notice_document(notice: Mapping[str, Any]) -> Document:
+    """What was reported, from its record."""
+    return {
+        "rule": notice["rule"],
+        "words": notice["words"],
+        "type": notice["type"],
+        "at": instant_text(notice["at"]),
+        "repeated": notice["is_repeated"],
+        "alerts": [each | {"since": instant_text(each["since"])} for each in notice["alerts"]],
+        "more": notice["more"],
+    }
+
+
+def silence_document(silence: Silence) -> Document:
+    """What is not reported, until when, and why."""
+    return {
+        "id": silence.id,
+        "rule": silence.rule,
+        "job_id": silence.job,
+        "until": instant_text(silence.until),
+        "why": silence.why,
+        "by": silence.by,
+    }

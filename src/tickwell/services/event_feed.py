@@ -14,7 +14,7 @@ from traceback import format_exception
 from typing import Any
 
 from tickwell.clock import Clock
-from tickwell.domain.event import AttemptsFinished, Event, Events, projects_of
+from tickwell.domain.event import AttemptsFinished, Event, Events, JobChanged, Revived, projects_of
 from tickwell.domain.execution import Execution
 from tickwell.errors import LimitReached, NotRunning, StoreError
 from tickwell.log import events as lines
@@ -83,7 +83,7 @@ class Feed:
         #: By project: what happens in one wakes no look at another.
         self._wakes: dict[str, asyncio.Event] = {}
         self._closed = False
-        self._deaf = events.subscribe(self._hear)
+        self._deaf = events.subscribe(self._hear, also={JobChanged, Revived})
 
     @property
     def listeners(self) -> int:
@@ -144,6 +144,14 @@ class Feed:
                 self.unsubscribe(subscription)
 
     def _hear(self, event: Event) -> None:
+        if isinstance(event, JobChanged):
+            data = {"name": event.job, "by": event.by, "why": event.why}
+            self.tell(event.project, f"tickwell.job.{event.action}", f"job/{event.id}", data)
+        elif isinstance(event, Revived):
+            for id in event.executions:
+                self.tell(
+                    event.project, "tickwell.execution.revived", f"execution/{id}", {"id": id}
+                )
         if self._wakes and isinstance(event, AttemptsFinished):
             for project in projects_of(event) or ():
                 if project in self._wakes:

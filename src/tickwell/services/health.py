@@ -36,9 +36,8 @@ from tickwell.errors import StoreError, TickwellError
 from tickwell.ports.inspected import Inspected
 from tickwell.ports.records import ExecutionFilter, Flaw, JobFilter, Page, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, RecordStore, Upkeep
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
-from tickwell.services.jobs.declarations import GONE
+from tickwell.services.access.actor import Actor, Permission
+from tickwell.services.jobs.fire_times import GONE
 from tickwell.shared_read import SharedRead
 
 #: Seconds that facts are shared before the store is asked again.
@@ -93,11 +92,15 @@ class HealthReader:
         """Over all projects: for probes, metrics and platform admins."""
         return judge(await self._facts(None, None))
 
+    async def project(self, project: str) -> Health:
+        """What any member of a project may see."""
+        return judge(_without_secrets(await self._facts(project, project)))
+
     async def of(self, actor: Actor) -> Health:
         """What the actor may see: of other projects nothing, of the platform what concerns all."""
         if Permission.PLATFORM in actor.permissions:
             return judge(await self._facts(None, actor.project))
-        return judge(_without_secrets(await self._facts(actor.project, actor.project)))
+        return await self.project(actor.project)
 
     async def unreachable(self, error: StoreError) -> Health:
         """For a process that could not even open the store."""

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
+from tickwell.domain.http.url import parse_url
+from tickwell.errors import InvalidInput, InvalidJob, InvalidSetting, TickwellError, Unauthenticated
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
-from tickwell.services.access.jwk import VerifyingKey, read_key
-from tickwell.services.access.user import User
+from tickwell.services.access.actor import Role
+from tickwell.services.access.directory import Directory
+from tickwell.services.access.jwt import (
+    REFUSED,
+    VerifyingKey,
+    read_key,
+    read_set,
+    read_unverified,
+    subject_of,
+    verify,
+)
+from tickwell.services.access.user import User, check_user_name
 from tickwell.services.keyring import Keyring
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.secrets.envelope import rewrap, seal, unseal
@@ -103,7 +119,7 @@ class Issuer:
         return {"keys": [key.public for key in keys]}
 
     async def find(self, kid: str) -> VerifyingKey | None:
-        """`jwk.KeySource`: what a token of ours is checked with."""
+        """What a token of ours is checked with."""
         for since in (None, self._clock.now() - AGAIN):
             for key in await self._recall.get("", self._read, since=since):
                 if key.id == kid:
@@ -144,3 +160,179 @@ def _record(key: SigningKey, expires_at: int | None = None) -> Record:
 
 def _place(id: str) -> tuple[str, str, str]:
     return PLATFORM, KIND, id
+
+
+#: Milliseconds after which the keys are fetched anew, and between two fetches at least.
+LIFE, PATIENCE = 600_000, 60_000
+#: Milliseconds that keys are trusted without a successful fetch: an issuer that is away for so long
+#: signs no new tokens either, and a key that it withdrew must not be good for ever.
+TRUST_LIMIT = 3_600_000
+#: What an issuer may be called here.
+ISSUER_NAME = re.compile(r"[a-z0-9-]{1,32}")
+_HINT = '"corp issuer=https://id.example.com audience=tickwell jwks=https://id.example.com/jwks"'
+
+#: Fetches a document from an address, guarded as every request that goes out.
+Fetch = Callable[[str], Awaitable[bytes]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustedIssuer:
+    """Its users are called `<name>:<subject>`, so that none of them can pass for a local one."""
+
+    name: str
+    issuer: str
+    audience: str
+    jwks: str
+    #: The claim that holds the user's name.
+    subject: str = "sub"
+    #: The claim that holds a role, and the only project in which it counts.
+    role: str | None = None
+    project: str | None = None
+
+
+def read_issuer(text: str) -> TrustedIssuer:
+    """An issuer as the setting `jwt_issuers` has it."""
+    name, given = read_pairs(text)
+    known = {"issuer", "audience", "jwks", "subject", "role", "project"}
+    missing = {"issuer", "audience", "jwks"} - given.keys()
+    if not ISSUER_NAME.fullmatch(name) or given.keys() - known or missing or "" in given.values():
+        raise InvalidSetting(
+            f"{name[:32]!r} needs a name, then issuer=, audience= and jwks=",
+            field="jwt_issuers",
+            hint=f"For example {_HINT}",
+        )
+    if ("role" in given) != ("project" in given):
+        raise InvalidSetting(
+            "role= counts in one project only", field="jwt_issuers", hint="Give both, or neither"
+        )
+    require_url(given["jwks"], "jwks", "jwt_issuers")
+    return TrustedIssuer(name=name, **given)
+
+
+def read_pairs(text: str) -> tuple[str, dict[str, str]]:
+    """A name, and what is said of it: "corp issuer=https://… client_id=…"."""
+    name, *pairs = text.split() or [""]
+    return name, dict(pair.partition("=")[::2] for pair in pairs)
+
+
+def require_url(text: str, name: str, setting: str) -> None:
+    """Refuse what is said to be an address and is none."""
+    try:
+        parse_url(text, setting)
+    except InvalidJob as error:
+        raise InvalidSetting(f"{name}= {error.reason}", field=setting, hint=error.hint) from None
+
+
+class RemoteKeys:
+    """The keys of another issuer, fetched when needed and remembered."""
+
+    def __init__(self, clock: Time, url: str, fetch: Fetch) -> None:
+        self._clock = clock
+        self.url = url
+        self._fetch = fetch
+        self._keys: dict[str, VerifyingKey] = {}
+        self._fetched_at: int | None = None
+        self._asked_at: int | None = None
+        self._looking = asyncio.Lock()
+
+    async def find(self, kid: str) -> VerifyingKey | None:
+        age = self._age()
+        if kid in self._keys and (age < LIFE or (age < TRUST_LIMIT and self._looking.locked())):
+            return self._keys[kid]
+        # Who comes with a new key while one looks for it waits for what is found.
+        async with self._looking:
+            now = self._clock.now()
+            # Whoever makes up key ids makes us ask once a minute, and not more.
+            if self._asked_at is None or now - self._asked_at >= PATIENCE:
+                self._asked_at = now
+                await self._look()
+        return self._keys.get(kid) if self._age() < TRUST_LIMIT else None
+
+    def _age(self) -> float:
+        return inf if self._fetched_at is None else self._clock.now() - self._fetched_at
+
+    async def _look(self) -> None:
+        asked_at = self._clock.now()
+        try:
+            keys = read_set(json.loads(await self._fetch(self.url)))
+        except (TickwellError, OSError, ValueError, RecursionError):
+            return  # known keys stay trusted for a while, so that a short outage locks no user out
+        # From when it was asked for: a key may be withdrawn while the answer is under way.
+        self._keys, self._fetched_at = keys, asked_at
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    trusted: TrustedIssuer
+    keys: RemoteKeys
+
+
+class Tokens:
+    """Turns a token into a user. Roles are looked up in the store, not believed from a claim."""
+
+    def __init__(
+        self,
+        clock: Time,
+        directory: Directory,
+        issuer: Issuer,
+        trusted: Sequence[TrustedIssuer],
+        fetch: Fetch,
+        *,
+        is_deleted: Callable[[str], Awaitable[bool]],
+    ) -> None:
+        self._clock = clock
+        self._directory = directory
+        self._issuer = issuer
+        #: Of a project: no claim opens one that is gone.
+        self._is_deleted = is_deleted
+        self._trusted: Mapping[str, _Known] = {
+            each.issuer: _Known(each, RemoteKeys(clock, each.jwks, fetch)) for each in trusted
+        }
+
+    async def find(self, text: str) -> User:
+        """The user that a token names; `Unauthenticated` without saying what is wrong with it."""
+        token = read_unverified(text)
+        known = self._trusted.get(token.issuer)
+        if token.issuer != NAME and known is None:
+            raise Unauthenticated(REFUSED)
+        key = await (known.keys if known else self._issuer).find(token.kid)
+        if key is None:
+            raise Unauthenticated(REFUSED)
+        audience = known.trusted.audience if known else NAME
+        claims = verify(token, key, audience, self._clock.now())
+        user = await (self._foreign(known.trusted, claims) if known else self._own(claims))
+        if user is None or user.disabled:
+            raise Unauthenticated(REFUSED)
+        return user
+
+    async def _own(self, claims: Mapping[str, Any]) -> User | None:
+        user = await self._directory.find(str(claims.get("sub")))
+        return user if user and user.generation == claims.get("gen") else None
+
+    async def _foreign(self, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> User | None:
+        subject = subject_of(claims, trusted.subject)
+        if subject is None:
+            return None
+        try:
+            name = check_user_name(f"{trusted.name}:{subject}")
+        except InvalidInput:
+            return None
+        user = await self._directory.find(name)
+        if user is not None:
+            user = await self._directory.note_arrival(user)
+        role = _role(claims.get(trusted.role)) if trusted.role else None
+        if trusted.project and role is not None and not await self._is_deleted(trusted.project):
+            known = user or User(name=name)
+            given = {trusted.project: role}
+            # Not written anywhere: it counts as long as the token does.
+            roles = {**known.roles, **given}
+            return User(name=name, disabled=known.disabled, roles=roles, home=known.home)
+        return user
+
+
+def _role(claim: Any) -> Role | None:
+    """The role that a claim names: as a text, or alone among other texts in a list."""
+    named = claim if isinstance(claim, list) else [claim]
+    known = {each.value: each for each in Role}
+    found = {known[each] for each in named if isinstance(each, str) and each in known}
+    return found.pop() if len(found) == 1 else None

@@ -10,7 +10,7 @@ from typing import Any
 
 from tickwell.domain.naming import is_name
 from tickwell.errors import InvalidInput
-from tickwell.services.access.permission import Permission, Role, permissions_of
+from tickwell.services.access.actor import Permission, Role, permissions_of
 from tickwell.services.keyring import Keyring
 
 

@@ -7,9 +7,8 @@ from collections import defaultdict
 from dataclasses import replace
 
 from tickwell.errors import Conflict, InvalidInput, NotFound
-from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.actor import Actor, Permission, Role, needs, permissions_of
 from tickwell.services.access.directory import Directory
-from tickwell.services.access.permission import Permission, Role, permissions_of
 from tickwell.services.access.user import User, check_user_name, with_role
 from tickwell.services.audit.audit import Audit
 from tickwell.services.time import Time

@@ -16,10 +16,10 @@ from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.directory import Directory
+from tickwell.services.access.issuer import ISSUER_NAME, RemoteKeys, read_pairs, require_url
+from tickwell.services.access.issuer import LIFE as KEYS_LIFE
 from tickwell.services.access.jwt import read_unverified, subject_of, verify
 from tickwell.services.access.logins import REFUSED, Logins
-from tickwell.services.access.trusted_issuer import LIFE as KEYS_LIFE
-from tickwell.services.access.trusted_issuer import NAME, RemoteKeys, read_pairs, require_url
 from tickwell.services.access.user import User, check_user_name
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
@@ -48,7 +48,7 @@ def read_provider(text: str, client_secret: str) -> Provider:
     """A provider as the setting `oidc` has it; the secret comes from the environment."""
     name, given = read_pairs(text)
     whole = {"issuer", "client_id"} <= given.keys() <= {"issuer", "client_id", "subject"}
-    if not NAME.fullmatch(name) or not whole or "" in given.values():
+    if not ISSUER_NAME.fullmatch(name) or not whole or "" in given.values():
         raise InvalidSetting(
             "needs a name of small letters, digits and -, then issuer= and client_id=",
             field="oidc",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickwell.errors import InvalidInput
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 
 #: Of the local ones. Those that another issuer vouches for have its name and a colon before.
 _NAME = re.compile(r"[a-z0-9][a-z0-9._+@-]{0,126}")

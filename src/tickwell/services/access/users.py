@@ -6,15 +6,13 @@ import asyncio
 from dataclasses import replace
 
 from tickwell.errors import Conflict, InvalidInput, LimitReached, NotFound, Unauthenticated
-from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.access.directory import Directory
-from tickwell.services.access.login_links import Links
-from tickwell.services.access.logins import PER_NAME
+from tickwell.services.access.logins import PER_NAME, Links
 from tickwell.services.access.passwords import Passwords
-from tickwell.services.access.permission import Permission
 from tickwell.services.access.user import User, check_user_name, is_foreign, public
 from tickwell.services.audit.audit import Audit
-from tickwell.services.limits.token_bucket import Buckets
+from tickwell.services.limits.request_limits import Buckets
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
 

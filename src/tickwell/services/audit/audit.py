@@ -10,8 +10,7 @@ from tickwell.errors import InvalidInput
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import Page
 from tickwell.ports.store import RecordStore
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.audit.block import Block, problem_of
 from tickwell.services.audit.chain import Chain
 from tickwell.services.audit.checkpoint import Checkpoint

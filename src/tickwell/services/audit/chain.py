@@ -58,15 +58,32 @@ class Chain:
             block = await self.read(block.number) or block
             self.last = block
             self.last = await self.find_last()
+        elif block.number <= (await self.start())[0].number:
+            # In the place of one that retention took away after this process had last looked:
+            # nothing would ever read it. What it holds is still pending and written again.
+            await self._store.delete_record(KIND, self.project, key_of(block.number))
+            self.last = await self.find_last()
+            return
         else:
             self.last = block
         for document in block.entries:
             self._pending.pop(document["id"], None)
 
     async def find_last(self) -> Block | None:
+        """The newest block; found again when retention took blocks away during the search."""
+        start, _ = await self.start()
+        while True:
+            found = await self._search(start)
+            before, (start, _) = start, await self.start()
+            if start.number == before.number:
+                return found
+
+    async def _search(self, start: Checkpoint) -> Block | None:
         """The newest block: numbers have no gap, so doubling and halving finds it."""
         known, step = self.last, 1
-        low = known.number if known else (await self.start())[0].number
+        if known and known.number < start.number:
+            known = None
+        low = known.number if known else start.number
         while found := await self.read(low + step):
             known, low, step = found, found.number, step * 2
         high = low + step  # is not there

@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tickwell.services.access.actor import Actor
-from tickwell.services.redaction.credential_names import is_sensitive
-from tickwell.services.redaction.masking import masked_definition
+from tickwell.services.redaction.masking import is_sensitive, masked_definition
 
 try:
     import orjson

@@ -10,6 +10,7 @@ from typing import Any
 
 from tickwell.clock import to_datetime
 from tickwell.domain.execution import Execution, OutcomeKind, State
+from tickwell.domain.explanation import explanation_of
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
 from tickwell.domain.trigger.moment import to_text
@@ -35,6 +36,8 @@ class Told(StrEnum):
     DEAD = "dead"
     #: An execution succeeded that had died before, or the one before it of the same job had.
     RECOVERED = "recovered"
+    #: An alert fires or is resolved.
+    ALERT = "alert"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,8 @@ class News:
     fire_time: int
     ended_at: int
     error: str | None
+    #: Why it is dead, in words; None: it is not.
+    why: str | None
     kinds: frozenset[Told]
 
 
@@ -105,6 +110,7 @@ def news_of_report(report: Report) -> News | None:
         claim.fire_time,
         report.ended_at,
         report.error,
+        _why(report.state, report.reason),
         frozenset(kinds),
     )
 
@@ -120,8 +126,13 @@ def news_of_execution(execution: Execution) -> News:
         execution.fire_time,
         execution.ended_at or 0,
         execution.error,
+        _why(execution.state, execution.reason),
         frozenset(ended),
     )
+
+
+def _why(state: State, reason: str | None) -> str | None:
+    return (explanation_of(state, reason) or None) if state is State.DEAD else None
 
 
 def was_revived(execution: Execution) -> bool:
@@ -146,6 +157,7 @@ def message(news: News, kind: Told, job_name: str | None) -> dict[str, Any]:
             "attempt": news.attempt,
             "fire_time": to_text(to_datetime(news.fire_time)),
             "error": news.error,
+            "reason": news.why,
         },
     }
 

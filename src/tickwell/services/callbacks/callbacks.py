@@ -18,9 +18,9 @@ from tickwell.errors import InvalidInput, InvalidJob, NotFound
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.admin.admin_documents import callback_document
+from tickwell.services.alerts.book import begin
 from tickwell.services.audit.audit import Audit
 from tickwell.services.callbacks.callback import (
     KIND,
@@ -104,6 +104,8 @@ class Callbacks:
         await self._put(Record(kind=PLACE, project=PLATFORM, key=project, document={}))
         document = to_document(callback)
         await self._put(Record(kind=KIND, project=project, key=callback.id, document=document))
+        if Told.ALERT in events:
+            await begin(self._store, project, now)
         await self._audit.record(
             actor, "callback.create", f"callback/{callback.id}", None, callback_document(callback)
         )

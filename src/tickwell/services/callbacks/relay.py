@@ -13,9 +13,7 @@ from typing import Protocol
 from tickwell.clock import Clock
 from tickwell.domain.event import AttemptsFinished, Event, Events, Stopped
 from tickwell.domain.execution import State
-from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
-from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.callbacks.callback import (
@@ -30,6 +28,7 @@ from tickwell.services.callbacks.callback import (
     news_of_report,
     was_revived,
 )
+from tickwell.services.callbacks.sending import send
 from tickwell.services.executions.executions import Executions
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.projects.platform import PLATFORM
@@ -135,20 +134,7 @@ class Relay:
         key = f"{news.execution}:{news.attempt}:{kind.value}"
         name = await self._names.get((news.project, news.job), lambda: self._name_of(news))
 
-        def admit(job: Job) -> None:
-            if job.id != callback.id:  # one of that name: what is told is not for it
-                raise NotFound("job", callback.id)
-
-        try:
-            await self._executions.trigger(
-                news.project,
-                callback.id,
-                payload=message(news, kind, name),
-                key=key,
-                admit=admit,
-            )
-        except (NotFound, Conflict):
-            return  # deleted meanwhile, or another process has told of it in other words
+        await send(self._executions, news.project, callback, message(news, kind, name), key)
 
     async def _name_of(self, news: News) -> str | None:
         found = await jobs_by_id(self._store, news.project, [news.job])

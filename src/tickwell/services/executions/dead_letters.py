@@ -12,7 +12,7 @@ from typing import Protocol
 from tickwell.domain.execution import Execution, State
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.ports.store import HistoryStore, RecordStore
-from tickwell.services.slots.purge_log import note
+from tickwell.services.slots.retention_edge import note
 from tickwell.services.time import Time
 
 #: Executions that one call to the store reads, and revives.

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from tickwell.domain.coercion import check_key
-from tickwell.domain.execution import ENDED, Execution, Kind, NewExecution, State
+from tickwell.domain.execution import ENDED, Claim, Execution, Kind, NewExecution, State
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.note import OUTPUT, PROGRESS, Output, Progress, output_key, outputs_of
+from tickwell.domain.payload import checked
 from tickwell.domain.planning import new_execution
+from tickwell.domain.step import WAIT, Step, Wait, wait_of
 from tickwell.errors import (
     InvalidInput,
     NotFound,
@@ -21,16 +23,48 @@ from tickwell.errors import (
     WrongState,
 )
 from tickwell.ids import Random, execution_id, new_id
-from tickwell.ports.records import ExecutionFilter, Page
-from tickwell.ports.store import RecordStore
+from tickwell.observe.traces import current_traceparent
+from tickwell.ports.records import ExecutionFilter, Page, Record
+from tickwell.ports.store import RecordStore, StepStore
 from tickwell.services.cooperative import paced
-from tickwell.services.executions.trigger_span import keep_trigger
 from tickwell.services.insights.cancelled_counts import count_cancelled
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.payload import checked
-from tickwell.services.slots.slot import Answer
-from tickwell.services.slots.slots import Slots, SlotStore
+from tickwell.services.slots.slots import Answer, Slots, SlotStore
 from tickwell.services.time import Moment, Time, instant_of
+
+#: The kind of the records, by the execution's id.
+TRIGGER_SPAN = "trigger_span"
+
+
+async def keep_trigger(store: RecordStore, new: NewExecution, now: int) -> None:
+    """Keep the current span of the caller, if there is one; the run does not depend on it."""
+    traceparent = current_traceparent()
+    if traceparent is None:
+        return
+    retention = new.job.retention
+    record = Record(
+        kind=TRIGGER_SPAN,
+        project=new.job.project,
+        key=new.id,
+        document={"traceparent": traceparent},
+        expires_at=new.run_at + max(retention.age, retention.dead),
+    )
+    try:
+        await store.put_record(record, now)
+    except StoreError:
+        return  # the run itself meets it too, and says so
+
+
+async def read_trigger(store: RecordStore, claim: Claim, now: int) -> str | None:
+    """The span that requested an execution, if one did and was kept."""
+    if claim.kind is not Kind.REQUEST:
+        return None
+    try:
+        record = await store.get_record(TRIGGER_SPAN, claim.job.project, claim.id, now)
+    except StoreError:
+        return None
+    return None if record is None else str(record.document["traceparent"])
+
 
 #: Raises where a job is not to be run.
 Admit = Callable[[Job], None]
@@ -65,11 +99,15 @@ class Tail:
     ended: bool
 
 
+class ExecutionStore(SlotStore, StepStore, Protocol):
+    """What executions are kept in."""
+
+
 class Executions:
     """Asks for runs, takes them back and reads them. A job's key is its name or id."""
 
     def __init__(
-        self, store: SlotStore, clock: Time, random: Random, wake: Callable[[], None]
+        self, store: ExecutionStore, clock: Time, random: Random, wake: Callable[[], None]
     ) -> None:
         self.store = store
         self.clock = clock
@@ -80,6 +118,8 @@ class Executions:
         self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
         #: Called with the executions that were recorded.
         self.on_added: Callable[[Sequence[NewExecution]], None] = lambda _new: None
+        #: Called with a project and the ids of its dead executions that run again.
+        self.on_revived: Callable[[str, Sequence[str]], None] = lambda _project, _ids: None
         self.slots = Slots(store, clock)
         self.fairness = Fairness()
 
@@ -98,6 +138,29 @@ class Executions:
 
         The same key with another payload is a conflict.
         """
+        _, execution = await self.request(
+            project,
+            job_key,
+            payload=payload,
+            run_at=run_at,
+            key=key,
+            overlap=overlap,
+            admit=admit,
+        )
+        return execution
+
+    async def request(
+        self,
+        project: str,
+        job_key: str,
+        *,
+        payload: Any = None,
+        run_at: Moment | None = None,
+        key: str | None = None,
+        overlap: Overlap = Overlap.ALLOW,
+        admit: Admit | None = None,
+    ) -> tuple[Job, Execution]:
+        """As `trigger`, with the job that was found by the key."""
         check_key(key)
         entry, now = await self._entry(project, job_key), self.clock.now()
         if admit is not None:
@@ -119,10 +182,10 @@ class Executions:
         except StoreError:
             if id != new.id:
                 raise
-            return as_recorded(new, now)
+            return entry.job, as_recorded(new, now)
         if id != new.id:
             new.require_same_payload(found.id, found.payload)
-        return found
+        return entry.job, found
 
     async def backfill(
         self,
@@ -186,6 +249,7 @@ class Executions:
         if ids and not revived:
             await self._dead(project, ids[0])
         self.wake()
+        self.on_revived(project, revived)
         return revived
 
     async def revive_edited(
@@ -251,6 +315,33 @@ class Executions:
     async def output(self, project: str, id: str) -> Sequence[Output]:
         """What the attempts of an execution printed and logged."""
         return await read_output(self.store, project, id, self.clock.now())
+
+    async def steps(self, project: str, id: str) -> Sequence[Step]:
+        """What an execution has done and does not do again, and its checkpoint."""
+        return await self.store.list_steps(project, id)
+
+    async def answer(self, project: str, id: str, name: str, value: Any, by: str) -> None:
+        """Answer what an execution waits for; it goes on at once. Once for each question."""
+        checked(value)
+        now, asked = self.clock.now(), await self._wait(project, id, name)
+        if asked.is_open and now < asked.expires_at:
+            answer = {"expires_at": asked.expires_at, "answer": value, "by": by}
+            if await self.store.answer_step(project, id, f"{WAIT}{name}", answer, now):
+                self.wake()
+                return
+            asked = await self._wait(project, id, name)
+        state = "expired"
+        if not asked.is_open and not asked.is_expired:
+            state = "answered"
+        elif asked.is_open and now < asked.expires_at:
+            state = "no longer open: its execution has ended"
+        raise WrongState("question", name, state, "an open one can be answered, once")
+
+    async def _wait(self, project: str, id: str, name: str) -> Wait:
+        for step in await self.store.list_steps(project, id):
+            if step.name == f"{WAIT}{name}":
+                return wait_of(step)
+        raise NotFound("question", name)
 
     async def tail(self, project: str, id: str, attempt: int = 1, line: int = 0) -> Tail:
         """The lines of an execution from one on, and where to read on."""

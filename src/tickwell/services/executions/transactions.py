@@ -11,13 +11,13 @@ from tickwell.domain.execution import Execution, Kind, NewExecution
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
+from tickwell.domain.payload import checked
 from tickwell.domain.planning import new_execution
 from tickwell.errors import InvalidInput
 from tickwell.ids import Random, new_id
 from tickwell.ports.store import Upkeep
 from tickwell.ports.transactional import Maker, TransactionalStore
 from tickwell.services.executions.executions import as_recorded
-from tickwell.services.payload import checked
 from tickwell.services.time import Moment, instant_of
 
 

@@ -11,7 +11,7 @@ from tickwell.domain.trigger import Every, Trigger
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import Store
 from tickwell.services.cooperative import paced
-from tickwell.services.insights.rates import hourly
+from tickwell.services.insights.metrics import hourly
 
 #: Jobs that are looked at, and fires of each that are counted one by one.
 JOBS, FIRES = 300, 2000

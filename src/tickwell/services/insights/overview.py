@@ -5,16 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tickwell.clock import NEVER
 from tickwell.domain.execution import DUE, Execution, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import DAY, HOUR
 from tickwell.domain.tally import Tally, total
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.ports.store import Store
+from tickwell.ports.store import CatalogStore, Store
+from tickwell.services.alerts.watched import is_paused_on_purpose
+from tickwell.services.cooperative import paced
 from tickwell.services.executions.dead_letters import headline, signature
-from tickwell.services.insights.next_fires import Fire, next_fires
-from tickwell.services.insights.rates import hourly
+from tickwell.services.insights.metrics import hourly
+from tickwell.services.jobs.fire_times import due_or_upcoming
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
+
+_ACTIVE = frozenset({JobState.ACTIVE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fire:
+    """A fire time to come, or one in the past that is overdue."""
+
+    job_id: str
+    job: str
+    instant: int
+
+
+async def next_fires(store: CatalogStore, project: str, now: int, count: int) -> Sequence[Fire]:
+    """The next fire of the `count` jobs that fire soonest."""
+    soon = await store.list_jobs(
+        JobFilter(project=project, states=_ACTIVE, fires_before=NEVER), limit=count
+    )
+    fires = [fire async for entry in paced(soon.items) for fire in _next(entry, now)]
+    return sorted(fires, key=lambda fire: (fire.instant, fire.job))
+
+
+def _next(entry: Entry, now: int) -> list[Fire]:
+    return [
+        Fire(job_id=entry.job.id, job=entry.job.name, instant=instant)
+        for instant in due_or_upcoming(entry, now, 1)
+    ]
+
 
 #: Fires to come, and notes of each sort, that are shown; executions that notes are made of.
 FIRES, NOTES, READ = 15, 5, 100
@@ -81,13 +112,7 @@ async def _attention(store: Store, project: str, stats: dict[State, int]) -> lis
         notes += [_note(same, names.get(same[0].job_id, "a job"), title) for same in alike]
     paused = JobFilter(project=project, states=frozenset({JobState.PAUSED}))
     entries = (await store.list_jobs(paused, limit=READ)).items
-    return notes + [_paused(each) for each in entries if not _on_purpose(each)][:NOTES]
-
-
-def _on_purpose(entry: Entry) -> bool:
-    """Whether a person paused it, who knows: neither the policy nor an app that lost its job."""
-    pause = entry.cursor.pause
-    return pause is not None and pause.by != "policy" and not pause.by.startswith("app ")
+    return notes + [_paused(each) for each in entries if not is_paused_on_purpose(each)][:NOTES]
 
 
 def _alike(executions: Sequence[Execution]) -> list[list[Execution]]:

@@ -16,7 +16,7 @@ from tickwell.ids import first_id
 from tickwell.ports.records import ExecutionFilter, JobFilter, Page
 from tickwell.ports.store import CatalogStore, HistoryStore, Store
 from tickwell.services.cooperative import paced
-from tickwell.services.insights.rates import hourly
+from tickwell.services.insights.metrics import hourly
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 
 #: Lanes that are drawn; fires of one job that are counted.

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, islice
 
 from tickwell.clock import NEVER
-from tickwell.domain.job import Entry, JobState
+from tickwell.domain.document import job_to_document
+from tickwell.domain.job import Entry, Job, JobState, copied
+from tickwell.domain.trigger.shared_calendars import without_days
 
 
 def upcoming(entry: Entry, now: int, count: int) -> list[int]:
     """Up to `count`: none while a pause has no end, one where the next counts from an end."""
     return list(each_upcoming(entry, now, count))
+
+
+def next_fire(entry: Entry) -> int | None:
+    """The next fire time. When the planner looks next may differ: the end of a pause, a nudge."""
+    cursor = entry.cursor
+    if cursor.state is JobState.ACTIVE and not cursor.nudged:
+        return cursor.next_fire_time
+    return next(iter(upcoming(entry, cursor.after, 1)), None)
 
 
 def overdue(entry: Entry, now: int) -> int | None:
@@ -69,3 +82,31 @@ def _coming(entry: Entry, since: int) -> Iterator[int]:
         yield known
         since = known
     yield from entry.job.trigger.between(since, NEVER)
+
+
+#: Why a job is paused that code declared before and declares no more.
+GONE = "gone from code"
+
+
+def stamped(job: Job) -> Job:
+    """The job with a hash of its definition, to recognise it at the next start."""
+    return replace(job, declared=_stamp(job))
+
+
+def is_edited(job: Job) -> bool:
+    """Whether a person changed what code declares; that wins until the code changes again."""
+    return job.declared is not None and job.declared != _stamp(job)
+
+
+def _stamp(job: Job) -> str:
+    plain = copied(
+        job,
+        id="",
+        trigger=without_days(job.trigger).bound(f"{job.project}/{job.name}"),
+        declared=None,
+        version=1,
+        saved_at=0,
+        created_at=0,
+    )
+    text = json.dumps(job_to_document(plain), sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -12,20 +13,21 @@ from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
 from tickwell.domain.document.job import retention_of
 from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause, copied, filler
+from tickwell.domain.payload import checked
 from tickwell.domain.planning import counted, first_cursor
 from tickwell.domain.policy import Retention
 from tickwell.domain.trigger import Once, OnDemand, Trigger
 from tickwell.domain.trigger.duration import format_duration
-from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound
+from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound, VersionConflict
 from tickwell.ids import Random, new_id, new_ids
 from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
+from tickwell.services.calendars.book import CalendarBook
 from tickwell.services.cooperative import Pace, paced
 from tickwell.services.insights.cancelled_counts import CountingStore, count_deleted
+from tickwell.services.jobs.admission import require_savable
 from tickwell.services.jobs.fire_times import each_upcoming
 from tickwell.services.jobs.insert_batcher import Gathered
-from tickwell.services.jobs.save_limits import require_savable
-from tickwell.services.payload import checked
 from tickwell.services.time import Moment, Time, instant_of
 
 _own = filler("id", "project", "retention", "version")
@@ -51,7 +53,10 @@ class Jobs:
         self.check: Callable[[Job, Any], None] = lambda _job, _payload: None
         #: Refuses jobs that may not be saved, before anything is written.
         self.admit: Callable[[Sequence[Job]], Awaitable[None]] = _all
+        #: Called with jobs that were changed, how, by whom and why.
+        self.on_changed: Callable[[Sequence[Entry], str, str, str], None] = _nothing
         self._gathered = Gathered()
+        self._calendars = CalendarBook(store)
 
     async def add(self, definition: Job, *, runs: int = 0) -> Entry:
         """Add a job; an empty id gets one. A known `dedupe_key` answers with its job.
@@ -75,6 +80,8 @@ class Jobs:
         now = self.clock.now()
         begins = _Beginnings()
         entries, pace = list[Entry](), Pace()
+        if not made:
+            definitions = await self._calendars.put_in([*definitions], now)
         for each in definitions:
             entries.append(self._entry(each if made else self._bind(each, now), begins, runs))
             if pace.is_long():
@@ -87,7 +94,10 @@ class Jobs:
         else:
             added = await self.store.add_jobs(entries, now)
         self.wake()
-        return added
+        self.on_changed(added, "added", "", "")
+        if not await self._calendars.stale((entry.job for entry in added), now):
+            return added
+        return [await self._latest(entry) for entry in added]
 
     async def get(self, project: str, key: str) -> Entry:
         """One job."""
@@ -104,6 +114,7 @@ class Jobs:
         if definition.declared is None:  # by a person: whose code declares it stays known
             definition = replace(definition, app=before.app, declared=before.declared)
         require_savable(definition, entry.job)
+        (definition,) = await self._calendars.put_in([definition], now, project)
         job = _bound(replace(definition, project=project))
         self._check_fires(job)
         if job.trigger != before.trigger and not is_by_code:
@@ -111,7 +122,28 @@ class Jobs:
         if (job.target, job.timeout) != (entry.job.target, entry.job.timeout):
             await self.admit([job])
         changer = change.edit(job, expected_version)
-        return (await self._change(project, [entry], changer, now))[0]
+        changed = (await self._change(project, [entry], changer, now))[0]
+        changed.entry = await self._latest(changed.entry)
+        self.on_changed([changed.entry], "edited", "", "")
+        return changed
+
+    async def refresh_calendars(self, project: str, key: str) -> Entry:
+        """Save a job with the days that its shared calendars have now, if it has others."""
+        while True:
+            entry, now = await self.get(project, key), self.clock.now()
+            if not await self._calendars.stale([entry.job], now):
+                return entry
+            (definition,) = await self._calendars.put_in([entry.job], now)
+            job = _bound(definition)
+            with suppress(VersionConflict):  # it was edited meanwhile: look again
+                changer = change.edit(job, entry.job.version)
+                return (await self._change(project, [entry], changer, now))[0].entry
+
+    async def _latest(self, entry: Entry) -> Entry:
+        """A job that was saved just now; a calendar may have been changed before it was found."""
+        if not await self._calendars.stale([entry.job], self.clock.now()):
+            return entry
+        return await self.refresh_calendars(entry.job.project, entry.job.id)
 
     async def pause(
         self,
@@ -132,12 +164,16 @@ class Jobs:
                 hint="Choose a later moment, or leave it out",
             )
         entries = await self._existing(project, keys)
-        return await self._change(project, entries, change.pause(by, why, end), now)
+        changed = await self._change(project, entries, change.pause(by, why, end), now)
+        self.on_changed([each.entry for each in changed], "paused", by, why)
+        return changed
 
     async def resume(self, project: str, keys: Sequence[str]) -> Sequence[Changed]:
         """Fire again from now on."""
         entries = await self._existing(project, keys)
-        return await self._change(project, entries, change.resume(), self.clock.now())
+        changed = await self._change(project, entries, change.resume(), self.clock.now())
+        self.on_changed([each.entry for each in changed], "resumed", "", "")
+        return changed
 
     async def delete(
         self,
@@ -156,6 +192,7 @@ class Jobs:
         changed = await self._change(project, entries, changer, now)
         for each in changed:
             await count_deleted(self.store, each.entry.job, now)
+        self.on_changed([each.entry for each in changed], "deleted", "", "")
         return changed
 
     async def next_fires(self, project: str, key: str, count: int = 10) -> Sequence[int]:
@@ -179,6 +216,7 @@ class Jobs:
         which become the jobs.
         """
         now = self.clock.now()
+        definitions = await self._calendars.put_in(definitions, now, project)
         ids = new_ids(now, self.random, len(definitions))
         jobs = list(definitions) if fresh else [*map(copied, definitions)]
         pace = Pace()
@@ -243,6 +281,10 @@ class _Beginnings:
         if known is None:
             known = self._known[place] = job, first_cursor(job, job.saved_at)
         return known[1]
+
+
+def _nothing(_jobs: Sequence[Entry], _how: str, _by: str, _why: str) -> None:
+    """Nothing is told of changes."""
 
 
 async def _all(_jobs: Sequence[Job]) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from tickwell.ports.store import RecordStore
-from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.access.issuer import Issuer
 from tickwell.services.access.keys import Keys
-from tickwell.services.access.permission import Permission
 from tickwell.services.audit.audit import Audit
 from tickwell.services.keyring import Keyring
-from tickwell.services.keyring.proof import retire_keys
+from tickwell.services.keyring.source import retire_keys
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.secrets.secrets import Secrets
 from tickwell.services.time import Time

@@ -11,26 +11,24 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
+from tickwell.domain.fairness import LIMITS_KIND
 from tickwell.domain.job import Job
-from tickwell.domain.tenant_limits import LIMITS_KIND
 from tickwell.domain.trigger import Cron
 from tickwell.errors import LimitReached
 from tickwell.ports.records import Record
 from tickwell.ports.store import CatalogStore, RecordStore
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.audit.audit import Audit
 from tickwell.services.limits.quota import (
     Quota,
+    Tally,
     Usage,
     count,
     quota_from_document,
     quota_to_document,
     usage_of,
 )
-from tickwell.services.limits.request_limits import Allowance, count_request
-from tickwell.services.limits.token_bucket import Buckets, Rate
-from tickwell.services.limits.usage_tally import Tally
+from tickwell.services.limits.request_limits import Allowance, Buckets, Rate, count_request
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
 from tickwell.services.ttl_cache import Recall

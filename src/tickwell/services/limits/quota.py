@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, fields
+from math import inf
 from typing import Any
 
 from tickwell.domain.job import Job, JobState
-from tickwell.errors import InvalidInput
+from tickwell.errors import InvalidInput, LimitReached
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import CatalogStore
+from tickwell.services.time import Time
+from tickwell.services.ttl_cache import BRIEFLY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,3 +94,71 @@ async def count(store: CatalogStore, project: str, most: int) -> Usage:
         cursor = page.cursor
         if cursor is None or (most and usage.jobs > most):
             return usage
+
+
+#: A count is used for so many times as long as it took: a large project is not always counted.
+_WORTH = 10
+
+
+Count = Callable[[], Awaitable[Usage]]
+#: Raises `LimitReached` where there would be too much.
+Check = Callable[[Usage], None]
+
+
+class Tally:
+    """Lets in what fits; those who ask at once do so one after the other."""
+
+    def __init__(self, clock: Time) -> None:
+        self._clock = clock
+        self._usage = Usage()
+        self._counted_at = -inf
+        #: Milliseconds that the count is used for.
+        self._life = BRIEFLY
+        #: Whether anything was let in since it was counted.
+        self._added = False
+        self._turn = asyncio.Lock()
+        self._under_way = 0
+        self._still = asyncio.Event()
+        self._still.set()
+
+    @asynccontextmanager
+    async def adding(self, more: Usage, count: Count, check: Check) -> AsyncIterator[None]:
+        """While it is held, so much is added to the store."""
+        async with self._turn:
+            await self._take(more, count, check)
+            self._under_way += 1
+            self._still.clear()
+        try:
+            yield
+        except BaseException:
+            self._usage -= more
+            raise
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._still.set()
+
+    async def _take(self, more: Usage, count: Count, check: Check) -> None:
+        if self._age >= self._life:
+            await self._count(count)
+        try:
+            check(self._usage + more)
+        except LimitReached:
+            if self._age < BRIEFLY and not self._added:
+                raise
+            # What was there, or was let in, may be gone again.
+            await self._count(count)
+            check(self._usage + more)
+        self._usage += more
+        self._added = True
+
+    @property
+    def _age(self) -> float:
+        return self._clock.now() - self._counted_at
+
+    async def _count(self, count: Count) -> None:
+        await self._still.wait()  # what is on its way would be left out
+        began = self._clock.now()
+        self._usage, self._added = await count(), False
+        self._counted_at = began
+        self._life = max(BRIEFLY, _WORTH * (self._clock.now() - began))

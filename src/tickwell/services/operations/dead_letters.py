@@ -4,24 +4,78 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Coroutine, Sequence
-from dataclasses import replace
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from tickwell.domain.execution import Execution
+from tickwell.domain.payload import KEEP, checked
 from tickwell.domain.policy import REVIVAL_RATE
 from tickwell.errors import InvalidInput, NotFound, TickwellError
 from tickwell.ids import new_id
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.ports.records import Record
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.executions.dead_letters import DeadFilter, DeadLetters, Groups, Revive
-from tickwell.services.operations.few import Few
-from tickwell.services.operations.revival import KIND, Revival
-from tickwell.services.operations.said import filter_document
-from tickwell.services.operations.senders import refuse_sender
-from tickwell.services.operations.tools import Tools
-from tickwell.services.payload import KEEP, checked
+from tickwell.services.operations.audit_detail import filter_document
+from tickwell.services.operations.context import Tools
+from tickwell.services.operations.in_flight_limit import InFlightLimit
+from tickwell.services.operations.job_checks import refuse_sender
+
+KIND = "revival"
+#: Milliseconds that the record is kept after its last word.
+_KEPT = 7 * 24 * 3600 * 1000
+#: Milliseconds of silence, beside the rest between two of them, after which nobody works on it.
+_SILENCE = 60 * 1000
+_NAMED = 100
+
+
+@dataclass(slots=True, kw_only=True)
+class Revival:
+    """How far it is."""
+
+    id: str
+    project: str
+    by: str
+    #: Executions a second at most.
+    rate: float
+    matched: int
+    revived: int = 0
+    #: Those that another payload was not given to.
+    left_out: int = 0
+    #: Why, by the names of their jobs, of which a hundred are named.
+    refused: dict[str, str] = field(default_factory=dict)
+    #: running, done, failed or stalled.
+    state: str = "running"
+    error: str | None = None
+    started_at: int
+    updated_at: int
+    ended_at: int | None = None
+
+    def leave_out(self, count: int, refused: Mapping[str, str]) -> None:
+        """Count those that are not repeated, and note why."""
+        self.left_out += count
+        self.refused = dict(islice({**self.refused, **refused}.items(), _NAMED))
+
+    def record(self) -> Record:
+        """As it is kept."""
+        return Record(
+            kind=KIND,
+            project=self.project,
+            key=self.id,
+            document=asdict(self),
+            expires_at=self.updated_at + _KEPT,
+        )
+
+    @classmethod
+    def of(cls, document: dict[str, Any], now: int) -> Revival:
+        """As it was kept; stalled, if the process that worked on it is gone."""
+        found = cls(**document)
+        if found.state == "running" and now - found.updated_at > _SILENCE + 1000 / found.rate:
+            found.state = "stalled"
+        return found
+
 
 FASTEST = 1000.0
 #: Dead letters that one call deletes.
@@ -36,7 +90,7 @@ class DeadLetterOperations:
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
         self.dead = DeadLetters(tools.store, tools.clock, tools.wake)
-        self._few = Few(MOST_REVIVALS, "revivals", retry_after=60)
+        self._in_flight = InFlightLimit(MOST_REVIVALS, "revivals", retry_after=60)
         self._tasks: set[asyncio.Task[None]] = set()
 
     @needs(Permission.READ)
@@ -57,16 +111,16 @@ class DeadLetterOperations:
             reason, hint = f"0.01 to {FASTEST:.0f} a second", f"Use {REVIVAL_RATE}"
             raise InvalidInput(reason, field="rate", hint=hint)
         # Before the rest: of many at once, none gets in behind the last place.
-        self._few.enter(actor.project)
+        self._in_flight.enter(actor.project)
         try:
             revival, work = await self._begin(actor, where, rate, payload)
         except BaseException:
-            self._few.leave(actor.project)
+            self._in_flight.leave(actor.project)
             raise
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: self._few.leave(actor.project))
+        task.add_done_callback(lambda _: self._in_flight.leave(actor.project))
         return replace(revival)
 
     async def _begin(

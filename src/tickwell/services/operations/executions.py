@@ -9,16 +9,16 @@ from typing import Any
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.note import Output, Progress
+from tickwell.domain.step import Step
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.documents import instant_text
 from tickwell.services.executions.executions import Backfill, Tail
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
+from tickwell.services.operations.context import Tools
+from tickwell.services.operations.job_checks import allowed_to
 from tickwell.services.operations.paging import execution_size, read_page
-from tickwell.services.operations.senders import allowed_to
-from tickwell.services.operations.tools import Tools
 from tickwell.services.time import Moment
 
 
@@ -94,6 +94,11 @@ class ExecutionOperations:
         return progress, await executions.output(actor.project, id)
 
     @needs(Permission.READ)
+    async def steps(self, actor: Actor, id: str) -> Sequence[Step]:
+        """What it has done and does not do again, and its checkpoint."""
+        return await self.tools.executions.steps(actor.project, id)
+
+    @needs(Permission.READ)
     async def tail(self, actor: Actor, id: str, attempt: int = 1, line: int = 0) -> Tail:
         """Lines that its attempts printed and logged, from one on."""
         return await self.tools.executions.tail(actor.project, id, attempt, line)
@@ -133,6 +138,13 @@ class ExecutionOperations:
         await self._require_own(actor, id)
         await self.tools.executions.cancel(actor.project, [id])
         await self._note(actor, "execution.cancel", f"execution/{id}", id)
+        return await self.tools.executions.get(actor.project, id)
+
+    @needs(Permission.OPERATE)
+    async def answer(self, actor: Actor, id: str, name: str, value: Any) -> Execution:
+        """Answer what it waits for; it goes on at once."""
+        await self.tools.executions.answer(actor.project, id, name, value, actor.name)
+        await self._note(actor, "execution.answer", f"execution/{id}", id)
         return await self.tools.executions.get(actor.project, id)
 
     @needs(Permission.OPERATE)

@@ -5,14 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickwell.domain.execution import State
+from tickwell.domain.health import Finding
 from tickwell.errors import InvalidInput, NotFound
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
+from tickwell.services.health import weak_link_findings
 from tickwell.services.insights import density, overview, timeline
 from tickwell.services.insights import job_history as history
 from tickwell.services.insights.metrics import Metrics, Scope, Series, read_current, read_series
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.operations.tools import Tools
+from tickwell.services.operations.context import Tools
+
+
+class CheckupOperations:
+    """Looks at the actor's project, and at what all projects share; repairs nothing."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.READ)
+    async def findings(self, actor: Actor) -> Sequence[Finding]:
+        """Everything that was checked, the worst first."""
+        health = await self.tools.health.of(actor)
+        if Permission.PLATFORM not in actor.permissions:
+            return health.findings
+        return [*health.findings, *weak_link_findings(self.tools.weak_links)]
 
 
 class InsightOperations:

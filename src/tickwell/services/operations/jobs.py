@@ -14,20 +14,31 @@ from tickwell.domain.job import Entry, Job, JobState, Pause, copied
 from tickwell.domain.policy import DAY
 from tickwell.errors import InvalidJob, JobExists, VersionConflict
 from tickwell.ports.records import JobFilter, Page
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.documents import stamps
 from tickwell.services.jobs.admission import check_handler
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.operations.job_warnings import job_warnings
-from tickwell.services.operations.merge import merged
+from tickwell.services.operations.audit_detail import ids_document
+from tickwell.services.operations.context import Tools
+from tickwell.services.operations.job_checks import allowed_to, job_warnings, require_own_secrets
 from tickwell.services.operations.paging import job_size, read_page
-from tickwell.services.operations.said import ids_document
-from tickwell.services.operations.senders import allowed_to, require_own_secrets
-from tickwell.services.operations.tools import Tools
 from tickwell.services.redaction.masking import masked_definition, require_unmasked, unmasked
 from tickwell.services.secrets.hosts import require_allowed_hosts
 from tickwell.services.time import Moment
+
+
+def merged(document: Any, patch: Any) -> Any:
+    """The document with the patch laid over it: null takes a field out, lists are replaced."""
+    if not isinstance(patch, dict):
+        return patch
+    found = dict(document) if isinstance(document, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = merged(found.get(name), value)
+    return found
+
 
 #: Jobs that one request may add.
 MOST = 1000

@@ -9,10 +9,9 @@ from itertools import islice
 
 from tickwell.clock import NEVER
 from tickwell.domain.trigger import Trigger
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.cooperative import paced
-from tickwell.services.operations.tools import Tools
+from tickwell.services.operations.context import Tools
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,22 +1,58 @@
-"""What people see of queues, and do with them."""
+"""Workers and queues: what is alive, how much waits, and pausing a queue."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tickwell.domain.ability import is_usable_by
 from tickwell.domain.execution import LIVE, State
 from tickwell.domain.naming import is_name
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
-from tickwell.errors import InvalidInput, WrongState
+from tickwell.domain.worker import Liveness
+from tickwell.errors import InvalidInput, NotFound, WrongState
 from tickwell.ports.records import ExecutionFilter, Record
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.documents import queue_pause_document
-from tickwell.services.operations.tools import Tools
+from tickwell.services.operations.context import Tools
 from tickwell.services.projects.platform import PLATFORM
+
+
+class WorkerOperations:
+    """Reads workers. They serve all projects, so not everybody sees all of them.
+
+    Hosts and processes are for those who run the platform, what a worker can run for those who
+    may write a job for it: the handlers of their project, and those that are shared.
+    """
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.READ)
+    async def list(self, actor: Actor) -> Sequence[Liveness]:
+        """All that the store remembers, by id."""
+        return [_seen_by(actor, each) for each in await self.tools.store.list_workers()]
+
+    @needs(Permission.READ)
+    async def get(self, actor: Actor, id: str) -> Liveness:
+        """One worker."""
+        for liveness in await self.tools.store.list_workers():
+            if liveness.worker.id == id:
+                return _seen_by(actor, liveness)
+        raise NotFound("worker", id)
+
+
+def _seen_by(actor: Actor, liveness: Liveness) -> Liveness:
+    if Permission.PLATFORM in actor.permissions:
+        return liveness
+    worker = liveness.worker
+    may_write = Permission.EDIT in actor.permissions
+    usable = [each for each in worker.abilities if is_usable_by(actor.project, each)]
+    abilities = tuple(usable) if may_write else ()
+    return replace(liveness, worker=replace(worker, host="", pid=0, abilities=abilities))
+
 
 #: Who paused a queue, why and when.
 Pause = dict[str, Any]

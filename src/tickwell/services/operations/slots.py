@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from tickwell.domain.job import Job
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import Page
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
+from tickwell.services.operations.context import Tools
 from tickwell.services.operations.paging import definition_size, within
-from tickwell.services.operations.tools import Tools
-from tickwell.services.slots.completeness import Completeness, count
-from tickwell.services.slots.definition_spans import spans
-from tickwell.services.slots.slot import Slot, SlotPage
+from tickwell.services.slots.retention_edge import spans
+from tickwell.services.slots.slots import Completeness, Slot, SlotPage, count
 
 
 class SlotOperations:

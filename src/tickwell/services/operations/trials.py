@@ -16,11 +16,10 @@ from tickwell.domain.trigger.duration import format_duration
 from tickwell.errors import InvalidInput, NotRunning
 from tickwell.ids import new_id
 from tickwell.ports.executor import Executor
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
-from tickwell.services.operations.few import Few
-from tickwell.services.operations.senders import require_own_secrets
-from tickwell.services.operations.tools import Tools
+from tickwell.services.access.actor import Actor, Permission, needs
+from tickwell.services.operations.context import Tools
+from tickwell.services.operations.in_flight_limit import InFlightLimit
+from tickwell.services.operations.job_checks import require_own_secrets
 from tickwell.services.redaction.masking import masked_url, unmasked
 
 #: Seconds that one may take, whatever the timeout of its job: somebody sits and waits for it.
@@ -49,7 +48,7 @@ class TrialOperations:
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
-        self._few = Few(MOST, "test requests", retry_after=LONGEST / MOST)
+        self._in_flight = InFlightLimit(MOST, "test requests", retry_after=LONGEST / MOST)
 
     @needs(Permission.EDIT)
     async def send(self, actor: Actor, job: Job, saved: Job | None = None) -> Trial:
@@ -68,11 +67,11 @@ class TrialOperations:
         require_own_secrets(actor, [job])
         if self.tools.sender is None:
             raise NotRunning("this process sends no webhooks")
-        self._few.enter(actor.project)
+        self._in_flight.enter(actor.project)
         try:
             return await self._send(actor, job, job.target, self.tools.sender)
         finally:
-            self._few.leave(actor.project)
+            self._in_flight.leave(actor.project)
 
     async def _send(self, actor: Actor, job: Job, target: Http, sender: Executor) -> Trial:
         clock = self.tools.clock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tickwell.domain.tenant_limits import FIRST_PROJECT, PLATFORM_PROJECT
+from tickwell.domain.fairness import FIRST_PROJECT, PLATFORM_PROJECT
 from tickwell.errors import InvalidInput
 
 #: The project of all that is the platform's own. No name that a person can choose.

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tickwell.domain.tenant_limits import DELETED_FOR, DELETED_KIND, PROJECT_KIND
+from tickwell.domain.document.job import retention_from_document, retention_to_document
+from tickwell.domain.fairness import DELETED_FOR, DELETED_KIND, PROJECT_KIND
+from tickwell.domain.policy import Retention
 from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import JobFilter, Record
 from tickwell.ports.store import CatalogStore, RecordStore
 from tickwell.services.access import keys
-from tickwell.services.access.actor import Actor, needs
+from tickwell.services.access.actor import Actor, Permission, Role, needs
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.members import give_role, without
-from tickwell.services.access.permission import Permission, Role
 from tickwell.services.audit.audit import Audit
+from tickwell.services.calendars.book import KIND as CALENDAR
+from tickwell.services.calendars.book import MOST as MOST_CALENDARS
 from tickwell.services.documents import definition_of, entry_document
 from tickwell.services.every_record import every_record
 from tickwell.services.jobs.jobs import Jobs
@@ -24,7 +27,55 @@ from tickwell.services.secrets.secret import KIND as SECRET
 from tickwell.services.time import Time
 from tickwell.services.ttl_cache import Recall
 
-KIND = PROJECT_KIND
+RETENTION_KIND = "retention"
+
+
+class Retentions:
+    """One for each project, else the one that is built in."""
+
+    def __init__(self, store: RecordStore, clock: Time, audit: Audit) -> None:
+        self._store = store
+        self._clock = clock
+        self._audit = audit
+        self._known: Recall[str, Retention] = Recall(clock)
+
+    @needs(Permission.READ)
+    async def get(self, actor: Actor) -> Retention:
+        """What the actor's project gives to new jobs."""
+        return await self._read(actor.project)
+
+    @needs(Permission.ADMINISTER)
+    async def set(self, actor: Actor, retention: Retention) -> Retention:
+        """Give it to jobs that are made from now on; those there are keep what they have."""
+        before = retention_to_document(await self._read(actor.project))
+        after = retention_to_document(retention)
+        record = Record(
+            kind=RETENTION_KIND, project=actor.project, key=RETENTION_KIND, document=after
+        )
+        await self._store.put_record(record, self._clock.now())
+        self._known.forget(actor.project)
+        await self._audit.record(actor, "retention.set", "retention", before, after)
+        return retention
+
+    async def of(self, project: str) -> Retention:
+        """The same, remembered for a moment."""
+        return await self._known.get(project, lambda: self._read(project))
+
+    async def _read(self, project: str) -> Retention:
+        return await read_retention(self._store, project, self._clock.now())
+
+
+async def read_retention(store: RecordStore, project: str, now: int) -> Retention:
+    """What a project gives to new jobs."""
+    record = await store.get_record(RETENTION_KIND, project, RETENTION_KIND, now)
+    return retention_from_document(record.document) if record else Retention()
+
+
+async def built_in(_project: str) -> Retention:
+    """Where nothing is administered."""
+    return Retention()
+
+
 _PAGE = 500
 
 
@@ -87,7 +138,7 @@ class Projects:
     @needs(Permission.PLATFORM)
     async def list(self, actor: Actor) -> list[Project]:
         """All projects that are not deleted, by name."""
-        records = every_record(self._store, KIND, PLATFORM, self._clock.now())
+        records = every_record(self._store, PROJECT_KIND, PLATFORM, self._clock.now())
         found = [_project(record) async for record in records]
         return [project for project in found if project.deleted_at is None]
 
@@ -98,7 +149,7 @@ class Projects:
         async def read() -> Sequence[str]:
             return [project.name for project in await self.list(actor)]
 
-        return await self._names.get(KIND, read)
+        return await self._names.get(PROJECT_KIND, read)
 
     @needs(Permission.PLATFORM)
     async def get(self, actor: Actor, name: str) -> Project:
@@ -114,7 +165,7 @@ class Projects:
         return await self._deleted.get(name, lambda: self._read_deleted(name))
 
     async def _read_deleted(self, name: str) -> bool:
-        record = await self._store.get_record(KIND, PLATFORM, name, self._clock.now())
+        record = await self._store.get_record(PROJECT_KIND, PLATFORM, name, self._clock.now())
         return record is not None and _project(record).deleted_at is not None
 
     @needs(Permission.PLATFORM)
@@ -161,6 +212,8 @@ class Projects:
         await self._delete_jobs(name)
         async for secret in every_record(self._store, SECRET, name, now):
             await self._store.delete_record(SECRET, name, secret.key)
+        for calendar in await self._store.list_records(CALENDAR, name, "", now, MOST_CALENDARS):
+            await self._store.delete_record(CALENDAR, name, calendar.key)
         # Other processes let people in for seconds yet: what they add is deleted by any reaper.
         await self._store.put_record(
             Record(
@@ -197,7 +250,7 @@ class Projects:
                 return found
 
     async def _existing_record(self, name: str) -> Record:
-        record = await self._store.get_record(KIND, PLATFORM, name, self._clock.now())
+        record = await self._store.get_record(PROJECT_KIND, PLATFORM, name, self._clock.now())
         if record is None or _project(record).deleted_at is not None:
             raise NotFound("project", name)
         return record
@@ -212,11 +265,11 @@ class Projects:
             "created_by": project.created_by,
             "deleted_at": project.deleted_at,
         }
-        record = Record(kind=KIND, project=PLATFORM, key=project.name, document=document)
+        record = Record(kind=PROJECT_KIND, project=PLATFORM, key=project.name, document=document)
         return await self._store.put_record(record, self._clock.now(), expected)
 
     def _forget(self, name: str) -> None:
-        self._names.forget(KIND)
+        self._names.forget(PROJECT_KIND)
         self._deleted.forget(name)
 
     async def _note(self, actor: Actor, action: str, name: str, before: Any, after: Any) -> None:
@@ -228,7 +281,7 @@ async def is_known(store: ProjectStore, name: str, now: int) -> bool:
     """Whether somebody made the project, or an application put jobs into it."""
     if name == DEFAULT:
         return True
-    record = await store.get_record(KIND, PLATFORM, name, now)
+    record = await store.get_record(PROJECT_KIND, PLATFORM, name, now)
     if record is not None:
         return _project(record).deleted_at is None
     return bool((await store.list_jobs(JobFilter(project=name), limit=1)).items)

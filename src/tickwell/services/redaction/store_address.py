@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission
 
 #: Placeholder for a password, to be replaced by the reader.
 PASSWORD = "PASSWORD"  # noqa: S105 - not one

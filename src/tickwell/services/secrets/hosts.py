@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tickwell.domain.http import Http
-from tickwell.domain.http.secret_hosts import secret_hosts
+from tickwell.domain.http.target import secret_hosts
 from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
 from tickwell.errors import InvalidInput, InvalidJob

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.errors import Conflict, InvalidInput, NotFound
-from tickwell.executors.http.forms import SHORTEST as SHORTEST_REDACTED
-from tickwell.executors.http.forms import core
+from tickwell.executors.http.response.redaction import SHORTEST as SHORTEST_REDACTED
+from tickwell.executors.http.response.redaction import core
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
-from tickwell.services.access.actor import Actor, needs
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.audit.audit import Audit
 from tickwell.services.every_record import every_record
 from tickwell.services.keyring import Keyring

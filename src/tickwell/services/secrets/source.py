@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from tickwell.errors import StoreCorrupt
-from tickwell.executors.http.secrets import Sealed
-from tickwell.executors.http.values import Unsendable
+from tickwell.executors.http.request.values import Sealed, Unsendable
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.keyring import Keyring

@@ -1,25 +1,200 @@
-"""Slots: every nominal fire time of a job with its answer, so that nothing is missed in silence."""
+"""The slots of a job: fire times with their answers, and whether each has one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from itertools import islice
 from typing import Protocol
 
-from tickwell.domain.execution import Kind
-from tickwell.domain.job import Entry
+from tickwell.domain.execution import ENDED, PENDING, Execution, Kind, RangeSkip, Reason, State
+from tickwell.domain.job import Entry, JobState
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.cooperative import paced
-from tickwell.services.slots.completeness import Completeness, count
-from tickwell.services.slots.definition_spans import Span, spans
-from tickwell.services.slots.purge_log import purged_fire_times
-from tickwell.services.slots.reader import Ledger, SlotReader
-from tickwell.services.slots.retention_edge import pruned_before
-from tickwell.services.slots.slot import Answer, Slot, SlotPage
+from tickwell.services.slots.retention_edge import Span, pruned_before, purged_fire_times, spans
 from tickwell.services.time import Time
+
+
+class Answer(StrEnum):
+    """What became of a fire time."""
+
+    #: There is an execution; `state` says how it stands.
+    EXECUTED = "executed"
+    #: It was passed over; `reason` says why.
+    SKIPPED = "skipped"
+    #: Its instant has not come.
+    UPCOMING = "upcoming"
+    #: A window or a calendar took it out: no fire time, and so no row.
+    EXCLUDED = "excluded"
+    #: The job is paused now; resuming records it as skipped.
+    PAUSED = "paused"
+    #: Its execution was pruned with the rest of the old history, or purged by a person.
+    PRUNED = "pruned"
+    #: Nobody has answered it; if it stays so, something is broken.
+    UNANSWERED = "unanswered"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A nominal fire time with its answer."""
+
+    fire_time: int
+    answer: Answer
+    #: Why it was skipped or taken out.
+    reason: str | None = None
+    execution_id: str | None = None
+    state: State | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not run, and is one that a backfill runs."""
+        return self.answer in {Answer.SKIPPED, Answer.PAUSED, Answer.UNANSWERED}
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it ran and ended, and is one that a forced backfill runs again."""
+        return self.answer is Answer.PRUNED or (self.state in ENDED and not self.is_open)
+
+
+@dataclass(slots=True, kw_only=True)
+class SlotPage:
+    """Slots of a range, oldest first."""
+
+    items: list[Slot]
+    #: Where the next part begins when there were too many; None: this is all.
+    next: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Completeness:
+    """The slots of a range, counted; what is to come and what a window took out is not due."""
+
+    due: int = 0
+    executed: int = 0
+    skipped_by_reason: dict[str, int] = field(default_factory=dict)
+    #: Their executions were pruned with the rest of the old history, or purged by a person.
+    pruned: int = 0
+    #: Zero, or something is broken.
+    unanswered: int = 0
+    #: Where counting stopped, if the range had too many slots; None: all are counted.
+    next: int | None = None
+
+    def __str__(self) -> str:
+        parts = [f"{self.due} due", f"{self.executed} ran"]
+        for reason, count in sorted(self.skipped_by_reason.items()):
+            parts.append(f"{count} skipped: {reason}")
+        if self.pruned:
+            parts.append(f"{self.pruned} pruned")
+        if self.unanswered:
+            parts.append(f"{self.unanswered} unanswered")
+        return ", ".join(parts)
+
+
+def count(slots: Iterable[Slot], now: int) -> Completeness:
+    """Count slots up to now."""
+    answers: Counter[Answer] = Counter()
+    reasons: Counter[str] = Counter()
+    for slot in slots:
+        if slot.fire_time > now or slot.answer is Answer.EXCLUDED:
+            continue
+        answers[slot.answer] += 1
+        if slot.answer in {Answer.SKIPPED, Answer.PAUSED}:
+            reasons[str(slot.reason or Reason.PAUSED)] += 1
+    return Completeness(
+        due=answers.total(),
+        executed=answers[Answer.EXECUTED],
+        skipped_by_reason=dict(reasons),
+        pruned=answers[Answer.PRUNED],
+        unanswered=answers[Answer.UNANSWERED],
+    )
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What the store has on record for a range."""
+
+    until: int
+    rows: dict[int, Execution] = field(default_factory=dict)
+    skips: list[RangeSkip] = field(default_factory=list)
+
+
+class SlotReader:
+    """Reads the slots of one definition."""
+
+    def __init__(self, entry: Entry, span: Span, known: Ledger, now: int) -> None:
+        self.cursor = entry.cursor
+        self.span = span
+        self.known = known
+        self.now = now
+
+    def slots(self, after: int, end: int) -> Iterator[Slot]:
+        """Its slots later than one instant and up to another."""
+        trigger = self.span.job.trigger
+        ranges = _Ranges(self.known.skips)
+        slots = trigger.slots(after, end)
+        if trigger.follows_finish:
+            slots = ((t, "") for t in sorted(set(self._recorded(after, end))))
+        for fire_time, reason in slots:
+            if reason:
+                yield Slot(fire_time, Answer.EXCLUDED, reason)
+            else:
+                yield self._answer(fire_time, ranges.reason_at(fire_time))
+
+    def strays(self, found: set[int]) -> Iterator[Slot]:
+        """What ran is a slot, whatever the trigger says: backfilled, or by a clock gone wrong."""
+        for fire_time, row in self.known.rows.items():
+            if fire_time not in found and row.state is not State.SKIPPED:
+                yield self._answer(fire_time, None)
+
+    def _recorded(self, after: int, end: int) -> Iterator[int]:
+        """Counted from the end of the run before: they are known by their answers only."""
+        yield from (t for t in self.known.rows if after < t <= end)
+        yield from (skip.first for skip in self.known.skips if after < skip.first <= end)
+        upcoming = self.cursor.next_fire_time
+        is_known = self.cursor.state is JobState.ACTIVE and not self.cursor.nudged
+        if self.span.current and is_known and upcoming is not None and after < upcoming <= end:
+            yield upcoming
+
+    def _answer(self, fire_time: int, reason: str | None) -> Slot:
+        row = self.known.rows.get(fire_time)
+        is_future = fire_time > self.now
+        if row is not None and not (is_future and row.reason == Reason.WITHDRAWN):
+            if row.state is State.SKIPPED:
+                return Slot(fire_time, Answer.SKIPPED, row.reason, row.id, row.state)
+            is_ahead = is_future and row.state in PENDING
+            answer = Answer.UPCOMING if is_ahead else Answer.EXECUTED
+            return Slot(fire_time, answer, row.reason, row.id, row.state)
+        if reason is not None:
+            return Slot(fire_time, Answer.SKIPPED, reason)
+        if self.span.current and self._is_paused(fire_time):
+            return Slot(fire_time, Answer.PAUSED)
+        return Slot(fire_time, Answer.UPCOMING if is_future else Answer.UNANSWERED)
+
+    def _is_paused(self, fire_time: int) -> bool:
+        pause = self.cursor.pause
+        if self.cursor.state is not JobState.PAUSED or fire_time <= self.cursor.after:
+            return False
+        return pause is None or pause.until is None or fire_time < pause.until
+
+
+class _Ranges:
+    """Range skips, asked in the order of time."""
+
+    def __init__(self, skips: list[RangeSkip]) -> None:
+        self.coming = sorted(skips, key=lambda skip: skip.first, reverse=True)
+        self.open: list[RangeSkip] = []
+
+    def reason_at(self, fire_time: int) -> str | None:
+        """Why this instant was passed over, if it was."""
+        while self.coming and self.coming[-1].first <= fire_time:
+            self.open.append(self.coming.pop())
+        self.open = [skip for skip in self.open if skip.last >= fire_time]
+        return self.open[0].reason if self.open else None
+
 
 #: Slots that one call answers with.
 LIMIT = 10_000

@@ -1,0 +1,105 @@
+"""What is on record about the alerts of a project: rules, silences, states, history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tickwell.domain.alert import BUILT_IN, AlertState, Rule
+from tickwell.domain.policy import DAY
+from tickwell.ports.records import Record
+from tickwell.ports.store import RecordStore
+from tickwell.services.projects.platform import PLATFORM
+
+RULE, SILENCE, STATE, HISTORY = "alert_rule", "alert_silence", "alert_state", "alert_notice"
+#: That a project has alerts: a record of the platform. Only of these projects anything is read.
+PROJECT = "alert_project"
+#: Rules of a project, and silences at once.
+MOST_RULES, MOST_SILENCES = 100, 100
+#: Milliseconds that notices stay on record.
+HISTORY_KEPT = 30 * DAY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """Until when a rule, or a job, is not reported, and why."""
+
+    id: str
+    #: None: every rule.
+    rule: str | None
+    #: The id of a job; None: every subject.
+    job: str | None
+    until: int
+    why: str
+    by: str
+
+    def covers(self, rule: str, subject: str) -> bool:
+        """Whether it is about this."""
+        return self.rule in {None, rule} and self.job in {None, subject}
+
+    def to_document(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {
+            "rule": self.rule,
+            "job": self.job,
+            "until": self.until,
+            "why": self.why,
+            "by": self.by,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredState:
+    """How a rule stands, as it was read."""
+
+    #: As it was when the state was written: it may have been deleted since.
+    rule: Rule
+    state: AlertState
+    #: What a write must expect.
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Book:
+    """All of it, read at one instant."""
+
+    rules: Sequence[Rule]
+    silences: Sequence[Silence]
+    #: By the id of the rule; those of deleted rules included.
+    states: Mapping[str, StoredState]
+
+    def is_silenced(self, rule: str, subject: str) -> bool:
+        """Whether a person does not want to be told."""
+        return any(each.covers(rule, subject) for each in self.silences)
+
+
+async def read_book(store: RecordStore, project: str, now: int) -> Book:
+    """Read it: three lists, however many jobs there are."""
+    rules = await store.list_records(RULE, project, "", now, MOST_RULES)
+    silences = await store.list_records(SILENCE, project, "", now, MOST_SILENCES)
+    states = await store.list_records(STATE, project, "", now)
+    return Book(
+        rules=[*BUILT_IN, *(Rule.from_document(each.key, each.document) for each in rules)],
+        silences=[Silence(**each.document | {"id": each.key}) for each in silences],
+        states={each.key: _stored(each) for each in states},
+    )
+
+
+def state_record(project: str, stored: StoredState) -> Record:
+    """The record of a state."""
+    document = {"rule": stored.rule.to_document(), "state": stored.state.to_document()}
+    return Record(kind=STATE, project=project, key=stored.rule.id, document=document)
+
+
+def _stored(record: Record) -> StoredState:
+    return StoredState(
+        rule=Rule.from_document(record.key, record.document["rule"]),
+        state=AlertState.from_document(record.document["state"]),
+        version=record.version,
+    )
+
+
+async def begin(store: RecordStore, project: str, now: int) -> None:
+    """Evaluate a project from now on: it has a rule, or a callback that is told of alerts."""
+    await store.put_record(Record(kind=PROJECT, project=PLATFORM, key=project, document={}), now)

@@ -1,0 +1,174 @@
+"""The evaluator: looks at what rules watch for, in one process at a time.
+
+A lease in the store names that process. It only saves work: two that evaluate at once write states
+by compare-and-set, and the names of notices make each delivery one execution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tickwell.clock import Clock
+from tickwell.domain.alert import AlertState, Rule, close, delivered, judge
+from tickwell.domain.event import Event, Events, Stopped
+from tickwell.ids import Random, new_id
+from tickwell.ports.records import Record
+from tickwell.services.alerts.book import PROJECT, STATE, Book, StoredState, read_book, state_record
+from tickwell.services.alerts.delivery import Delivery
+from tickwell.services.alerts.observing import Look, ObservedStore, Observer
+from tickwell.services.alerts.outcomes import (
+    OutcomeNotes,
+    Outcomes,
+    forget_outcomes,
+    read_outcomes,
+)
+from tickwell.services.executions.executions import Executions
+from tickwell.services.health import HealthReader
+from tickwell.services.projects.platform import PLATFORM
+
+#: Seconds between two evaluations, and while one has left something over.
+PERIOD, SOON = 15.0, 1.0
+#: Milliseconds that a process evaluates for all without saying so again.
+LEASE = 23_000
+_LEASE, _HOLDER = "alert_lease", "evaluator"
+_MOST_PROJECTS = 10_000
+
+
+class Evaluator:
+    """`engine.loop.Service`, fed by the engine's events. Projects without alerts cost nothing."""
+
+    name = "alerts"
+
+    def __init__(
+        self,
+        store: ObservedStore,
+        clock: Clock,
+        executions: Executions,
+        health: HealthReader,
+        random: Random,
+        *,
+        period: float = PERIOD,
+        public_url: str = "",
+    ) -> None:
+        self.wake: Callable[[], None] = lambda: None
+        self._store = store
+        self._clock = clock
+        self._random = random
+        self._period = period
+        self._notes = OutcomeNotes()
+        self._health = health
+        self._observer = Observer(store, health)
+        self._delivery = Delivery(store, executions, public_url)
+        self._owner = ""
+        self._leave: Callable[[], None] = lambda: None
+
+    def listen(self, events: Events) -> None:
+        """Hear what the engine tells, until it has stopped."""
+        self._leave = events.subscribe(self.hear)
+
+    def hear(self, event: Event) -> None:
+        """A listener of the engine's events."""
+        if isinstance(event, Stopped):
+            self._leave()
+        self._notes.hear(event)
+
+    async def step(self) -> float:
+        """Evaluate all rules if no other process does; return how long to rest."""
+        now = self._clock.now()
+        projects = await self._store.list_records(PROJECT, PLATFORM, "", now, _MOST_PROJECTS)
+        self._notes.projects = frozenset(record.key for record in projects)
+        if not projects:
+            return self._period
+        self._owner = self._owner or new_id(now, self._random)
+        await self._notes.write(self._store, self._owner, now)
+        if not await self._holds_lease(now):
+            self._observer.keep(())
+            return self._period
+        await self._evaluate(sorted(self._notes.projects), now)
+        return min(SOON, self._period) if self._observer.behind(now) else self._period
+
+    async def close(self) -> None:
+        """Leave what was noted, and the lease, to the other processes."""
+        now = self._clock.now()
+        if self._owner:
+            await self._notes.write(self._store, self._owner, now)
+            known = await self._lease(now)
+            if known is not None and known.document["owner"] == self._owner:
+                await self._store.delete_record(_LEASE, PLATFORM, _HOLDER)
+
+    async def _lease(self, now: int) -> Record | None:
+        return await self._store.get_record(_LEASE, PLATFORM, _HOLDER, now)
+
+    async def _holds_lease(self, now: int) -> bool:
+        known = await self._lease(now)
+        if known is not None and known.document["owner"] != self._owner:
+            return False
+        lease = Record(
+            kind=_LEASE,
+            project=PLATFORM,
+            key=_HOLDER,
+            document={"owner": self._owner},
+            expires_at=now + LEASE,
+        )
+        return await self._store.put_record(lease, now, known.version if known else 0)
+
+    async def _evaluate(self, projects: list[str], now: int) -> None:
+        outcomes, keys = await read_outcomes(self._store, now)
+        kept = set[tuple[str, str]]()
+        for project in projects:
+            book = await read_book(self._store, project, now)
+            kept |= {(project, rule.id) for rule in book.rules}
+            await self._evaluate_project(project, book, outcomes, now)
+        await forget_outcomes(self._store, keys)
+        self._observer.keep(kept)
+
+    async def _evaluate_project(
+        self, project: str, book: Book, outcomes: Outcomes, now: int
+    ) -> None:
+        for rule in book.rules:
+            stored = book.states.get(rule.id) or StoredState(
+                rule=rule, state=AlertState(), version=0
+            )
+            settled = await self._deliver(project, stored, now)  # what a dead process left
+            if settled is None:
+                continue
+            look = Look(
+                project=project,
+                rule=rule,
+                state=settled.state,
+                ended=outcomes.get(project, {}),
+                now=now,
+            )
+            observed = await self._observer.look(look)
+            judged = judge(rule, settled.state, observed, now, _silenced(book, rule))
+            if judged != settled.state:
+                written = await self._write(project, replace(settled, state=judged), now)
+                if written is not None:
+                    await self._deliver(project, written, now)
+        for id in book.states.keys() - {rule.id for rule in book.rules}:
+            await self._close(project, book.states[id], now)
+
+    async def _deliver(self, project: str, stored: StoredState, now: int) -> StoredState | None:
+        """Deliver what is owed, then write that; None: another process has changed the state."""
+        if not stored.state.owed:
+            return stored
+        await self._delivery.deliver(project, stored.rule, stored.state.owed, now)
+        return await self._write(project, replace(stored, state=delivered(stored.state)), now)
+
+    async def _write(self, project: str, stored: StoredState, now: int) -> StoredState | None:
+        """The state with its new version; None: another process has changed it."""
+        written = await self._store.put_record(state_record(project, stored), now, stored.version)
+        return replace(stored, version=stored.version + 1) if written else None
+
+    async def _close(self, project: str, stored: StoredState, now: int) -> None:
+        """Of a rule that was deleted: say that what was reported is over, and forget it."""
+        found: StoredState | None = stored
+        if stored.state.alerts:
+            found = await self._write(project, replace(stored, state=close(stored.state, now)), now)
+        if found is not None and await self._deliver(project, found, now) is not None:
+            await self._store.delete_record(STATE, project, stored.rule.id)
+
+
+def _silenced(book: Book, rule: Rule) -> Callable[[str], bool]:
+    return lambda subject: book.is_silenced(rule.id, subject)

@@ -1,0 +1,24 @@
+"""Which jobs a person expects to run: neither deleted, nor finished, nor paused on purpose."""
+
+from __future__ import annotations
+
+from tickwell.domain.job import Entry, JobState
+from tickwell.services.callbacks.callback import is_sender
+
+#: Who pauses jobs without being a person.
+_POLICY, _APP = "policy", "app "
+
+
+def is_paused_on_purpose(entry: Entry) -> bool:
+    """Whether a person paused it, who knows: neither the policy nor an app that lost its job."""
+    pause = entry.cursor.pause
+    return pause is not None and pause.by != _POLICY and not pause.by.startswith(_APP)
+
+
+def is_watched(entry: Entry | None) -> bool:
+    """Whether its alerts are judged. A callback that cannot be sent would tell of itself."""
+    if entry is None or is_sender(entry.job):
+        return False
+    if entry.cursor.state is JobState.PAUSED:
+        return not is_paused_on_purpose(entry)
+    return entry.cursor.state is JobState.ACTIVE

@@ -1,0 +1,1 @@
+"""Calendars that the jobs of a project share."""

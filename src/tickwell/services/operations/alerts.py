@@ -1,0 +1,212 @@
+"""What people see of alerts, and do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tickwell.domain.alert import BUILT_IN, Alert, Condition, Rule, Status
+from tickwell.domain.alert.rule import REPEAT
+from tickwell.errors import InvalidInput, NotFound
+from tickwell.ids import new_id
+from tickwell.ports.records import Record
+from tickwell.services.access.actor import Actor, Permission, needs
+from tickwell.services.alerts.book import (
+    HISTORY,
+    MOST_RULES,
+    MOST_SILENCES,
+    RULE,
+    SILENCE,
+    Book,
+    Silence,
+    begin,
+    read_book,
+)
+from tickwell.services.alerts.delivery import alert_callbacks, trial
+from tickwell.services.callbacks.sending import send
+from tickwell.services.documents import alert_rule_document, silence_document
+from tickwell.services.operations.context import Tools
+from tickwell.services.time import Moment, instant_of
+
+#: Notices that a list has at most.
+_MOST_NOTICES = 1000
+_ORDER = (Status.FIRING, Status.SILENCED, Status.PENDING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """An alert as it is now."""
+
+    rule: Rule
+    #: The id of a job; None: the project.
+    job: str | None
+    status: Status
+    alert: Alert
+
+
+class AlertOperations:
+    """Reads alerts; changes rules and silences. One process evaluates the rules of all."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    @needs(Permission.READ)
+    async def list(self, actor: Actor) -> Sequence[Standing]:
+        """What is not well: what fires first, the oldest of it first."""
+        book = await self._book(actor)
+        found = [
+            Standing(
+                rule=stored.rule,
+                job=subject or None,
+                status=_status(book, stored.rule, subject, alert),
+                alert=alert,
+            )
+            for stored in book.states.values()
+            for subject, alert in stored.state.alerts.items()
+        ]
+        found.sort(key=lambda each: (_ORDER.index(each.status), each.alert.since, each.alert.name))
+        return found
+
+    @needs(Permission.READ)
+    async def rules(self, actor: Actor) -> Sequence[Rule]:
+        """The rules of the project, those that are built in first."""
+        return (await self._book(actor)).rules
+
+    @needs(Permission.READ)
+    async def silences(self, actor: Actor) -> Sequence[Silence]:
+        """The silences that have not ended, the next to end first."""
+        return sorted((await self._book(actor)).silences, key=lambda each: each.until)
+
+    @needs(Permission.READ)
+    async def history(self, actor: Actor, limit: int = _MOST_NOTICES) -> Sequence[dict[str, Any]]:
+        """The notices of the last 30 days, newest first."""
+        now = self.tools.clock.now()
+        found = await self.tools.store.list_records(HISTORY, actor.project, "", now, limit)
+        return [each.document for each in found]
+
+    @needs(Permission.EDIT)
+    async def create_rule(
+        self,
+        actor: Actor,
+        condition: Condition,
+        *,
+        job: str | None = None,
+        after: int | None = None,
+        times: int | None = None,
+        by: str | None = None,
+        tz: str = "UTC",
+        repeat: int = REPEAT,
+    ) -> Rule:
+        """Watch a job, or all jobs of the project, for a condition."""
+        store, now = self.tools.store, self.tools.clock.now()
+        rule = Rule(
+            id=new_id(now, self.tools.random),
+            condition=condition,
+            after=after,
+            times=times,
+            by=by,
+            tz=tz,
+            repeat=repeat,
+            created_at=now,
+            created_by=actor.name,
+        )
+        rule.check()
+        if job is not None:
+            rule = replace(rule, job=(await self.tools.jobs.get(actor.project, job)).job.id)
+        known = await store.list_records(RULE, actor.project, "", now, MOST_RULES)
+        if len(known) >= MOST_RULES:
+            raise InvalidInput(f"a project has {MOST_RULES} alert rules at most")
+        record = Record(kind=RULE, project=actor.project, key=rule.id, document=rule.to_document())
+        await store.put_record(record, now)
+        await begin(store, actor.project, now)
+        made = alert_rule_document(rule)
+        await self._note(actor, "alert_rule.create", f"alert_rule/{rule.id}", None, made)
+        return rule
+
+    @needs(Permission.EDIT)
+    async def delete_rule(self, actor: Actor, id: str) -> None:
+        """Watch for it no more; what it reported is resolved within seconds."""
+        store, now = self.tools.store, self.tools.clock.now()
+        if id in {each.id for each in BUILT_IN}:
+            hint = "Silence it instead"
+            raise InvalidInput("a built-in rule cannot be deleted", field="id", hint=hint)
+        known = await store.get_record(RULE, actor.project, id, now)
+        if known is None or not await store.delete_record(RULE, actor.project, id):
+            raise NotFound("alert rule", id)
+        before = alert_rule_document(Rule.from_document(id, known.document))
+        await self._note(actor, "alert_rule.delete", f"alert_rule/{id}", before, None)
+
+    @needs(Permission.OPERATE)
+    async def silence(
+        self,
+        actor: Actor,
+        until: Moment,
+        *,
+        why: str,
+        rule: str | None = None,
+        job: str | None = None,
+    ) -> Silence:
+        """Report nothing until an instant: of a rule, of a job, or of the project."""
+        store, now = self.tools.store, self.tools.clock.now()
+        end = instant_of(until, now)
+        if end <= now:
+            raise InvalidInput("must be later than now", field="until")
+        book = await self._book(actor)
+        if rule is not None and rule not in {each.id for each in book.rules}:
+            raise NotFound("alert rule", rule)
+        if len(book.silences) >= MOST_SILENCES:
+            raise InvalidInput(f"a project has {MOST_SILENCES} silences at most")
+        silence = Silence(
+            id=new_id(now, self.tools.random),
+            rule=rule,
+            job=None if job is None else (await self.tools.jobs.get(actor.project, job)).job.id,
+            until=end,
+            why=why,
+            by=actor.name,
+        )
+        record = Record(
+            kind=SILENCE,
+            project=actor.project,
+            key=silence.id,
+            document=silence.to_document(),
+            expires_at=end,
+        )
+        await store.put_record(record, now)
+        after = silence_document(silence)
+        await self._note(actor, "alert_silence.create", f"alert_silence/{silence.id}", None, after)
+        return silence
+
+    @needs(Permission.OPERATE)
+    async def end_silence(self, actor: Actor, id: str) -> None:
+        """Report again; what still fires is reported within seconds."""
+        store, now = self.tools.store, self.tools.clock.now()
+        known = await store.get_record(SILENCE, actor.project, id, now)
+        if known is None or not await store.delete_record(SILENCE, actor.project, id):
+            raise NotFound("silence", id)
+        before = silence_document(Silence(**known.document | {"id": id}))
+        await self._note(actor, "alert_silence.delete", f"alert_silence/{id}", before, None)
+
+    @needs(Permission.OPERATE)
+    async def test(self, actor: Actor) -> Sequence[str]:
+        """Send a test message to every callback for alerts; answer the ids of the executions."""
+        now, found = self.tools.clock.now(), []
+        for callback in await alert_callbacks(self.tools.store, actor.project, now):
+            key = f"alert:test:{new_id(now, self.tools.random)}"
+            said = trial(actor.project, now, actor.name)
+            id = await send(self.tools.executions, actor.project, callback, said, key)
+            found += [] if id is None else [id]
+        await self._note(actor, "alert.test", f"project/{actor.project}", None, None)
+        return found
+
+    async def _book(self, actor: Actor) -> Book:
+        return await read_book(self.tools.store, actor.project, self.tools.clock.now())
+
+    async def _note(self, actor: Actor, action: str, on: str, before: Any, after: Any) -> None:
+        await self.tools.auditor.record(actor, action, on, before, after)
+
+
+def _status(book: Book, rule: Rule, subject: str, alert: Alert) -> Status:
+    if not alert.is_firing:
+        return Status.PENDING
+    return Status.SILENCED if book.is_silenced(rule.id, subject) else Status.FIRING

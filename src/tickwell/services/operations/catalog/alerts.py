@@ -1,0 +1,112 @@
+"""Operations on alerts, their rules and their silences."""
+
+from __future__ import annotations
+
+from tickwell.domain.alert import Condition
+from tickwell.domain.alert.rule import REPEAT
+from tickwell.services.access.actor import Permission
+from tickwell.services.documents import (
+    alert_document,
+    alert_rule_document,
+    notice_document,
+    silence_document,
+)
+from tickwell.services.operations.declaration import Call, Document, Group
+from tickwell.services.operations.records import administration
+from tickwell.services.operations.records import alerts as records
+
+GROUP = Group("alerts")
+_DONE = {"done": True}
+
+
+@GROUP.get("/alerts", Permission.READ, records.Alerts)
+async def list_alerts(call: Call) -> Document:
+    """List what is not well: firing alerts first, then silenced and pending ones."""
+    return {"items": [alert_document(each) for each in await call.use.alerts.list(call.actor)]}
+
+
+@GROUP.get("/alerts/history", Permission.READ, records.AlertNotices)
+async def list_alert_notices(call: Call, query: records.NoticeQuery) -> Document:
+    """List what was reported in the last 30 days, newest first."""
+    found = await call.use.alerts.history(call.actor, query.limit)
+    return {"items": [notice_document(each) for each in found]}
+
+
+@GROUP.post(
+    "/alerts/test", Permission.OPERATE, records.AlertsTested, audit="alert.test", status=202
+)
+async def send_test_alert(call: Call) -> Document:
+    """Send a test message to every callback that is sent alerts."""
+    return {"executions": [*await call.use.alerts.test(call.actor)]}
+
+
+@GROUP.get("/alerts/rules", Permission.READ, records.AlertRules)
+async def list_alert_rules(call: Call) -> Document:
+    """List alert rules: the built-in ones, and those of the project."""
+    found = await call.use.alerts.rules(call.actor)
+    return {"items": [alert_rule_document(each) for each in found]}
+
+
+@GROUP.post(
+    "/alerts/rules",
+    Permission.EDIT,
+    records.AlertRule,
+    status=201,
+    audit="alert_rule.create",
+    example={"condition": "missing", "after": "25h"},
+)
+async def create_alert_rule(call: Call, body: records.AlertRuleToMake) -> Document:
+    """Watch one job, or all jobs of the project, for a condition."""
+    rule = await call.use.alerts.create_rule(
+        call.actor,
+        Condition(body.condition),
+        job=body.job or None,
+        after=body.after,
+        times=body.times,
+        by=body.by,
+        tz=body.tz,
+        repeat=REPEAT if body.repeat is None else body.repeat,
+    )
+    return alert_rule_document(rule)
+
+
+@GROUP.delete("/alerts/rules/{id}", Permission.EDIT, administration.Done, audit="alert_rule.delete")
+async def delete_alert_rule(call: Call, id: str) -> Document:
+    """Delete an alert rule; what it reported is resolved."""
+    await call.use.alerts.delete_rule(call.actor, id)
+    return _DONE
+
+
+@GROUP.get("/alerts/silences", Permission.READ, records.Silences)
+async def list_silences(call: Call) -> Document:
+    """List the silences that have not ended."""
+    found = await call.use.alerts.silences(call.actor)
+    return {"items": [silence_document(each) for each in found]}
+
+
+@GROUP.post(
+    "/alerts/silences",
+    Permission.OPERATE,
+    records.Silence,
+    status=201,
+    audit="alert_silence.create",
+    example={"until": "2100-01-01T00:00:00Z", "why": "moving the database"},
+)
+async def create_silence(call: Call, body: records.SilenceToMake) -> Document:
+    """Report nothing until an instant: of a rule, of a job, or of the whole project."""
+    silence = await call.use.alerts.silence(
+        call.actor, body.until, why=body.why, rule=body.rule or None, job=body.job or None
+    )
+    return silence_document(silence)
+
+
+@GROUP.delete(
+    "/alerts/silences/{id}",
+    Permission.OPERATE,
+    administration.Done,
+    audit="alert_silence.delete",
+)
+async def delete_silence(call: Call, id: str) -> Document:
+    """End a silence; what still fires is reported."""
+    await call.use.alerts.end_silence(call.actor, id)
+    return _DONE

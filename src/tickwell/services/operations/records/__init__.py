@@ -1,0 +1,1 @@
+"""Records that the API reads and answers, by noun."""

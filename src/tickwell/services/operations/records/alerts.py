@@ -1,0 +1,128 @@
+"""Shapes of alerts, their rules and their silences."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tickwell.services.operations.schema import Duration, Input, Instant, Output, field
+
+
+class Alert(Output):
+    """Something that is not well: `status` is firing, silenced or pending."""
+
+    rule: str
+    condition: str = field(example="missing")
+    words: str = field(example="no success for 1d1h")
+    severity: Literal["critical", "warning"]
+    status: Literal["firing", "silenced", "pending"]
+    job_id: str | None
+    name: str
+    text: str
+    since: Instant
+
+
+class Alerts(Output):
+    """What is not well, what fires first."""
+
+    items: list[Alert]
+
+
+class AlertRule(Output):
+    """What to watch for: in one job, or in all of the project."""
+
+    id: str
+    condition: str = field(example="missing")
+    words: str
+    severity: Literal["critical", "warning"]
+    built_in: bool
+    job_id: str | None
+    after: Duration | None
+    times: int | None
+    by: str | None
+    tz: str
+    repeat: Duration
+    created_at: Instant | None
+    created_by: str
+
+
+class AlertRules(Output):
+    """The rules of the project."""
+
+    items: list[AlertRule]
+
+
+class AlertRuleToMake(Input):
+    """A rule to be made: `after` or `by`, or `times`, as the condition needs."""
+
+    condition: Literal["missing", "late", "slow", "failing", "skipped"]
+    job: str | None = field(None, max_length=255, description="A job's name or id; none: all.")
+    after: Duration | None = field(None, example="25h")
+    times: int | None = field(None, ge=1, le=100)
+    by: str | None = field(None, max_length=5, example="06:00")
+    tz: str = field("UTC", max_length=255)
+    repeat: Duration | None = field(None, description="Interval between reminders; 4h.")
+
+
+class AlertNoticeSubject(Output):
+    """What a notice was about."""
+
+    job_id: str | None
+    name: str
+    text: str
+    since: Instant
+
+
+class AlertNotice(Output):
+    """What was reported: `more` alerts are not named."""
+
+    rule: str
+    words: str
+    type: Literal["firing", "resolved"]
+    at: Instant
+    repeated: bool
+    alerts: list[AlertNoticeSubject]
+    more: int
+
+
+class AlertNotices(Output):
+    """What was reported, newest first."""
+
+    items: list[AlertNotice]
+
+
+class Silence(Output):
+    """What is not reported, until when, and why."""
+
+    id: str
+    rule: str | None
+    job_id: str | None
+    until: Instant
+    why: str
+    by: str
+
+
+class Silences(Output):
+    """The silences that have not ended, the next to end first."""
+
+    items: list[Silence]
+
+
+class SilenceToMake(Input):
+    """A silence to be made: of a rule, of a job, or of all alerts."""
+
+    until: Instant
+    why: str = field(min_length=1, max_length=500, example="moving the database")
+    rule: str | None = field(None, max_length=255, description="A rule's id; none: all.")
+    job: str | None = field(None, max_length=255, description="A job's name or id; none: all.")
+
+
+class AlertsTested(Output):
+    """The executions that send the test messages; empty: no callback is sent alerts."""
+
+    executions: list[str]
+
+
+class NoticeQuery(Input):
+    """How many notices."""
+
+    limit: int = field(100, ge=1, le=1000)
