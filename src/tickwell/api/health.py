@@ -73,7 +73,7 @@ def details(health: Health, store: str) -> tuple[int, dict[str, Any]]:
 
 def outage(health: Health) -> dict[str, Any]:
     """What any caller is told while keys cannot be checked: no names, no errors, no findings."""
-    text = "the store does not answer, so that API keys cannot be checked"
+    text = "the store does not answer, and without it callers cannot be authenticated"
     finding = Finding("store", Level.RED, text, "Start it; details follow once it answers")
     return details(replace(health, findings=[finding], process=None), "")[1]
 

@@ -1,103 +1,146 @@
-"""The description of the API: OpenAPI 3.1, with what every operation shares filled in."""
+"""The description of the API: OpenAPI 3.1, from the declared operations."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
-from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
-from pydantic.json_schema import models_json_schema
+from tickwell.api.http.route import ROOT, HttpOperation
+from tickwell.api.routes import ALL
+from tickwell.services.operations.declaration import Operation
+from tickwell.services.operations.records.service import Problem
+from tickwell.services.operations.schema import Record, all_records, fields_of, reference, schema_of
+from tickwell.web.authentication import PUBLIC
 
-from tickwell.api.describe import BODIES, ONE_TIME
-from tickwell.api.models.base import Problem
-from tickwell.web.route_permission import PUBLIC
+_ABOUT = """Jobs, when they fire, and the outcome of each fire time.
 
-_ABOUT = """Jobs, when they fire, and what became of each fire time.
-
-Errors are `application/problem+json`. Lists are read by `next_cursor`. A POST with an
-`Idempotency-Key` may be sent again. Instants are RFC 3339 in UTC; durations are "5m" or
+Errors are `application/problem+json`. Lists are paged by `next_cursor`. A POST with an
+`Idempotency-Key` may be repeated. Instants are RFC 3339 in UTC; durations are "5m" or
 milliseconds."""
 _IDEMPOTENCY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "Sent again with the same key, the request is answered again and done once.",
+    "description": "A repeated request with the same key is done once and answered again.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 }
+_IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The ETag of the job that was read, or * to overwrite any version.",
+    "schema": {"type": "string"},
+    "example": '"1"',
+}
 _REFUSALS = {
-    "400": "The body is no JSON, or a key came twice.",
-    "401": "Nobody that can be believed asks.",
+    "400": "The body is not JSON, or has a key twice.",
+    "401": "No valid credentials.",
     "403": "The role does not allow it.",
-    "404": "There is no such record in this project.",
+    "404": "No such record in this project.",
     "409": "The record is not in the state that this needs.",
     "412": "The record is not the one that If-Match names.",
     "413": "The body is too large.",
-    "415": "The body says that it is no JSON.",
-    "422": "What was given cannot be used; `errors` says where.",
-    "428": "If-Match is needed.",
+    "415": "The Content-Type of the body is not JSON.",
+    "422": "The input is invalid; `errors` says where.",
+    "428": "If-Match is required.",
     "429": "A limit is reached; Retry-After says for how long.",
-    "503": "The store cannot be used now.",
+    "503": "The store is not available.",
 }
 
 
-def describe(app: FastAPI) -> None:
-    """Let the application answer with a description that is made once, when it is asked for."""
-    known: dict[str, Any] = {}
-
-    def document() -> dict[str, Any]:
-        if not known:
-            known.update(_document(app))
-        return known
-
-    app.openapi = document  # type: ignore[method-assign]
-
-
-def _document(app: FastAPI) -> dict[str, Any]:
-    document = get_openapi(
-        title="Tickwell",
-        version="1",
-        openapi_version="3.1.0",
-        description=_ABOUT,
-        routes=app.routes,
-    )
-    parts = document.setdefault("components", {})
-    schemas = parts.setdefault("schemas", {})
-    shapes = [(model, "validation") for model in (*BODIES.values(), Problem)]
-    _, found = models_json_schema(shapes, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
-    schemas.update({name: schemas.get(name, shape) for name, shape in found["$defs"].items()})
-    for name in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(name, None)
-    parts["securitySchemes"] = {
-        "key": {"type": "http", "scheme": "bearer"},
-        "key_header": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+@cache
+def document() -> dict[str, Any]:
+    """The whole description, built at the first request for it."""
+    described = [each for each in ALL if getattr(each, "is_described", True)]
+    paths: dict[str, Any] = {}
+    for each in described:
+        path = each.path if each.at_root else ROOT + each.path
+        paths.setdefault(path, {})[each.method.lower()] = _operation(each)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Tickwell", "description": _ABOUT, "version": "1"},
+        "paths": paths,
+        "components": {
+            "schemas": {
+                name: schema_of(record) for name, record in all_records(_records(described)).items()
+            },
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer"},
+                "key_header": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+            },
+        },
     }
-    for methods in document["paths"].values():
-        for method, operation in methods.items():
-            _complete(operation, method)
-    return document
 
 
-def _complete(operation: dict[str, Any], method: str) -> None:
-    answers = operation["responses"]
-    answers.pop("422", None)
+def _records(operations: Iterable[Operation]) -> set[type[Record]]:
+    found: set[type[Record]] = {Problem}
+    for each in operations:
+        found |= {each.answer} | ({each.body} if each.body else set())
+    return found
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "tags": [operation.tag],
+        "summary": operation.id.replace("_", " ").capitalize(),
+        "description": operation.about,
+        "operationId": operation.id,
+        "parameters": _parameters(operation),
+        "responses": {str(operation.status): _answer(operation)},
+        "x-permission": operation.permission or PUBLIC,
+    }
+    if operation.audit:
+        found["x-audit"] = operation.audit
+    if operation.body is not None:
+        content: dict[str, Any] = {"schema": reference(operation.body)}
+        if operation.example is not None:
+            content["example"] = operation.example
+        found["requestBody"] = {
+            "required": operation.body_required,
+            "content": {operation.body_type: content},
+        }
     for status, text in _REFUSALS.items():
-        if _may(status, operation, method):
-            schema = {"$ref": "#/components/schemas/Problem"}
-            content = {"application/problem+json": {"schema": schema}}
-            answers[status] = {"description": text, "content": content}
-    if operation["x-permission"] != PUBLIC:
-        operation["security"] = [{"key": []}, {"key_header": []}]
-        if method == "post" and not operation.pop(ONE_TIME, False):
-            operation.setdefault("parameters", []).append(_IDEMPOTENCY)
+        if _may(status, operation):
+            content = {"application/problem+json": {"schema": reference(Problem)}}
+            found["responses"][status] = {"description": text, "content": content}
+    if operation.permission is not None:
+        found["security"] = [{"key": []}, {"key_header": []}]
+    return found
 
 
-def _may(status: str, operation: dict[str, Any], method: str) -> bool:
+def _parameters(operation: Operation) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in operation.path_names
+    ]
+    for each in fields_of(operation.query) if operation.query else ():
+        schema = each.schema()
+        about = {"description": schema.pop("description")} if "description" in schema else {}
+        found.append(
+            {"name": each.name, "in": "query", "required": each.required, "schema": schema} | about
+        )
+    if operation.if_match is not None:
+        found.append(_IF_MATCH | {"required": operation.if_match})
+    if operation.takes_key:
+        found.append(_IDEMPOTENCY)
+    return found
+
+
+def _answer(operation: Operation) -> dict[str, Any]:
+    if isinstance(operation, HttpOperation) and operation.content is not None:
+        return operation.content
+    schema = reference(operation.answer)
+    return {"description": "Done.", "content": {"application/json": {"schema": schema}}}
+
+
+def _may(status: str, operation: Operation) -> bool:
     """Whether an operation can answer like this."""
-    if operation["x-permission"] == PUBLIC:
-        bodies = {"400", "401", "413", "415", "422", "429"} if method == "post" else set()
-        return status in {"503", *bodies}
+    if operation.permission is None:
+        bodies = {"400", "401", "413", "415", "422", "429"} if operation.method == "POST" else set()
+        named = {"404", "409"} if operation.path_names else set()
+        return status in {"503", *bodies, *named}
     if status in {"413", "415"}:
-        return method in {"post", "put", "patch"}
+        return operation.takes_body
     if status in {"412", "428"}:
-        return any(each["name"] == "If-Match" for each in operation.get("parameters", ()))
-    return status != "409" or method != "get"
+        return operation.if_match is not None
+    return status != "409" or operation.method != "GET"

@@ -76,7 +76,7 @@ async def serve(
     """
     import uvicorn
 
-    from tickwell.api.connection import Connection
+    from tickwell.api.http.connection import Connection
 
     class Server(uvicorn.Server):
         @contextlib.contextmanager

@@ -12,8 +12,8 @@ from tickwell.ui import error_pages
 from tickwell.ui.anonymous_limits import AnonymousLimits
 from tickwell.ui.live import Hub
 from tickwell.ui.views import ROUTERS
+from tickwell.web.authentication import permission_of
 from tickwell.web.context import Context
-from tickwell.web.route_permission import permission_of
 
 
 def create_ui(context: Context) -> FastAPI:

@@ -11,10 +11,9 @@ from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
 from tickwell.errors import Forbidden, TickwellError
-from tickwell.ui.form_replay import submitted_form
+from tickwell.ui.form_parse import submitted_form
 from tickwell.ui.formatting import sentence
-from tickwell.ui.paths import back, path_of
-from tickwell.ui.redirects import redirect
+from tickwell.ui.redirects import back, path_of, redirect
 from tickwell.ui.rendering import HEADERS, render
 from tickwell.web import problems
 from tickwell.web.problems import status_of
@@ -22,18 +21,18 @@ from tickwell.web.same_origin import ForeignPage, OldPage
 
 #: What happened, by the status that the API would answer with.
 _TITLES = {
-    400: "That could not be read",
+    400: "Bad request",
     401: "You are logged out",
-    403: "You may not do this",
-    404: "It does not exist",
-    405: "That cannot be done here",
-    409: "That does not fit what is there",
-    412: "Somebody else was faster",
-    413: "That is too large",
-    421: "This service has another name",
-    422: "Something needs another look",
-    429: "That was too much at once",
-    500: "Something went wrong on our side",
+    403: "Permission denied",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    412: "Changed in the meantime",
+    413: "Request too large",
+    421: "Wrong host name",
+    422: "Invalid input",
+    429: "Too many requests",
+    500: "Internal error",
     503: "The store does not answer",
 }
 _UNCHANGED = "Nothing was changed."
@@ -46,7 +45,7 @@ async def on_unauthenticated(request: Request, error: Exception) -> Response:
         wanted += f"?{request.url.query}"
     if isinstance(error, OldPage | ForeignPage):
         old = isinstance(error, OldPage)
-        title = "You have logged in anew" if old else "That came from elsewhere"
+        title = "You have logged in again" if old else "Request from another site"
         return await _page(request, 401, _sentence(str(error)), error, title=title)
     if request.method != "GET":
         text = f"{_UNCHANGED} Log in again, then repeat what you did."
@@ -73,15 +72,15 @@ async def on_http(request: Request, error: Exception) -> Response:
         return await problems.on_http(request, error)  # whoever asked there reads JSON
     status = error.status_code if isinstance(error, HTTPException) else 500
     if status == HTTPStatus.NOT_FOUND:
-        text = "The menu on the overview leads to all that there are."
-        return await _page(request, status, text, title="There is no such page")
+        text = "Use the menu to find the page you need."
+        return await _page(request, status, text, title="Page not found")
     return await _page(request, status, "Go back and retry.")
 
 
 async def on_parameters(request: Request, error: Exception) -> Response:
     """An address that somebody typed, or a form with too much in it."""
     if request.method == "GET":
-        text = "The address holds something that this page cannot use. Go back and try again."
+        text = "The URL contains an invalid value. Go back and try again."
         return await _page(request, 422, text)
     found = error.errors() if isinstance(error, RequestValidationError) else []
     told = "; ".join(f"{each['loc'][-1]}: {each['msg']}" for each in found[:3])
@@ -90,7 +89,7 @@ async def on_parameters(request: Request, error: Exception) -> Response:
 
 async def on_bug(request: Request, _error: Exception) -> Response:
     """Our mistake: the log has it under the request's id."""
-    return await _page(request, 500, "The log has the details under this request.")
+    return await _page(request, 500, "The service log has the details under this request id.")
 
 
 async def _page(
@@ -107,7 +106,7 @@ async def _page(
     body = render(
         request,
         "problem.html",
-        title=title or _TITLES.get(status, "That did not work"),
+        title=title or _TITLES.get(status, "Request failed"),
         text=text,
         form=form,
         wrong=form.wrong(error) if form and error else None,

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from tickwell.errors import InvalidInput
+from fastapi import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from tickwell.errors import InvalidInput, TickwellError
 from tickwell.ui.draft import Draft
 from tickwell.ui.form_fields import (
     DEFAULTS,
@@ -18,9 +23,11 @@ from tickwell.ui.form_fields import (
     TARGETS,
     TRIGGERS,
     kind_of,
+    parse_json,
     put,
 )
-from tickwell.ui.form_values import parse_json
+from tickwell.ui.redirects import path_of
+from tickwell.web.same_origin import require_own_site
 
 _INTEGERS = {"max_attempts"}
 
@@ -128,3 +135,40 @@ def _reset_kind(
     }
     document[name] = dict(initial.get(kind, {}))
     return True
+
+
+#: Forms without secret fields: those are never shown again.
+_WITHOUT_SECRETS = ("/jobs", "/executions", "/dead")
+_TOKEN = "csrf"  # noqa: S105 - the name of a field
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedForm:
+    """A form as submitted, with its CSRF token among the fields."""
+
+    action: str
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All fields as text, to copy."""
+        return "\n".join(f"{name}: {value}" for name, value in self.fields if name != _TOKEN)
+
+    def wrong(self, error: Exception) -> tuple[str, str] | None:
+        """The field that caused an error, and its value."""
+        field = error.field if isinstance(error, InvalidInput) else ""
+        return next((each for each in self.fields if each[0] == field), None)
+
+
+async def submitted_form(request: Request) -> SubmittedForm:
+    """The form of a request; empty if another site may have submitted it."""
+    action = path_of(request)
+    if request.method != "POST" or not action.startswith(_WITHOUT_SECRETS):
+        return SubmittedForm(action)
+    try:
+        require_own_site(request)
+        found = (await request.form()).multi_items()
+    except (TickwellError, HTTPException, ClientDisconnect):
+        return SubmittedForm(action)
+    fields = ((name, value) for name, value in found if isinstance(value, str) and value)
+    return SubmittedForm(action, tuple(fields))

@@ -14,10 +14,9 @@ from starlette.types import Receive, Scope, Send
 from tickwell.clock import Clock
 from tickwell.domain.event import Event, Events, Started, Stopped, projects_of
 from tickwell.errors import LimitReached
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission
 from tickwell.ui.visitor import Visitor, visit
-from tickwell.web.stream_reauth import may_listen
+from tickwell.web.authentication import may_listen
 
 #: Live streams per process, and per visitor.
 MOST, MOST_OF_ONE = 200, 20

@@ -10,8 +10,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tickwell.ui import formatting
-from tickwell.ui.paths import mounted, path_of
-from tickwell.ui.redirects import clear_toast, pending_toast
+from tickwell.ui.redirects import clear_toast, mounted, path_of, pending_toast
 from tickwell.ui.static_files import static_url
 from tickwell.ui.visitor import Visitor
 from tickwell.web.origin import origin_of, root_of

@@ -10,7 +10,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Request, Response
 
 from tickwell.errors import NotFound
-from tickwell.web.route_permission import public
+from tickwell.web.authentication import public
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "txt": "text/plain"}
 #: The parts of `app.css`, in order: later rules win.

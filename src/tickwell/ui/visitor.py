@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 
 from fastapi import Depends, Request
 
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.access.user import User, is_foreign
 from tickwell.services.admin.admin import Administration
 from tickwell.services.operations import Operations

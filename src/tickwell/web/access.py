@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import shlex
 
+from fastapi import Request
+
+from tickwell.errors import NotFound
 from tickwell.log import events as lines
-from tickwell.services.admin.admin import Administration
-from tickwell.services.admin.admin_factory import (
+from tickwell.services.access.actor import Actor, Permission
+from tickwell.services.admin.admin import (
+    LOCAL,
+    Administration,
+    Bootstrap,
+    bootstrap,
+    ensure_first_user,
     make_administration,
     make_request_limits,
     open_administration,
 )
-from tickwell.services.admin.bootstrap import LOCAL, Bootstrap, bootstrap, ensure_first_user
 from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.keyring import Keyring
-from tickwell.services.keyring.proof import require_keys
+from tickwell.services.keyring.source import require_keys
 from tickwell.services.limits.request_limits import RequestLimits
 from tickwell.services.operations import Tools
+from tickwell.services.projects.platform import DEFAULT
 from tickwell.services.redaction.store_address import without_password
-from tickwell.web.authentication import Authentication
-from tickwell.web.context import Context
-from tickwell.web.local_access import local_admin, local_visit
+from tickwell.web.authentication import Authentication, is_of_platform, project_cookie
+from tickwell.web.context import Context, administration_of, context_of
+from tickwell.web.host_header import is_own_name
+from tickwell.web.problems import Misdirected
+from tickwell.web.same_origin import READS, require_own_site
 
 
 def give_access(
@@ -77,3 +87,51 @@ async def _administration(context: Context, tools: Tools) -> Administration:
 def _admit(context: Context, tools: Tools, administration: Administration) -> None:
     limits = make_request_limits(tools, context.settings)
     give_access(context, tools, administration, limits)
+
+
+#: Names the project of a request that could be in several.
+HEADER = "x-tickwell-project"
+_ALL = frozenset(Permission)
+
+
+async def local_admin(request: Request) -> Actor:
+    """Whoever asks may do everything, in the project that the request names."""
+    _require_own_machine(request)
+    named = request.headers.get(HEADER, DEFAULT)
+    if await _is_known(request, named):
+        return _actor(request, named)
+    if is_of_platform(request):
+        return _actor(request, DEFAULT)
+    raise NotFound("project", named)
+
+
+async def local_visit(request: Request) -> tuple[Actor, str]:
+    """Whoever looks may do everything, in the project that they chose last."""
+    _require_own_machine(request)
+    chosen = request.cookies.get(project_cookie(request), DEFAULT)
+    return _actor(request, chosen if await _is_known(request, chosen) else DEFAULT), ""
+
+
+def _require_own_machine(request: Request) -> None:
+    host = request.headers.get("host", "")
+    if not is_own_name(host, context_of(request).settings.host):
+        raise Misdirected(
+            f"{host[:100]!r} is not this machine, and authentication is off here;"
+            " ask for 127.0.0.1, or name this host in the setting `host`"
+        )
+    if request.method not in READS:
+        require_own_site(request)
+
+
+def _actor(request: Request, project: str) -> Actor:
+    return Actor(
+        name="local",
+        project=project,
+        permissions=_ALL,
+        address=request.client.host if request.client else "",
+        request_id=request.state.request_id,
+    )
+
+
+async def _is_known(request: Request, project: str) -> bool:
+    return project == DEFAULT or await administration_of(request).projects.is_known(project)

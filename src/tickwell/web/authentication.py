@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from fastapi import Request
+from fastapi import Depends, Request
+from fastapi.routing import APIRoute
 
-from tickwell.errors import InvalidInput, NotFound, Unauthenticated
-from tickwell.services.access.actor import Actor, stranger
+from tickwell.errors import InvalidInput, NotFound, StoreError, TickwellError, Unauthenticated
+from tickwell.services.access.actor import Actor, Permission, permissions_of, stranger
 from tickwell.services.access.jwt import looks_like_token
 from tickwell.services.access.key import PREFIX
 from tickwell.services.access.members import without
-from tickwell.services.access.permission import Permission, permissions_of
 from tickwell.services.access.sessions import csrf_token
 from tickwell.services.access.user import User
 from tickwell.services.admin.admin import Administration
@@ -21,8 +22,38 @@ from tickwell.services.projects.platform import DEFAULT, PLATFORM
 from tickwell.web.context import RateLimit
 from tickwell.web.cookies import own_name, session_of
 from tickwell.web.problems import SaidTwice
-from tickwell.web.route_permission import is_of_platform
 from tickwell.web.same_origin import require_own_page
+
+#: What a route declares that needs no actor.
+PUBLIC = "public"
+
+
+def is_of_platform(request: Request) -> bool:
+    """Whether a request is in no project, so that a project it names need not exist."""
+    return request.scope.get("state", {}).get("needs") is Permission.PLATFORM
+
+
+def public() -> Any:
+    """For a page that anybody may open: `dependencies=[public()]`."""
+
+    async def anybody() -> None:
+        """Nothing to check."""
+
+    anybody.permission = PUBLIC  # type: ignore[attr-defined]
+    return Depends(anybody)
+
+
+def permission_of(route: APIRoute) -> str:
+    """What a route declares; a route that declares nothing, or two things, is a mistake."""
+    found = [
+        declared
+        for dependency in route.dependant.dependencies
+        if (declared := getattr(dependency.call, "permission", None)) is not None
+    ]
+    if len(found) != 1:
+        raise TypeError(f"{route.path} declares {found or 'no permission'}; one is needed")
+    return str(found[0])
+
 
 #: Where nothing was shown.
 NOBODY = "no API key was sent; send one as Authorization: Bearer tw_…"
@@ -211,3 +242,18 @@ def _count(request: Request, allowance: Allowance | None) -> None:
             reset=allowance.reset,
         )
     allowance.require()
+
+
+#: Who asks now, or why nobody is believed to.
+Ask = Callable[[], Awaitable[Actor]]
+
+
+async def may_listen(ask: Ask, actor: Actor) -> bool:
+    """Whether whoever began to listen as this actor may hear more of the project."""
+    try:
+        asked = await ask()
+    except StoreError:
+        return True  # nobody was asked; the store has nothing to tell either
+    except TickwellError:
+        return False
+    return asked.project == actor.project and Permission.READ in asked.permissions

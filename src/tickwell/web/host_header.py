@@ -1,4 +1,4 @@
-"""Whether a request names this machine: a page elsewhere can have its own name lead here."""
+"""Whether a request names this machine. The health page uses it without any framework."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
+from secrets import token_hex
 from typing import Any
 
 from fastapi import Request, Response
@@ -56,36 +57,53 @@ class Idempotency:
             kind=KIND,
             project=actor.project,
             key=name,
-            document={"asked": _hash(request, body), "begun": now},
+            document={"asked": _hash(request, body), "begun": now, "owner": token_hex(8)},
             expires_at=now + KEPT,
         )
         if await self.store.put_record(record, now, expected_version=0):
-            return await self._done(record, act)
+            return await self._done(replace(record, version=1), act)
         found = await self.store.get_record(KIND, actor.project, name, now)
         if found is None or not _was_lost(found.document, record.document):
             return _replayed({} if found is None else found.document, record.document)
         if not await self.store.put_record(record, now, expected_version=found.version):
             raise InFlight(_BUSY)
         request.state.sent_again = True
-        return await self._done(record, act)
+        return await self._done(replace(record, version=found.version + 1), act)
 
     async def _done(self, record: Record, act: Callable[[], Awaitable[Response]]) -> Response:
         try:
             response = await act()
         except StoreError:
-            # Perhaps done all the same: whoever sends it again is told apart from who is new.
+            # It may have been done all the same: a repetition is told apart from a new request.
             with suppress(StoreError):
-                await self.store.put_record(
-                    replace(record, document=record.document | {"begun": 0}), self.clock.now()
-                )
+                await self._write(record, {"begun": 0})
             raise
         except BaseException:
             with suppress(StoreError):
-                await self.store.delete_record(record.kind, record.project, record.key)
+                if await self._own(record) is not None:
+                    await self.store.delete_record(record.kind, record.project, record.key)
             raise
-        record.document["answer"] = _kept(response)
-        await self.store.put_record(record, self.clock.now())
+        await self._write(record, {"answer": _kept(response)})
         return response
+
+    async def _write(self, record: Record, more: dict[str, Any]) -> None:
+        """Complete the record, unless a repetition has taken it over meanwhile: its answer counts.
+
+        Usually the version is known; where an expired record was replaced, it is read.
+        """
+        wanted = replace(record, document=record.document | more)
+        if await self.store.put_record(wanted, self.clock.now(), expected_version=record.version):
+            return
+        own = await self._own(record)
+        if own is not None:
+            await self.store.put_record(wanted, self.clock.now(), expected_version=own.version)
+
+    async def _own(self, record: Record) -> Record | None:
+        """The stored record, if it is still that of this request."""
+        now = self.clock.now()
+        found = await self.store.get_record(record.kind, record.project, record.key, now)
+        is_own = found is not None and found.document.get("owner") == record.document["owner"]
+        return found if is_own else None
 
 
 def is_sent_again(request: Request) -> bool:

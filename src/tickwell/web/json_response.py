@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
-from fastapi import Request, Response
+from fastapi import Response
 
 
 def encoded(document: Any) -> bytes:
@@ -23,13 +23,8 @@ def text_of(document: Any) -> str:
     return encoded(document).decode()
 
 
-def place(request: Request, path: str) -> dict[str, str]:
-    """Where what was made is found: below wherever the application is mounted."""
-    return {"location": f"{request.scope.get('root_path', '')}/api/v1{path}"}
-
-
-def answer(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """A document as an answer."""
+def respond(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A document as a response."""
     return Response(encoded(document), status, headers, "application/json")
 
 

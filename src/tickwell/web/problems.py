@@ -6,10 +6,11 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from tickwell import errors
+from tickwell.services.operations.job_bodies import SeveralInvalid
 from tickwell.web.json_pointer import document_of, place_of
 from tickwell.web.json_response import encoded
 from tickwell.web.problem_document import MEDIA_TYPE, kind_of, problem_document
@@ -85,15 +86,6 @@ class KeyReused(ApiError):
 
     status = 422
     kind = "key-reused"
-
-
-class Invalid(errors.InvalidInput):
-    """Several things at once that cannot be used."""
-
-    def __init__(self, problems: list[errors.InvalidInput]) -> None:
-        self.problems = problems
-        places = "1 place" if len(problems) == 1 else f"{len(problems)} places"
-        super().__init__(f"{places} cannot be used so")
 
 
 #: The most telling class comes first.
@@ -179,7 +171,7 @@ def _offered(request: Request) -> list[str]:
     found = {
         method
         for route in request.app.routes
-        if isinstance(route, APIRoute) and route.path_regex.match(path)
+        if isinstance(route, Route) and route.path_regex.match(path)
         for method in (route.methods or ())
     }
     return sorted(found | {"HEAD"} if "GET" in found else found)
@@ -218,7 +210,7 @@ def _errors(request: Request, error: errors.TickwellError) -> list[dict[str, Any
         place_of(request, document, each.field)
         | {"detail": each.reason}
         | ({"hint": each.hint} if each.hint else {})
-        for each in (error.problems if isinstance(error, Invalid) else error.all)
+        for each in (error.problems if isinstance(error, SeveralInvalid) else error.all)
     ]
 
 

@@ -1,60 +1,22 @@
-"""One module for each noun; `ROUTERS` is all of them."""
+"""Operations that are about HTTP itself: sessions, streams, probes, metrics, the description."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import Sequence
 
-from tickwell.api.routes import (
-    audit,
-    bulk,
-    callbacks,
-    checkup,
-    dead_letters,
-    description,
-    events,
-    executions,
-    health,
-    jobs,
-    keys,
-    members,
-    metrics,
-    observability,
-    previews,
-    projects,
-    queues,
-    retention,
-    runs,
-    secrets,
-    session,
-    tokens,
-    users,
-    workers,
-)
+from tickwell.api.routes import description, events, health, metrics, session
+from tickwell.services.operations.catalog import OPERATIONS
+from tickwell.services.operations.declaration import Operation
 
-#: Under `/api/v1`, and the same under `/api`.
-ROUTERS: tuple[APIRouter, ...] = (
-    jobs.router,
-    runs.router,
-    executions.router,
-    dead_letters.router,
-    queues.router,
-    workers.router,
-    observability.router,
-    checkup.router,
-    bulk.router,
-    previews.router,
-    events.router,
-    keys.router,
-    members.router,
-    users.router,
-    projects.router,
-    retention.router,
-    secrets.router,
-    audit.router,
-    callbacks.router,
-    session.router,
-    tokens.router,
-    description.router,
+_GROUPS = (
+    events.GROUP,
+    session.GROUP,
+    description.GROUP,
+    health.GROUP,
+    metrics.GROUP,
 )
-#: At the root.
-ROOT: tuple[APIRouter, ...] = (health.router, metrics.router)
+#: Every operation that the API offers, in the order of its description.
+ALL: Sequence[Operation] = (
+    *OPERATIONS.values(),
+    *(each for group in _GROUPS for each in group.operations),
+)

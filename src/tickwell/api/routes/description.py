@@ -1,22 +1,23 @@
-"""The description of the API, for those who may use it."""
+"""The description of the API."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 
-from tickwell.services.access.permission import Permission
-from tickwell.web.json_response import answer
-from tickwell.web.route_permission import allow
+from tickwell.api.http.route import HttpGroup
+from tickwell.services.access.actor import Actor, Permission
+from tickwell.services.operations.schema import Output
+from tickwell.web.json_response import respond
 
-router = APIRouter(include_in_schema=False)
+GROUP = HttpGroup("description")
 
 
-@router.get("", dependencies=[allow(Permission.READ)])
-async def index(request: Request) -> Response:
+@GROUP.get("", Permission.READ, Output, is_described=False, in_clients=False)
+async def index(request: Request, _actor: Actor) -> Response:
     """What this is, and where it is described."""
     app: FastAPI = request.app
     info, path = app.openapi()["info"], request.scope["path"]
-    return answer(
+    return respond(
         {
             "name": info["title"],
             "version": info["version"],
@@ -27,8 +28,8 @@ async def index(request: Request) -> Response:
     )
 
 
-@router.get("/openapi.json", dependencies=[allow(Permission.READ)])
-async def description(request: Request) -> Response:
+@GROUP.get("/openapi.json", Permission.READ, Output, is_described=False, in_clients=False)
+async def description(request: Request, _actor: Actor) -> Response:
     """OpenAPI 3.1."""
     app: FastAPI = request.app
-    return answer(app.openapi())
+    return respond(app.openapi())

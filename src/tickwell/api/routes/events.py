@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
-from tickwell.api.stream import EventStream
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.api.http.event_stream import EventStream
+from tickwell.api.http.route import HttpGroup
+from tickwell.services.access.actor import Actor, Permission
+from tickwell.services.operations.records.service import Event
+from tickwell.web.authentication import may_listen
 from tickwell.web.context import context_of
-from tickwell.web.route_permission import allow
-from tickwell.web.stream_reauth import may_listen
 
-router = APIRouter(tags=["events"])
-
-_ANSWER: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Server-sent events; each `data` is a CloudEvent in JSON.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }
+GROUP = HttpGroup("events")
+_CONTENT = {
+    "description": "Server-sent events; each `data` is a CloudEvent in JSON.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
 }
 
 
-@router.get("/events", operation_id="stream_events", summary="Stream events", responses=_ANSWER)
-async def events(request: Request, actor: Actor = allow(Permission.READ)) -> Response:
-    """What happens in the project from now on. After a break, read lists again."""
+@GROUP.get("/events", Permission.READ, Event, content=_CONTENT)
+async def stream_events(request: Request, actor: Actor) -> Response:
+    """Stream what happens in the project from now on. After a break, read lists again."""
     context = context_of(request)
     subscription = context.feed.subscribe(actor.project, actor.name)
     still = partial(may_listen, lambda: context.authenticate(request), actor)

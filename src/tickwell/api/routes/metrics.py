@@ -1,48 +1,55 @@
-"""Metrics, for Prometheus and for people."""
+"""`/metrics`, at the root of the server."""
 
 from __future__ import annotations
 
-from typing import Any
+from fastapi import Request, Response
 
-from fastapi import APIRouter, Depends, Request, Response
-
-from tickwell.api.describe import described
+from tickwell.api.http.route import HttpGroup
 from tickwell.api.metrics import TEXT_PATH, content_for, is_let_in
-from tickwell.api.models import other as models
 from tickwell.errors import NotFound
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission
+from tickwell.services.operations.records import service as records
 from tickwell.web.context import context_of
 
-router = APIRouter(tags=["health"])
+GROUP = HttpGroup("metrics")
 
 
-def _scraper() -> Any:
+async def _scraper(request: Request) -> Actor | None:
     """Accept the metrics token, callers on this machine, or an actor with `read`."""
-
-    async def scraper(request: Request) -> Actor | None:
-        context = context_of(request)
-        if is_let_in(request.scope, context.settings):
-            return None
-        actor = await context.authenticate(request)
-        actor.require(Permission.READ)
-        return actor
-
-    scraper.permission = Permission.READ.value  # type: ignore[attr-defined]
-    return Depends(scraper, use_cache=False)
+    context = context_of(request)
+    if is_let_in(request.scope, context.settings):
+        return None
+    actor = await context.authenticate(request)
+    actor.require(Permission.READ)
+    return actor
 
 
-@router.get("/metrics", **described("scrape_metrics", models.MetricsSummary))
-async def metrics(request: Request, actor: Actor | None = _scraper()) -> Response:
+@GROUP.get(
+    "/metrics",
+    Permission.READ,
+    records.MetricsSummary,
+    at_root=True,
+    guard=_scraper,
+    in_clients=False,
+)
+async def scrape_metrics(request: Request, actor: Actor | None) -> Response:
     """Counters and gauges: Prometheus or OpenMetrics text if accepted, otherwise JSON.
 
-    All of it for platform admins, the metrics token and this machine; a project's own for its keys.
+    Platform admins, the metrics token and this machine see all; a key sees its own project.
     """
     return await _answer(request, actor)
 
 
-@router.get(TEXT_PATH, include_in_schema=False)
-async def text(request: Request, actor: Actor | None = _scraper()) -> Response:
+@GROUP.get(
+    TEXT_PATH,
+    Permission.READ,
+    records.MetricsSummary,
+    at_root=True,
+    guard=_scraper,
+    in_clients=False,
+    is_described=False,
+)
+async def scrape_metrics_text(request: Request, actor: Actor | None) -> Response:
     """The same as text, whatever is accepted."""
     return await _answer(request, actor)
 

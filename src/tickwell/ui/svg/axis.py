@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from markupsafe import Markup
+
 from tickwell.domain.policy import DAY, HOUR, MINUTE
 from tickwell.ui.formatting import local
 
@@ -59,3 +61,25 @@ class Axis:
         past = (begin.replace(tzinfo=None) - midnight.replace(tzinfo=None)).total_seconds() * 1000
         rounded = midnight.replace(tzinfo=None) + timedelta(milliseconds=past // step * step)
         return rounded.replace(tzinfo=self.zone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """How large it is, and where its first column ends; `top` may be above 0."""
+
+    kind: str
+    left: int
+    width: int
+    top: int
+    height: int
+
+    def around(self, names: str, marks: str, attributes: str) -> Markup:
+        """The two parts side by side; they are numbers and escaped text only."""
+        wide = self.width - self.left
+        return Markup(  # noqa: S704 - as said
+            f'<div class="framed {self.kind}" {attributes}>'
+            f'<div class="names"><svg class="chart" preserveAspectRatio="xMinYMin slice" '
+            f'viewBox="0 {self.top} {self.left} {self.height}">{names}</svg></div>'
+            f'<svg class="chart" viewBox="{self.left} {self.top} {wide} {self.height}">'
+            f"{marks}</svg></div>"
+        )

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from tickwell.domain.policy import HOUR
 from tickwell.services.insights.density import Density
 from tickwell.ui.formatting import local
-from tickwell.ui.svg.frame import Frame
+from tickwell.ui.svg.axis import Frame
 
 LEFT, TOP, ROW, FIELD = 128, 22, 26, 33
 WIDTH = LEFT + 24 * FIELD - 3

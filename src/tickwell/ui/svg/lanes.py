@@ -11,8 +11,7 @@ from markupsafe import Markup, escape
 from tickwell.domain.execution import Execution, State
 from tickwell.services.insights.timeline import Lane, Timeline
 from tickwell.ui.formatting import span, when
-from tickwell.ui.svg.axis import Axis
-from tickwell.ui.svg.frame import Frame
+from tickwell.ui.svg.axis import Axis, Frame
 
 WIDTH, NAMES, ROW, LOAD, TICKS = 1100, 190, 24, 34, 20
 #: Room above all for the word at the line.
@@ -113,7 +112,9 @@ def _lane(lane: Lane, y: int, axis: Axis) -> str:
     ran = "".join(_ran(each, y, axis) for each in _touching(lane.executions, axis))
     if lane.dense_before is not None:
         ran = (
-            _band("ran too often to be drawn one by one", axis.left, axis.x(lane.dense_before), y)
+            _band(
+                "ran too frequently to draw individually", axis.left, axis.x(lane.dense_before), y
+            )
             + ran
         )
     return head + ran + _coming(lane, y, axis)
@@ -122,7 +123,7 @@ def _lane(lane: Lane, y: int, axis: Axis) -> str:
 def _coming(lane: Lane, y: int, axis: Axis) -> str:
     """A ring for each fire; those that would touch are one band."""
     if lane.dense and lane.fires:
-        words = "fires too often to be drawn one by one"
+        words = "fires too frequently to draw individually"
         return _band(words, axis.x(lane.fires[0]), axis.right, y)
     parts = []
     for fires in _near(lane.fires, axis):

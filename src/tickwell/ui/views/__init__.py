@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tickwell.ui import live, static_files
 from tickwell.ui.views import (
+    alerts,
     calendar,
     charts,
     dead_letters,
@@ -37,6 +38,7 @@ ROUTERS = (
     dead_letters.router,
     charts.router,
     workers.router,
+    alerts.router,
     preferences.router,
     *settings.ROUTERS,
     login.router,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from tickwell.errors import InvalidInput
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.ui.formatting import local
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.heatmap import days_of, heat_chart
@@ -59,9 +59,9 @@ def _day(text: str) -> date:
     try:
         found = date.fromisoformat(text)
     except ValueError:
-        raise InvalidInput(f"{text[:20]!r} is no day", field="first") from None
+        raise InvalidInput(f"{text[:20]!r} is not a date", field="first") from None
     if not 1990 <= found.year <= 2100:
-        raise InvalidInput("the calendar goes from 1990 to 2100", field="first")
+        raise InvalidInput("must be between 1990 and 2100", field="first")
     return found
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from tickwell.domain.tally import OTHER, Named, total
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.insights.metrics import SPANS, Percentiles
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.bars import ended_bars, failed_bars

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.services.access.permission import Permission
+from tickwell.domain.payload import KEEP
+from tickwell.services.access.actor import Permission
 from tickwell.services.executions.dead_letters import DeadFilter
-from tickwell.services.payload import KEEP
-from tickwell.ui.form_values import parse_json
+from tickwell.ui.form_fields import parse_json
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -19,7 +19,7 @@ from tickwell.ui.visitor import Visitor, visit
 #: Revived a second, unless somebody says otherwise.
 RATE = 10.0
 #: Somebody else was faster, or a search found none.
-NONE_LEFT = "No dead letter matches any more: nothing was done"
+NONE_LEFT = "No matching dead letters remain; nothing was changed"
 
 router = APIRouter(include_in_schema=False)
 
@@ -80,7 +80,9 @@ async def revive(
     )
     if not begun.matched:
         return redirect_with_toast(request, NONE_LEFT, "/dead")
-    said = f"{'Reviving' if other is KEEP else 'Repeating'} {begun.matched:,} at {rate:g} a second"
+    said = (
+        f"{'Reviving' if other is KEEP else 'Repeating'} {begun.matched:,} at {rate:g} per second"
+    )
     return redirect_with_toast(request, said, f"/dead?revival={begun.id}")
 
 
@@ -96,7 +98,7 @@ async def purge(
     """Forget a group, or all that match, for good."""
     where = _matching(signature, q, job)
     purged, more = await visitor.operations.dead_letters.purge(visitor.actor, where)
-    said = f"{purged:,} purged" + ("; there are more: purge again" if more else "")
+    said = f"{purged:,} purged" + ("; more remain, purge again" if more else "")
     return redirect_with_toast(request, said if purged else NONE_LEFT, "/dead")
 
 

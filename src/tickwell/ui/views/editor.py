@@ -14,7 +14,7 @@ from tickwell.domain.document.job import with_retention
 from tickwell.domain.http.target import METHODS
 from tickwell.domain.job import Entry, Job
 from tickwell.errors import Conflict, InvalidInput, LimitReached, VersionConflict
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.operations.previews import Preview
 from tickwell.services.operations.trials import Trial
 from tickwell.ui.draft import Draft, definition
@@ -26,8 +26,8 @@ from tickwell.ui.visitor import Visitor, visit
 from tickwell.web.cancel_on_disconnect import unless_hung_up
 
 _OVERTAKEN = (
-    "Somebody else saved version {} while you typed, and nothing of yours is saved yet. "
-    "Below is what yours would change in it: save again if that is what you want."
+    "Version {} was saved by someone else in the meantime; your changes are not saved yet. "
+    "The differences are shown below. Save again to apply your changes on top."
 )
 
 router = APIRouter(include_in_schema=False)
@@ -93,7 +93,7 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
     except (InvalidInput, Conflict, LimitReached) as error:
         draft.errors[getattr(error, "field", "") or "name"] = str(error)
         return await _editor(request, visitor, draft, entry, status=422, complete=True)
-    said = f"{found.job.name} is saved"
+    said = f"Saved {found.job.name}"
     return redirect_with_toast(request, said, f"/jobs/{found.job.id}")
 
 
@@ -101,7 +101,7 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
 async def try_out(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> HTMLResponse:
     """Send what was typed once, and show what came back; nothing is saved."""
     draft, entry = await _typed(request, visitor)
-    job, found, untried = draft.job(), None, "Mend the fields that are marked first"
+    job, found, untried = draft.job(), None, "Fix the marked fields first"
     status = 200
     if job is not None:
         trial = visitor.operations.trials.send(visitor.actor, job, entry.job if entry else None)
@@ -185,7 +185,7 @@ async def _shown(visitor: Visitor, draft: Draft, entry: Entry | None, *, complet
 def _version(given: str) -> int:
     """The version that the page was made of."""
     if not given.isdecimal() or len(given) > 9:
-        raise InvalidInput("is no version of a job", field="version", hint="Load the page again")
+        raise InvalidInput("is not a job version", field="version", hint="Reload the page")
     return int(given)
 
 

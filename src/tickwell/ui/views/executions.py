@@ -12,12 +12,13 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.ability import is_call
 from tickwell.domain.execution import LIVE, Execution, State
 from tickwell.domain.note import Output
+from tickwell.domain.step import CHECKPOINT, WAIT, is_step, wait_of
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ids import trace_id
 from tickwell.ports.records import ExecutionFilter
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.documents import deadlines
-from tickwell.ui.form_values import parse_json
+from tickwell.ui.form_fields import parse_json
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.request_preview import curl, headers_of
@@ -79,6 +80,7 @@ async def execution(
     except NotFound:  # pruned meanwhile
         job = None
     progress, outputs = await operations.notes(actor, found.id)
+    steps = await operations.steps(actor, found.id)
     soft, hard = deadlines(found, job)
     return page(
         request,
@@ -91,6 +93,9 @@ async def execution(
         progress=progress if found.state is State.RUNNING else None,
         soft=soft,
         hard=hard,
+        steps=[one for one in steps if is_step(one)],
+        waits=[wait_of(one) for one in steps if one.name.startswith(WAIT)],
+        checkpoint=next((one for one in steps if one.name == CHECKPOINT), None),
         outputs=[*outputs, *_awaited(found, outputs)],
         responses=[one for one in found.attempts if _is_response(one.result)],
         sent=headers_of(found, job),
@@ -120,6 +125,20 @@ async def log(
     return page(request, visitor, "log.html", execution=found, output=output)
 
 
+@router.post("/executions/{id}/answer")
+async def answer(
+    request: Request,
+    id: str,
+    name: Annotated[str, Form(max_length=255)],
+    answer: Annotated[str, Form()] = "true",
+    visitor: Visitor = visit(Permission.OPERATE),
+) -> Response:
+    """Answer what it waits for."""
+    value = parse_json(answer, "answer")
+    await visitor.operations.executions.answer(visitor.actor, id, name, value)
+    return redirect_with_toast(request, "Answered", _path(id))
+
+
 @router.post("/executions/{id}/cancel")
 async def cancel(
     request: Request, id: str, visitor: Visitor = visit(Permission.OPERATE)
@@ -128,7 +147,7 @@ async def cancel(
     found = await visitor.operations.executions.cancel(visitor.actor, id)
     ended = found.state is State.CANCELLED
     return redirect_with_toast(
-        request, "Cancelled" if ended else "Its worker is asked to stop", _path(id)
+        request, "Cancelled" if ended else "Cancellation requested", _path(id)
     )
 
 
@@ -164,7 +183,7 @@ def _state(text: str) -> State:
     try:
         return State(text)
     except ValueError:
-        raise InvalidInput(f"{text[:20]!r} is no state", field="state") from None
+        raise InvalidInput(f"{text[:20]!r} is not a state", field="state") from None
 
 
 def _path(id: str) -> str:

@@ -11,17 +11,16 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.domain.trigger.duration import parse_duration
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.insights.job_history import LATEST
-from tickwell.services.jobs.declarations import is_edited
-from tickwell.services.jobs.fire_times import overdue
+from tickwell.services.jobs.fire_times import is_edited, overdue
 from tickwell.services.operations.previews import warnings
 from tickwell.services.time import After
 from tickwell.ui.draft import definition
-from tickwell.ui.form_values import parse_json
+from tickwell.ui.form_fields import parse_json
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
-from tickwell.ui.svg.history_strip import history_strip
+from tickwell.ui.svg.strips import history_strip
 from tickwell.ui.visitor import Visitor, visit
 
 FIRES = 10
@@ -72,7 +71,7 @@ async def pause(
     """Stop firing, for a while or until somebody resumes it."""
     until = After(parse_duration(how_long, field="how_long")) if how_long else None
     changed = await visitor.operations.jobs.pause(visitor.actor, id, why=why, until=until)
-    return redirect_with_toast(request, f"{changed.entry.job.name} is paused", f"/jobs/{id}")
+    return redirect_with_toast(request, f"Paused {changed.entry.job.name}", f"/jobs/{id}")
 
 
 @router.post("/jobs/{id}/resume")
@@ -81,7 +80,7 @@ async def resume(
 ) -> Response:
     """Fire again from now on."""
     changed = await visitor.operations.jobs.resume(visitor.actor, id)
-    return redirect_with_toast(request, f"{changed.entry.job.name} fires again", f"/jobs/{id}")
+    return redirect_with_toast(request, f"Resumed {changed.entry.job.name}", f"/jobs/{id}")
 
 
 @router.post("/jobs/{id}/trigger")
@@ -102,7 +101,7 @@ async def trigger(
 async def delete(request: Request, id: str, visitor: Visitor = visit(Permission.EDIT)) -> Response:
     """Take it away; its history stays until it is pruned."""
     changed = await visitor.operations.jobs.delete(visitor.actor, id)
-    return redirect_with_toast(request, f"{changed.entry.job.name} is deleted", "/jobs")
+    return redirect_with_toast(request, f"Deleted {changed.entry.job.name}", "/jobs")
 
 
 def _zone(trigger: Trigger) -> ZoneInfo | None:
@@ -116,12 +115,12 @@ def _rests(entry: Entry) -> tuple[str, str]:
     trigger, state, pause = entry.job.trigger, entry.cursor.state, entry.cursor.pause
     ends = state is JobState.PAUSED and pause is not None and pause.until is not None
     if trigger.follows_finish and (state is JobState.ACTIVE or ends):
-        return "Its next fire time is not known yet", "It counts from the end of the run before."
-    return "It fires no more by itself", {
-        JobState.ACTIVE: "It runs when somebody triggers it."
+        return "Next fire time not known yet", "It counts from the end of the previous run."
+    return "No scheduled fires", {
+        JobState.ACTIVE: "It runs only when triggered."
         if isinstance(trigger, OnDemand)
-        else "Its last fire time is here.",
-        JobState.PAUSED: "It is paused until somebody resumes it."
+        else "Its last fire time has been reached.",
+        JobState.PAUSED: "It is paused until resumed."
         if not ends
         else "It is paused, and its trigger has no fire time after that.",
         JobState.FINISHED: "It is finished: its trigger has no fire time left.",

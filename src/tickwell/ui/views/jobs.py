@@ -15,11 +15,11 @@ from tickwell.clock import NEVER
 from tickwell.domain.job import Entry, JobState
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import JobFilter
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.operations.bulk import Bulk, Chosen
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
-from tickwell.ui.svg.sparkline import sparkline
+from tickwell.ui.svg.strips import sparkline
 from tickwell.ui.visitor import Visitor, visit
 
 PAGE = 50
@@ -110,23 +110,21 @@ async def undo(
 ) -> Response:
     """Put back what a pause or a resumption of many has changed."""
     found = await visitor.operations.undo.undo(visitor.actor, id)
-    return redirect_with_toast(
-        request, f"{found:,} {'job is' if found == 1 else 'jobs are'} as before"
-    )
+    return redirect_with_toast(request, f"{found:,} {'job' if found == 1 else 'jobs'} restored")
 
 
 async def _act(visitor: Visitor, action: str, where: Chosen) -> Bulk:
     operations, actor = visitor.operations.bulk, visitor.actor
     match action:
         case "pause":
-            return await operations.pause(actor, where, dry_run=False, why="from the list of jobs")
+            return await operations.pause(actor, where, dry_run=False, why="on the jobs page")
         case "resume":
             return await operations.resume(actor, where, dry_run=False)
         case "trigger":
             return await operations.trigger(actor, where, dry_run=False)
         case "delete":
             return await operations.delete(actor, where, dry_run=False)
-    raise InvalidInput(f"{action[:20]!r} is no action", field="action")
+    raise InvalidInput(f"{action[:20]!r} is not an action", field="action")
 
 
 def _chosen(ids: list[str], matching: str) -> Chosen:
@@ -153,7 +151,7 @@ def _address(view: dict[str, str], **changes: str) -> str:
 def _filter(view: dict[str, str]) -> JobFilter:
     state = view.get("state", "")
     if state and state not in STATES:
-        raise InvalidInput(f"{state[:20]!r} is no state of a job", field="state")
+        raise InvalidInput(f"{state[:20]!r} is not a job state", field="state")
     return JobFilter(
         states=frozenset({JobState(state)}) if state else frozenset(STATES),
         search=view.get("q") or None,

@@ -11,11 +11,10 @@ from tickwell.errors import LimitReached, Unauthenticated
 from tickwell.ui.redirects import clear_toast, pending_toast, redirect
 from tickwell.ui.rendering import HEADERS, render
 from tickwell.ui.visitor import THEMES
-from tickwell.web.authentication import asker_of, project_cookie
+from tickwell.web.authentication import asker_of, project_cookie, public
 from tickwell.web.context import administration_of, context_of
 from tickwell.web.cookies import drop_session, session_of, set_session
 from tickwell.web.problems import status_of
-from tickwell.web.route_permission import public
 from tickwell.web.same_origin import require_own_site
 
 router = APIRouter(include_in_schema=False)

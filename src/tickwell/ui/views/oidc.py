@@ -12,11 +12,10 @@ from tickwell.errors import NotFound, Unauthenticated
 from tickwell.services.access.oidc import LIFE, Oidc
 from tickwell.ui.redirects import redirect
 from tickwell.ui.views.login import form, inside
-from tickwell.web.authentication import asker_of
+from tickwell.web.authentication import asker_of, public
 from tickwell.web.context import administration_of
 from tickwell.web.cookies import own_name, session_of, set_session
 from tickwell.web.origin import origin_of, root_of
-from tickwell.web.route_permission import public
 
 router = APIRouter(include_in_schema=False)
 _STATE = "oidc_state"

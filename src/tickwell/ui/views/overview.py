@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from tickwell.domain.health import ProcessHealth
 from tickwell.domain.tally import HOURS
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.insights.overview import Overview
 from tickwell.ui.formatting import when_due
 from tickwell.ui.rendering import page
@@ -41,5 +41,5 @@ def _coming(found: Overview, process: ProcessHealth | None, now: int) -> str:
         when = when_due(soonest.instant, now)
         parts.append(f"Next to fire: {soonest.job}, {when}.")
     if process is not None and process.in_hand:
-        parts.append(f"In hand here: {process.in_hand:,}.")
+        parts.append(f"Attempts held by this process: {process.in_hand:,}.")
     return " ".join(parts)

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse
 
 from tickwell.errors import NotFound
-from tickwell.services.access.permission import Permission
-from tickwell.ui.paths import back
-from tickwell.ui.redirects import redirect
+from tickwell.services.access.actor import Permission
+from tickwell.ui.redirects import back, redirect
 from tickwell.ui.visitor import THEMES, Visitor, visit
 from tickwell.web.authentication import project_cookie
 

@@ -9,11 +9,12 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
+from tickwell.domain.explanation import SKIPPED_BECAUSE
 from tickwell.domain.job import Job
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import DAY, SECOND
 from tickwell.errors import InvalidInput
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.ui.formatting import when
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
@@ -21,15 +22,6 @@ from tickwell.ui.visitor import Visitor, visit
 
 #: Slots on one page.
 SHOWN = 100
-#: Why a slot has no execution, in words.
-WHY = {
-    "misfire": "it was too late when a planner saw it, and the misfire policy passed it over",
-    "overlap": "the execution before it was still live, and the overlap policy skips",
-    "ttl": "it was not started within its time to live",
-    "quota": "a limit of the project was reached",
-    "withdrawn": "a pause, an edit or a deletion took it back before it started",
-    "paused": "the job was paused at that time",
-}
 
 router = APIRouter(include_in_schema=False)
 
@@ -68,7 +60,7 @@ async def slots(
         since=_typed(first, visitor.zone),
         until=_typed(last, visitor.zone),
         only=only,
-        why=WHY,
+        why=SKIPPED_BECAUSE,
     )
 
 
@@ -85,13 +77,13 @@ async def backfill(
     """Run the slots of a past range that have not run."""
     first, last = _instant(since, visitor.zone, "since"), _instant(until, visitor.zone, "until")
     if first is None or last is None:
-        raise InvalidInput("both ends of the range are needed", field="since")
+        raise InvalidInput("start and end of the range are required", field="since")
     found = await visitor.operations.executions.backfill(
         visitor.actor, id, first, last, force=force
     )
-    said = f"{len(found.ids):,} slots run now, {found.left_alone:,} had run before"
+    said = f"{len(found.ids):,} slots are running, {found.left_alone:,} had already run"
     if found.next is not None:
-        said += f"; the range has more, from {when(found.next, visitor.zone)}"
+        said += f"; more slots follow from {when(found.next, visitor.zone)}"
     return redirect_with_toast(request, said)
 
 
@@ -112,7 +104,7 @@ def _instant(text: str, zone: ZoneInfo, field: str) -> int | None:
         return int(aware.timestamp() * 1000)
     except (ValueError, OverflowError):
         raise InvalidInput(
-            f"{text[:30]!r} is no date and time", field=field, hint="Use 2026-11-16T09:00"
+            f"{text[:30]!r} is not a date and time", field=field, hint="Use 2026-11-16T09:00"
         ) from None
 
 

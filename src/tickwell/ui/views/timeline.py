@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from tickwell.domain.policy import DAY, HOUR
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.lanes import lanes_chart
 from tickwell.ui.visitor import Visitor, visit

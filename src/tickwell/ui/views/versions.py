@@ -11,9 +11,9 @@ from fastapi.responses import HTMLResponse
 
 from tickwell.domain.job import Job
 from tickwell.errors import NotFound
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.audit.entry import Entry
-from tickwell.services.jobs.declarations import is_edited
+from tickwell.services.jobs.fire_times import is_edited
 from tickwell.ui.draft import definition
 from tickwell.ui.formatting import lines_between
 from tickwell.ui.redirects import redirect_with_toast
@@ -69,7 +69,7 @@ async def restore(
     if old is None:
         raise NotFound("version", str(version))
     changed = await operations.jobs.replace(actor, id, old, expected, exactly=True)
-    said = f"Version {version} is back, as version {changed.entry.job.version}"
+    said = f"Restored version {version} as version {changed.entry.job.version}"
     return redirect_with_toast(request, said, f"/jobs/{changed.entry.job.id}")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -38,7 +38,7 @@ async def pause(
 ) -> Response:
     """Workers claim nothing more from it."""
     await visitor.operations.queues.pause(visitor.actor, name, why=why)
-    return redirect_with_toast(request, f"Queue {name} is paused", "/workers")
+    return redirect_with_toast(request, f"Paused queue {name}", "/workers")
 
 
 @router.post("/queues/{name}/resume")
@@ -47,4 +47,4 @@ async def resume(
 ) -> Response:
     """Workers claim from it again."""
     await visitor.operations.queues.resume(visitor.actor, name)
-    return redirect_with_toast(request, f"Queue {name} goes on", "/workers")
+    return redirect_with_toast(request, f"Resumed queue {name}", "/workers")

@@ -7,7 +7,7 @@ import { startEditor } from "./editor.js";
 import { startForms } from "./forms.js";
 import { startKeys } from "./keys.js";
 import { startLive } from "./live.js";
-import { keepChoices } from "./morphs.js";
+import { dropLateAnswers, keepChoices } from "./morphs.js";
 import { startTables } from "./tables.js";
 import { startTails } from "./tails.js";
 import { fade, toast } from "./toasts.js";
@@ -16,6 +16,7 @@ rememberZone();
 keepDistances();
 keepElapsed();
 keepChoices();
+dropLateAnswers();
 startPalette();
 startKeys({ palette: openPalette });
 startLive();
@@ -76,10 +77,10 @@ document.addEventListener("htmx:responseError", (event) => {
   if (event.target.closest("[data-part]")) return; // nobody asked; it asks again by itself
   const ended = event.detail.xhr.status === 401;
   toast(ended
-    ? "You are logged out. Copy what you typed before you load this page again."
-    : "That did not work. Reload the page and try again.", "bad");
+    ? "You are logged out. Copy your input before you reload this page."
+    : "Request failed. Reload the page and try again.", "bad");
 });
 document.addEventListener("htmx:sendError", (event) => {
   if (event.target.closest("[data-part]")) return; // the stream says since when
-  toast("The service does not answer. What you typed is still here.", "bad");
+  toast("The service does not answer. Your input is still here.", "bad");
 });

@@ -7,6 +7,6 @@ export async function copyCode(code) {
     toast("Copied");
   } catch {
     getSelection().selectAllChildren(code);
-    toast(document.execCommand("copy") ? "Copied" : "It is marked: press Ctrl C to copy it");
+    toast(document.execCommand("copy") ? "Copied" : "Selected; press Ctrl+C to copy");
   }
 }

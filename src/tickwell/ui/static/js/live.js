@@ -29,8 +29,8 @@ export function startLive() {
   };
   const lost = () => {
     if (isOver || document.hidden) return;
-    const since = new Date(fresh).toLocaleTimeString();
-    show(`Stale since ${since}: the server or its store does not answer. What you see may be wrong; this page catches up by itself.`);
+    const since = new Date(fresh).toLocaleTimeString("en", { hourCycle: "h23" });
+    show(`Stale since ${since}: the server or its store does not answer. What you see may be outdated; this page reconnects automatically.`);
   };
   const connect = () => {
     source = new EventSource(at("/live" + made));
@@ -64,7 +64,7 @@ export function startLive() {
     if (event.detail.xhr.status !== 401) return;
     isOver = true;
     letGo();
-    show("Logged out: load this page again");
+    show("Logged out. Reload this page.");
   });
   document.addEventListener("visibilitychange", () => {
     letGo();

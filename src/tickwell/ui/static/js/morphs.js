@@ -11,3 +11,15 @@ export function keepChoices() {
     return !(bulk && ["checked", "hidden", "disabled"].includes(name));
   };
 }
+
+// A part or a log that asked for itself may have been drawn anew, by an answer that came first, as
+// one that asks for nothing more. htmx would then put the late answer inside it, as a second copy.
+const ASKS = { changed: "[data-part]", tail: "[data-tail]" };
+
+export function dropLateAnswers() {
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { elt, triggeringEvent } = event.detail.requestConfig;
+    const asks = ASKS[triggeringEvent?.type];
+    if (asks && !elt.matches(asks)) event.detail.shouldSwap = false;
+  });
+}

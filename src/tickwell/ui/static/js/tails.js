@@ -1,6 +1,7 @@
-// The log of an attempt that runs asks for more lines once a second, and follows its end: unless
-// its reader has scrolled up to read, or marks something in it.
-const SECOND = 1000;
+// The log of a running attempt asks for more lines twice a second, so that a line is shown within a
+// second of being written (workers flush every half second). It follows its end, unless
+// the reader has scrolled up or selects something in it.
+const INTERVAL = 500;
 // Pixels from the end that count as being there.
 const NEAR = 32;
 
@@ -21,7 +22,7 @@ export function startTails() {
   setInterval(() => {
     if (document.hidden) return;
     for (const log of document.querySelectorAll("[data-tail]")) window.htmx.trigger(log, "tail");
-  }, SECOND);
+  }, INTERVAL);
   const known = new Set(logs().map((log) => log.id));
   logs().forEach(toEnd);
   document.addEventListener("htmx:beforeSwap", () => {

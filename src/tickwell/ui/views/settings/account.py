@@ -8,8 +8,8 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.errors import NotFound
+from tickwell.services.access.actor import Permission
 from tickwell.services.access.passwords import SHORTEST
-from tickwell.services.access.permission import Permission
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -34,6 +34,4 @@ async def set_password(
     if visitor.user is None:
         raise NotFound("user", visitor.actor.name)
     await visitor.administration.users.set_password(visitor.actor, visitor.user, current, new)
-    return redirect_with_toast(
-        request, "The password is set; log in with it", "/login?next=/settings"
-    )
+    return redirect_with_toast(request, "Password set; log in with it", "/login?next=/settings")

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.callbacks.callback import Told
 from tickwell.services.callbacks.callbacks import NewCallback
 from tickwell.ui.redirects import redirect_with_toast
@@ -20,7 +20,8 @@ WORDS = {
     Told.SUCCEEDED: "an execution succeeded",
     Told.FAILED: "an attempt failed, whether or not another follows",
     Told.DEAD: "an execution died",
-    Told.RECOVERED: "one succeeded after the one before it had died",
+    Told.RECOVERED: "an execution succeeded after the previous one had died",
+    Told.ALERT: "an alert fires or is resolved",
 }
 
 router = APIRouter(include_in_schema=False)
@@ -56,7 +57,7 @@ async def delete(
 ) -> Response:
     """Tell it nothing more."""
     await visitor.administration.callbacks.delete(visitor.actor, id)
-    return redirect_with_toast(request, "The callback is deleted", PATH)
+    return redirect_with_toast(request, "Callback deleted", PATH)
 
 
 async def _page(

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.domain.trigger import parse_duration
+from tickwell.services.access.actor import Permission, Role
 from tickwell.services.access.keys import OVERLAP, NewKey
-from tickwell.services.access.permission import Permission, Role
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -67,7 +67,7 @@ async def revoke(
 ) -> Response:
     """Take a key away; it is refused within seconds, everywhere."""
     await visitor.administration.keys.revoke(visitor.actor, id)
-    return redirect_with_toast(request, "The key is revoked", PATH)
+    return redirect_with_toast(request, "Key revoked", PATH)
 
 
 async def _page(request: Request, visitor: Visitor, made: NewKey | None = None) -> HTMLResponse:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from tickwell.domain.document.job import retention_to_document
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.limits.quota import quota_to_document
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -14,12 +14,12 @@ from tickwell.ui.visitor import Visitor, visit
 #: Each limit in words.
 WORDS = {
     "jobs": "jobs",
-    "fires_per_day": "fires of all jobs together on their busiest day",
-    "fires_per_minute": "fires of all jobs together in their busiest minute",
-    "requests_per_minute": "requests in a minute, by all keys and users together",
-    "runs_per_minute": "runs requested in a minute",
-    "running": "attempts under way at once",
-    "payload": "bytes of a payload",
+    "fires_per_day": "Fires per day, all jobs, on the busiest day",
+    "fires_per_minute": "Fires per minute, all jobs, in the busiest minute",
+    "requests_per_minute": "Requests per minute, all keys and users",
+    "runs_per_minute": "Requested runs per minute",
+    "running": "Running attempts",
+    "payload": "Payload size in bytes",
 }
 
 router = APIRouter(include_in_schema=False)

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.services.access.permission import Permission, Role
+from tickwell.services.access.actor import Permission, Role
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -45,4 +45,4 @@ async def remove(
 ) -> Response:
     """Take a member's rights in this project away."""
     await visitor.administration.members.remove(visitor.actor, name)
-    return redirect_with_toast(request, f"{name} is no member any more", PATH)
+    return redirect_with_toast(request, f"Removed {name} from the project", PATH)

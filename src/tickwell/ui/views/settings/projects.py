@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.limits.quota import LIMITS, quota_from_document, quota_to_document
-from tickwell.ui.form_values import parse_integer
+from tickwell.ui.form_fields import parse_integer
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.views.settings.limits import WORDS
@@ -41,14 +41,14 @@ async def create(
     made = await visitor.administration.projects.create(
         visitor.actor, name, title=title, admin=admin or None
     )
-    return redirect_with_toast(request, f"Project {made.name} is made", f"{PATH}/{made.name}")
+    return redirect_with_toast(request, f"Created project {made.name}", f"{PATH}/{made.name}")
 
 
 @router.post("/settings/rewrap")
 async def rewrap(request: Request, visitor: Visitor = visit(Permission.PLATFORM)) -> Response:
     """Put every secret and signing key under the current server key."""
     moved = await visitor.administration.rewrapping.run(visitor.actor)
-    return redirect_with_toast(request, f"{moved:,} put under the current server key", PATH)
+    return redirect_with_toast(request, f"{moved:,} secrets re-encrypted", PATH)
 
 
 @router.get(f"{PATH}/{{name}}")
@@ -95,7 +95,7 @@ async def set_limits(
     quota = quota_from_document({each: parse_integer(form.get(each), each) for each in LIMITS})
     await visitor.administration.projects.get(visitor.actor, name)
     await visitor.administration.limits.set(visitor.actor, name, quota)
-    return redirect_with_toast(request, f"The limits of {name} are set", f"{PATH}/{name}")
+    return redirect_with_toast(request, f"Updated the limits of {name}", f"{PATH}/{name}")
 
 
 @router.post(f"{PATH}/{{name}}/delete")
@@ -104,4 +104,4 @@ async def delete(
 ) -> Response:
     """Take it away: its keys and members at once, its jobs, its secrets."""
     await visitor.administration.projects.delete(visitor.actor, name)
-    return redirect_with_toast(request, f"Project {name} is deleted", PATH)
+    return redirect_with_toast(request, f"Deleted project {name}", PATH)

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 
 from tickwell.domain.document.job import retention_from_document
-from tickwell.services.access.permission import Permission
-from tickwell.ui.form_values import parse_integer
+from tickwell.services.access.actor import Permission
+from tickwell.ui.form_fields import parse_integer
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.visitor import Visitor, visit
 
@@ -29,6 +29,4 @@ async def set_retention(
     """For jobs that are made from now on."""
     given = {"age": age.strip(), "count": parse_integer(count, "count"), "dead": dead.strip()}
     await visitor.administration.retentions.set(visitor.actor, retention_from_document(given))
-    return redirect_with_toast(
-        request, "New jobs keep their history for so long", "/settings/limits"
-    )
+    return redirect_with_toast(request, "Retention for new jobs updated", "/settings/limits")

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.secrets.secrets import LONGEST, SHORTEST
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
@@ -49,7 +49,7 @@ async def put(
     """Add a secret, or give it another value; without hosts, those that it has stay."""
     secrets = visitor.administration.secrets
     info = await secrets.set(visitor.actor, name, value, _several(hosts) or None)
-    return redirect_with_toast(request, f"{info.name} is set, version {info.version}", PATH)
+    return redirect_with_toast(request, f"Set {info.name}, version {info.version}", PATH)
 
 
 @router.post(f"{PATH}/hosts")
@@ -73,7 +73,7 @@ async def delete(
 ) -> Response:
     """Take a secret away; attempts that name it fail from now on."""
     await visitor.administration.secrets.delete(visitor.actor, name)
-    return redirect_with_toast(request, f"{name} is deleted", PATH)
+    return redirect_with_toast(request, f"Deleted {name}", PATH)
 
 
 def _several(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -38,9 +38,7 @@ async def create(
     made = await visitor.administration.users.create(
         visitor.actor, name, password=password or None, platform=platform
     )
-    return redirect_with_toast(
-        request, f"{made.name} is added; make them a member of a project", PATH
-    )
+    return redirect_with_toast(request, f"Added {made.name}; now add them to a project", PATH)
 
 
 @router.post(f"{PATH}/change")
@@ -56,7 +54,7 @@ async def change(
     await visitor.administration.users.change(
         visitor.actor, name, platform=platform, disabled=disabled
     )
-    return redirect_with_toast(request, f"{name} is changed", PATH)
+    return redirect_with_toast(request, f"Updated {name}", PATH)
 
 
 @router.post(f"{PATH}/remove")
@@ -65,7 +63,7 @@ async def remove(
 ) -> Response:
     """Forget a user, in every project."""
     await visitor.administration.users.remove(visitor.actor, name)
-    return redirect_with_toast(request, f"{name} is removed", PATH)
+    return redirect_with_toast(request, f"Removed {name}", PATH)
 
 
 @router.post(f"{PATH}/link")

@@ -1,4 +1,4 @@
-"""The edge of the application: request ids, turns, a bound on bodies, headers of every answer."""
+"""The edge of the application: request ids, the read gate, body limits, common headers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tickwell.api.turns import Turns
+from tickwell.api.http.read_gate import ReadGate
 from tickwell.log import events as lines
 from tickwell.web.context import RateLimit
 from tickwell.web.problems import TooLarge
@@ -43,7 +43,7 @@ class Edge:
 
     def __init__(self, application: ASGIApp) -> None:
         self.application = application
-        self.turns = Turns()
+        self.reads = ReadGate()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and see to its answer."""
@@ -58,15 +58,15 @@ class Edge:
         state: dict[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id = _request_id(scope)
         started = False
-        # Its answer may go out slowly: from the first byte on it holds nobody up.
-        turn = await self.turns.take() if scope["method"] == "GET" else None
+        # Its answer may go out slowly: from the first byte on it holds up no other read.
+        admitted = await self.reads.enter() if scope["method"] == "GET" else None
 
         async def dressed(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                if turn is not None:
-                    turn.end()
+                if admitted is not None:
+                    admitted.end()
                 message["headers"] = _dressed(message["headers"], request_id, state)
                 if scope["scheme"] == "https":
                     message["headers"].append(_TLS_ONLY)
@@ -86,8 +86,8 @@ class Edge:
             if not started:
                 raise
         finally:
-            if turn is not None:
-                turn.end()
+            if admitted is not None:
+                admitted.end()
 
 
 def _request_id(scope: Scope) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tickwell.observe.spans import Spans
 
 
-class Traced:
+class RequestSpans:
     """Stands inside of the edge. Health and pages are asked all the time, and make no spans."""
 
     def __init__(self, application: ASGIApp) -> None:

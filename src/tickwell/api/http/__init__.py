@@ -1,0 +1,1 @@
+"""HTTP around the operations: routes, preconditions, limits on connections and bodies."""
