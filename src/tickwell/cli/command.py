@@ -1,4 +1,4 @@
-"""A command: its own options, those that all share, and the backend that it talks to."""
+"""A command: its own options, those that all share, and the store or server it talks to."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 import typer
 
 from tickwell.cli.groups import Group
-from tickwell.cli.screen import Screen
+from tickwell.cli.output.screen import Screen
 
 if TYPE_CHECKING:
-    from tickwell.cli.backend import Backend
+    from tickwell.cli.connection.connection import Connection
+    from tickwell.client.base import BaseClient
 
 P = ParamSpec("P")
 Body = Callable[Concatenate["Session", P], Coroutine[Any, Any, None]]
@@ -32,9 +33,7 @@ Store = Annotated[
 ]
 Server = Annotated[
     str | None,
-    typer.Option(
-        envvar="TICKWELL_SERVER", metavar="URL", help="Ask this server instead of a store."
-    ),
+    typer.Option(envvar="TICKWELL_SERVER", metavar="URL", help="Server to use instead of a store."),
 ]
 ApiKey = Annotated[
     str | None,
@@ -42,7 +41,7 @@ ApiKey = Annotated[
         "--api-key",
         envvar="TICKWELL_KEY",
         metavar="KEY",
-        help="What to show the server; the variable keeps it off the list of processes.",
+        help="API key; prefer the variable, which `ps` does not show.",
         show_envvar=True,
     ),
 ]
@@ -52,7 +51,7 @@ Project = Annotated[
     typer.Option(
         envvar="TICKWELL_PROJECT",
         metavar="NAME",
-        help="Whose jobs; a key has one project, and needs none named.",
+        help="Project; an API key has exactly one.",
         show_default=DEFAULT_PROJECT,
     ),
 ]
@@ -79,9 +78,29 @@ SHARED = (
 class Session:
     """What the body of a command works with."""
 
-    backend: Backend
+    connection: Connection
     screen: Screen
     as_json: bool
+
+    @property
+    def client(self) -> BaseClient:
+        """Every operation as a method."""
+        return self.connection.client
+
+    async def now(self) -> int:
+        """The time of the store or the server."""
+        return await self.connection.now()
+
+    async def key(self, job: str) -> str:
+        """What names a job in a call."""
+        return await self.connection.key(job)
+
+    async def moment(self, text: str | None, field: str) -> str | None:
+        """A time that a person wrote, as documents have it; durations are in the past."""
+        from tickwell.cli.options.times import read_time
+        from tickwell.services.documents import instant_text
+
+        return None if text is None else instant_text(read_time(text, field, await self.now()))
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask before what cannot be taken back; without a terminal --yes is the answer."""
@@ -96,20 +115,20 @@ class Session:
 
 def connect(
     store: str | None, server: str | None, api_key: str | None, project: str | None
-) -> Backend:
-    """The backend that the shared options name; what neither needs is not loaded."""
-    from tickwell.cli.configuration import configure
+) -> Connection:
+    """The store or server that the shared options name; only what it needs is imported."""
+    from tickwell.cli.config.configuration import configure
 
     found = configure(store, server=server, key=api_key)
     if found.server:
         found.require_own_server()
-        from tickwell.cli.remote_backend import RemoteBackend
+        from tickwell.cli.connection.server_connection import ServerConnection
 
-        return RemoteBackend(found.server, found.key, project)
-    from tickwell.cli.store_backend import StoreBackend
+        return ServerConnection(found.server, found.key, project)
+    from tickwell.cli.connection.store_connection import StoreConnection
 
     with found.blaming():
-        return StoreBackend(found.settings, project or DEFAULT_PROJECT)
+        return StoreConnection(found.settings, project or DEFAULT_PROJECT)
 
 
 def command(
@@ -138,11 +157,13 @@ def command(
     return decorate
 
 
-async def _run(body: Body[Any], backend: Backend, *, as_json: bool, own: dict[str, Any]) -> None:
+async def _run(
+    body: Body[Any], connection: Connection, *, as_json: bool, own: dict[str, Any]
+) -> None:
     try:
-        await body(Session(backend, Screen(), as_json), **own)
+        await body(Session(connection, Screen(), as_json), **own)
     finally:
-        await backend.close()
+        await connection.close()
 
 
 def group(name: str, help: str) -> typer.Typer:

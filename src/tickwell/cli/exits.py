@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from enum import IntEnum
 
 from tickwell.errors import (
@@ -48,3 +49,6 @@ _CODES: dict[type[TickwellError], Code] = {
 def code_of(error: TickwellError) -> Code:
     """The exit code for an error."""
     return next((code for kind, code in _CODES.items() if isinstance(error, kind)), Code.FAILED)
+
+
+PROGRAM_NAME: ContextVar[str] = ContextVar("program_name", default="tickwell")

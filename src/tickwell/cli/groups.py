@@ -42,7 +42,7 @@ class Group(TyperGroup):
         name = args[0] if args else ""
         if name not in self.commands and not name.startswith("-"):
             wanted = {name, _ALSO_CALLED.get(name, name)}
-            found = [f"tickwell {path}" for path in _paths(ctx) if path.split()[-1] in wanted]
+            found = [f"tickwell {path}" for path in _paths() if path.split()[-1] in wanted]
             # Those of the group that was asked are meant, if there are any.
             found = [each for each in found if each.startswith(f"{ctx.command_path} ")] or found
             if found:
@@ -50,10 +50,16 @@ class Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def _paths(ctx: Any) -> list[str]:
+def _paths() -> list[str]:
     """Every command, as the words after `tickwell`."""
+    import typer
+
+    from tickwell.cli.application import application
+
+    # All of them: the application may have been made for one command only.
+    whole: Any = typer.main.get_command(application())
     paths = []
-    for name, command in ctx.find_root().command.commands.items():
+    for name, command in whole.commands.items():
         inner = getattr(command, "commands", None)
         paths += [name] if inner is None else [f"{name} {each}" for each in inner]
     return paths

@@ -8,8 +8,27 @@ Answers are the documents of the API, typed by `tickwell.client.results`; errors
 `tickwell.errors`.
 """
 
-from tickwell.client.asynchronous import AsyncClient
-from tickwell.client.call import KEEP
-from tickwell.client.synchronous import Client
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tickwell.domain.payload import KEEP
+
+if TYPE_CHECKING:
+    from tickwell.client.asynchronous import AsyncClient
+    from tickwell.client.synchronous import Client
 
 __all__ = ["KEEP", "AsyncClient", "Client"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a client when it is used: a command on a store needs no HTTP."""
+    if name == "AsyncClient":
+        from tickwell.client.asynchronous import AsyncClient
+
+        return AsyncClient
+    if name == "Client":
+        from tickwell.client.synchronous import Client
+
+        return Client
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,39 +1,57 @@
-"""One request as a value: built once, sent by whoever can."""
+"""One call of an operation as a value: sent over HTTP, or dispatched in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, overload
 from urllib.parse import quote
 
+from tickwell.domain.payload import KEEP
 from tickwell.domain.trigger.duration import Duration, format_duration, parse_duration
 from tickwell.domain.trigger.moment import exact, to_text
 from tickwell.errors import InvalidInput
 
 T = TypeVar("T")
 Instant = datetime | str
-#: Leave a payload as it is; None is a payload too.
-KEEP: Final[Any] = object()
-ROOT = "/api/v1"
-JSON, PATCH = "application/json", "application/merge-patch+json"
+JSON = "application/json"
+IDEMPOTENCY_KEY = "Idempotency-Key"
 Query = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[T]):
-    """A request whose answer is a `T`."""
+    """A call of an operation whose answer is a `T`."""
 
+    #: The id of the operation.
+    operation: str
     method: str
-    #: Below the address of the server, escaped.
-    path: str
+    #: Its path below the address of the server, with the names of `arguments` in braces.
+    template: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
     query: Query = ()
     #: None: there is no body.
     body: Any = None
+    #: The version of the job that was read; None: any.
+    version: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     #: Sent again after a lost answer, it has the same effect and the same answer.
     repeatable: bool = False
+
+    @property
+    def path(self) -> str:
+        """The path, escaped; a name may have any character but a slash."""
+        for part in self.arguments.values():
+            if not part or part in {".", ".."} or "/" in part:
+                raise InvalidInput(f"{part!r} cannot be part of an address", hint="Use the id")
+        escaped = {name: quote(part, safe="") for name, part in self.arguments.items()}
+        return self.template.format(**escaped)
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """The key that the caller chose."""
+        return self.headers.get(IDEMPOTENCY_KEY)
 
     def after(self, cursor: str) -> Call[T]:
         """The same for the page that begins there."""
@@ -41,45 +59,59 @@ class Call(Generic[T]):
         return replace(self, query=(*rest, ("cursor", cursor)))
 
 
-def path(*parts: str) -> str:
-    """An address below the root of the API; a name may hold any character but a slash."""
-    for part in parts:
-        if not part or part in {".", ".."} or "/" in part:
-            raise InvalidInput(f"{part!r} cannot be part of an address", hint="Use the id")
-    return ROOT + "".join(f"/{quote(part, safe='')}" for part in parts)
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operation answered."""
+
+    status: int
+    document: Any
+    #: An earlier call with the same idempotency key did it.
+    replayed: bool = False
 
 
-def get(*parts: str, **query: Any) -> Call[Any]:
-    """Read."""
-    return Call(method="GET", path=path(*parts), query=_query(query), repeatable=True)
+class Calls(Protocol):
+    """Carries calls out: over HTTP, or in this process."""
+
+    async def answer(self, call: Call[Any]) -> Answer:
+        """The answer to a call; errors are those of our tree."""
+        ...
 
 
-def post(*parts: str, body: Any = None, key: str | None = None, once: bool = True) -> Call[Any]:
-    """Do; `once` where the server takes an `Idempotency-Key`: not where it answers a secret."""
-    headers = {} if key is None else {"Idempotency-Key": key}
-    return Call(method="POST", path=path(*parts), body=body, headers=headers, repeatable=once)
-
-
-def put(*parts: str, body: Any = None) -> Call[Any]:
-    """Set, whatever was there."""
-    return Call(method="PUT", path=path(*parts), body=body, repeatable=True)
-
-
-def edit(method: str, *parts: str, body: Any, version: int | None) -> Call[Any]:
-    """Change, provided that the version is still the one that was read; None: any will do."""
-    kind = PATCH if method == "PATCH" else JSON
-    headers = {"If-Match": "*" if version is None else f'"{version}"', "Content-Type": kind}
-    return Call(method=method, path=path(*parts), body=body, headers=headers)
-
-
-def delete(*parts: str, version: int | None = None) -> Call[Any]:
-    """Take away."""
-    headers = {} if version is None else {"If-Match": f'"{version}"'}
-    return Call(method="DELETE", path=path(*parts), headers=headers)
+def request(
+    operation: str,
+    method: str,
+    template: str,
+    *,
+    arguments: Mapping[str, str] | None = None,
+    query: Mapping[str, Any] | None = None,
+    body: Any = None,
+    version: int | None = None,
+    any_version: bool = False,
+    content_type: str = "",
+    idempotency_key: Any = ...,
+    repeatable: bool = False,
+) -> Call[Any]:
+    """A call; one that takes an idempotency key may be repeated."""
+    headers = {"Content-Type": content_type} if content_type else {}
+    if version is not None or any_version:
+        headers["If-Match"] = "*" if version is None else f'"{version}"'
+    if idempotency_key is not None and idempotency_key is not ...:
+        headers[IDEMPOTENCY_KEY] = str(idempotency_key)
+    return Call(
+        operation=operation,
+        method=method,
+        template=template,
+        arguments=arguments or {},
+        query=_query(query or {}),
+        body=body,
+        version=version,
+        headers=headers,
+        repeatable=repeatable or idempotency_key is not ...,
+    )
 
 
 def fields(**given: Any) -> dict[str, Any]:
-    """An object without what was not given; a name that Python needs itself ends with `_`."""
+    """An object without None; a name that is a keyword of Python ends with `_`."""
     return {name.rstrip("_"): value for name, value in given.items() if value is not None}
 
 
@@ -93,24 +125,25 @@ def duration(given: Duration | None, field: str) -> str | None:
     return None if given is None else format_duration(parse_duration(given, field=field))
 
 
-def known(given: Mapping[str, Any], names: type) -> dict[str, Any]:
-    """What was given, with its instants as documents have them; refused as Python refuses it.
-
-    A filter that is misspelt would choose all.
-    """
-    for name in given.keys() - names.__annotations__.keys():
-        raise TypeError(f"got an unexpected keyword argument {name!r}")
-    return {name: instant(value, name) for name, value in given.items()}
+def given(**values: Any) -> dict[str, Any]:
+    """An object without what is to be kept; None is a value."""
+    return {name: value for name, value in values.items() if value is not KEEP}
 
 
-def texts(given: Iterable[str]) -> list[str]:
-    """Several, where one stands for itself: its letters are never meant."""
-    return [given] if isinstance(given, str) else list(given)
+@overload
+def texts(values: None) -> None: ...
+@overload
+def texts(values: Iterable[str]) -> list[str]: ...
+def texts(values: Iterable[str] | None) -> list[str] | None:
+    """A list; one string stands for itself, not for its letters."""
+    if values is None:
+        return None
+    return [values] if isinstance(values, str) else list(values)
 
 
 def _query(given: Mapping[str, Any]) -> Query:
     pairs: list[tuple[str, str]] = []
-    for name, value in fields(**given).items():
+    for name, value in given.items():
         many = isinstance(value, Iterable)
         pairs += [(name, str(each)) for each in (texts(value) if many else [value])]
     return tuple(pairs)

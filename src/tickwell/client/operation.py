@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from tickwell.client.call import Call
-from tickwell.client.results.page import Page
+from tickwell.client.results import Page
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -6,15 +6,15 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from tickwell.client.call import Call, path
-from tickwell.client.results.service import Event
+from tickwell.client.call import Call, request
+from tickwell.client.results import Event
 from tickwell.client.transport import Transport
 from tickwell.errors import StoreUnavailable
 
 
 def stream_events() -> Call[Event]:
     """What happens in the project from now on."""
-    return Call(method="GET", path=path("events"), repeatable=True)
+    return request("stream_events", "GET", "/api/v1/events", repeatable=True)
 
 
 async def follow(transport: Transport) -> AsyncGenerator[Event, None]:

@@ -13,8 +13,7 @@ from tickwell.client.asynchronous import AsyncClient
 from tickwell.client.call import Call
 from tickwell.client.operation import Blocks
 from tickwell.client.operations import Operations
-from tickwell.client.results.page import Page
-from tickwell.client.results.service import Event
+from tickwell.client.results import Event, Page
 from tickwell.domain.trigger.duration import Duration
 from tickwell.errors import NotRunning
 

@@ -4,20 +4,70 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from random import SystemRandom
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 from yarl import URL
 
-from tickwell.client.call import JSON, Call
-from tickwell.client.place import Place
+from tickwell.client.call import JSON, Answer, Call
 from tickwell.client.refusal import refusal
 from tickwell.clock import StoreClock, wall_millis
-from tickwell.errors import InvalidInput, StoreUnavailable, TickwellError
+from tickwell.errors import InvalidInput, InvalidSetting, StoreUnavailable, TickwellError
 from tickwell.ids import new_id
+
+SERVER, KEY = "TICKWELL_SERVER", "TICKWELL_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An address that was looked at, and the headers that go with every request."""
+
+    url: str
+    headers: dict[str, Any] = field(repr=False)  # the key is among them
+
+    @classmethod
+    def of(cls, server: str | None, key: str | None, project: str | None) -> Endpoint:
+        """By arguments, else by the environment."""
+        url = _checked(os.environ.get(SERVER, "") if server is None else server)
+        shown = os.environ.get(KEY, "") if key is None else key
+        headers = {"User-Agent": "tickwell-client"}
+        if shown:
+            if not (shown.isascii() and shown.isprintable() and " " not in shown):
+                raise InvalidSetting("a key has no such characters", field="key")
+            headers["Authorization"] = f"Bearer {shown}"
+        if project is not None:
+            headers["X-Tickwell-Project"] = project
+        return cls(url, headers)
+
+
+def _checked(url: str) -> str:
+    hint = "For example https://jobs.example.com, or http://127.0.0.1:8080"
+    if not url:
+        raise InvalidSetting("no server is named", field="server", hint=f"Set {SERVER}. {hint}")
+    quoted = url.rpartition("@")[2]  # before it a password may stand
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        reason = error if quoted == url else "what stands before it is not understood"
+        raise InvalidSetting(
+            f"{quoted!r} is no address: {reason}", field="server", hint=hint
+        ) from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0:
+        raise InvalidSetting(f"{quoted!r} is no address of a server", field="server", hint=hint)
+    if parts.username is not None or parts.query or parts.fragment:
+        raise InvalidSetting(
+            "an address has no user, query or fragment", field="server", hint=f"Set {KEY}. {hint}"
+        )
+    return url.rstrip("/")
+
 
 #: Seconds before the first repetition; doubled for each that follows.
 PAUSE = 0.1
@@ -26,16 +76,6 @@ PATIENCE = 30.0
 #: Seconds without a sign of life after which a stream of events is broken.
 SILENCE = 45.0
 _PASSING = {429, 502, 503, 504}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back."""
-
-    status: int
-    document: Any
-    #: It was given before, to another request with the same key.
-    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +100,25 @@ class Failure:
 class Transport:
     """One session of connections to one server."""
 
-    def __init__(self, place: Place, *, timeout: float, retries: int) -> None:
-        self.place = place
+    def __init__(self, endpoint: Endpoint, *, timeout: float, retries: int) -> None:
+        self.endpoint = endpoint
         self.timeout = timeout
         self.retries = retries
         self.clock = StoreClock()
         self.random = SystemRandom()
         self._session: aiohttp.ClientSession | None = None
+        #: The server's time of its first answer, and our monotonic time then.
+        self._sample: tuple[float, float] | None = None
+
+    def server_now(self) -> int | None:
+        """The server's time; None: it has not answered yet, or does not say.
+
+        `Date` has whole seconds, so this is within half a second of its clock.
+        """
+        if self._sample is None:
+            return None
+        date, then = self._sample
+        return int((date + 0.5 + self.clock.monotonic() - then) * 1000)
 
     async def answer(self, call: Call[Any]) -> Answer:
         """The answer to a request; errors are those of our tree."""
@@ -84,7 +136,7 @@ class Transport:
     async def lines(self, call: Call[Any]) -> AsyncGenerator[bytes, None]:
         """The lines of a stream, until it ends or breaks; the first try is the only one."""
         limits = aiohttp.ClientTimeout(sock_connect=self.timeout, sock_read=SILENCE)
-        headers = self.place.headers | {"Accept": "text/event-stream"}
+        headers = self.endpoint.headers | {"Accept": "text/event-stream"}
         try:
             async with self._open().request(
                 call.method, self._url(call), headers=headers, timeout=limits, allow_redirects=False
@@ -125,6 +177,7 @@ class Transport:
                 allow_redirects=False,
             ) as response:
                 content = await response.read()
+                self.note_time(response.headers.get("Date"))
         except aiohttp.ClientConnectorError as error:
             return Failure(self._unreachable(error), passing=True, untouched=True)
         except (aiohttp.ClientError, TimeoutError) as error:
@@ -137,8 +190,15 @@ class Transport:
                 return Answer(response.status, document, replayed)
         return _refused(response, content, self._where(call))
 
+    def note_time(self, date: str | None) -> None:
+        """Once, so that all moments of one session are relative to one reading."""
+        if self._sample is None and date is not None:
+            with suppress(ValueError):
+                moment = parsedate_to_datetime(date)
+                self._sample = moment.timestamp(), self.clock.monotonic()
+
     def _prepared(self, call: Call[Any]) -> tuple[dict[str, str], bytes | None]:
-        headers = self.place.headers | {"Accept": JSON}
+        headers = self.endpoint.headers | {"Accept": JSON}
         if call.method == "POST" and call.repeatable:
             headers["Idempotency-Key"] = new_id(wall_millis(), self.random)
         body = None if call.body is None else _written(call.body)
@@ -155,16 +215,16 @@ class Transport:
         return self._session
 
     def _url(self, call: Call[Any]) -> URL:
-        return URL(self.place.url + call.path, encoded=True).with_query(list(call.query))
+        return URL(self.endpoint.url + call.path, encoded=True).with_query(list(call.query))
 
     def _where(self, call: Call[Any]) -> str:
-        return f"{call.method} {self.place.url}{call.path}"
+        return f"{call.method} {self.endpoint.url}{call.path}"
 
     def _unreachable(self, error: Exception) -> StoreUnavailable:
         said = str(error) or type(error).__name__
         if isinstance(error, TimeoutError):
             said = f"no answer in {self.timeout:g} s"
-        return StoreUnavailable(f"{self.place.url} cannot be reached: {said}")
+        return StoreUnavailable(f"{self.endpoint.url} cannot be reached: {said}")
 
 
 def _refused(response: aiohttp.ClientResponse, content: bytes, where: str) -> Failure:

@@ -37,7 +37,7 @@ def demo(
     """Fill a scratch store with a lively example, a week of it, and serve it to look around in.
 
     About 40 jobs of a shop, with failures, dead letters and pauses. Webhooks go to this machine
-    only. Nobody is asked who they are, and nobody else can reach it.
+    only. Authentication is off, and only this machine can reach it.
     """
     from tickwell.wiring import loop_factory
 
@@ -59,17 +59,19 @@ async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) 
     from tickwell.api.server import require_server
     from tickwell.cli.demo.history import fill
     from tickwell.cli.demo.receiver import DemoReceiver
-    from tickwell.cli.service import Service
+    from tickwell.cli.serving.service import Service
+    from tickwell.declared.internals import internals
     from tickwell.observe.log_output.output import start_log
 
     if serving:
         require_server()  # before a week is invented that nobody could look at
     random = Random(seed)
     scheduler = _scheduler(url, folder, random)
-    receiver = DemoReceiver(scheduler.clock, random)
+    inside = internals(scheduler)
+    receiver = DemoReceiver(inside.clock, random)
     address = await receiver.start()
     await scheduler.open()
-    tools = scheduler.tools()
+    tools = inside.tools()
     states = frozenset(JobState)
     if (await tools.store.list_jobs(JobFilter(states=states), limit=1)).items:
         await scheduler.stop()
@@ -104,8 +106,9 @@ async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) 
 
 
 def _scheduler(url: str, folder: Path, random: Random) -> Scheduler:
-    from tickwell.cli.allowing import LOCAL
+    from tickwell.cli.config.allowing import LOCAL
     from tickwell.cli.demo.shop import HANDLERS, QUEUES
+    from tickwell.declared.internals import internals
     from tickwell.executors.handlers import Handler
     from tickwell.scheduler import Scheduler
     from tickwell.settings import Settings
@@ -116,11 +119,11 @@ def _scheduler(url: str, folder: Path, random: Random) -> Scheduler:
         for part in range(parts):
             run.log.info("part %d of %d", part + 1, parts)
             run.progress((part + 1) / parts)
-            await scheduler.clock.wait(asyncio.Event(), random.random() * 2)
+            await internals(scheduler).clock.wait(asyncio.Event(), random.random() * 2)
         return {"parts": parts}
 
     settings = Settings(auth=False, queues=QUEUES, secret_key_file=str(folder / "demo.key"))
     scheduler = Scheduler(url, settings=replace(settings, **LOCAL))
     for name in HANDLERS:
-        scheduler.handlers.register(Handler(name, work))
+        internals(scheduler).handlers.register(Handler(name, work))
     return scheduler

@@ -128,7 +128,7 @@ class _Week:
             pid=1,
             queues=QUEUES,
             abilities=abilities,
-            slots=_BATCH,
+            capacity=_BATCH,
             started_at=self.now - 7 * DAY,
         )
         await self.store.beat(worker, self.now)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from tickwell.cli.screen import Screen
+from tickwell.cli.output.screen import Screen
 
 #: Switch to the alternate screen, hide the cursor, cut long lines instead of wrapping them.
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"

@@ -10,7 +10,7 @@ import typer
 from tickwell.cli.command import SERVICE, Session, command
 
 if TYPE_CHECKING:
-    from tickwell.cli.screen import Screen
+    from tickwell.cli.output.screen import Screen
     from tickwell.cli.top.snapshot import Snapshot
 
 
@@ -32,12 +32,12 @@ async def top(
     ] = False,
 ) -> None:
     """Watch health, rates, workers, queues, running executions and failures; Ctrl-C ends it."""
-    from tickwell.cli.screen import Screen
+    from tickwell.cli.output.screen import Screen
     from tickwell.cli.top.alternate_screen import Page
     from tickwell.cli.top.snapshot import read_snapshot
     from tickwell.cli.top.view import show
 
-    found = await read_snapshot(session.backend)
+    found = await read_snapshot(session)
     if session.as_json:
         session.screen.json(found.to_document())
     elif session.screen.is_terminal and not once:
@@ -62,7 +62,7 @@ async def _watch(session: Session, found: Snapshot, interval: float) -> None:
             screen.draw(_frame(found, note))
             await screen.rest(interval)
             try:
-                found, note = await read_snapshot(session.backend), ""
+                found, note = await read_snapshot(session), ""
             except TickwellError as error:  # it may be away for a moment only
                 note = f"stale, the last refresh failed: {error}"
 

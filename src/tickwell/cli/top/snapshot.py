@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tickwell.cli.backend import Backend, Document
-from tickwell.domain.execution import State
+from tickwell.cli.command import Session
+from tickwell.cli.output.views import Document
 from tickwell.domain.health import Level
-from tickwell.ports.records import ExecutionFilter
 
 #: Running executions, and failures, that are read.
 RUNNING, FAILURES = 100, 5
@@ -22,14 +22,15 @@ class Snapshot:
     now: int
     #: Findings that need a look; none: healthy.
     problems: list[Document]
-    metrics: Document
-    workers: list[Document]
-    queues: list[Document]
-    running: list[Document]
-    failures: list[Document]
+    #: Without an answer of the store there is none of the following.
+    metrics: Document | None = None
+    workers: Sequence[Document] = field(default_factory=list)
+    queues: Sequence[Document] = field(default_factory=list)
+    running: Sequence[Document] = field(default_factory=list)
+    failures: Sequence[Document] = field(default_factory=list)
 
     def busy(self, worker: Document) -> int:
-        """Slots of a worker in use: as its last beat says, and no fewer than run as seen here."""
+        """Attempts that a worker runs: as of its last beat, and no fewer than are seen here."""
         running: int = sum(each["worker"] == worker["id"] for each in self.running)
         return max(int(worker["busy"]), running)
 
@@ -38,18 +39,21 @@ class Snapshot:
         return {name: value for name, value in asdict(self).items() if name != "now"}
 
 
-async def read_snapshot(backend: Backend) -> Snapshot:
+async def read_snapshot(session: Session) -> Snapshot:
     """Read everything, each with one call."""
-    problems = await read_problems(backend)  # first: it opens the store
+    problems = await read_problems(session)  # first: it opens the store
+    if any(each["check"] == "store" and each["level"] == Level.RED for each in problems):
+        return Snapshot(now=await session.now(), problems=problems)
+    client = session.client
     metrics, workers, queues, running, failures = await asyncio.gather(
-        backend.metrics(),
-        backend.workers(),
-        backend.queues_list(),
-        backend.executions_list(_in(State.RUNNING), None, RUNNING),
-        backend.executions_list(_in(State.DEAD), None, FAILURES),
+        client.get_metrics(),
+        client.list_workers(),
+        client.list_queues(),
+        client.list_executions(state=["running"], limit=RUNNING),
+        client.list_executions(state=["dead"], limit=FAILURES),
     )
     return Snapshot(
-        now=await backend.now(),
+        now=await session.now(),
         problems=problems,
         metrics=metrics,
         workers=workers["items"],
@@ -59,12 +63,8 @@ async def read_snapshot(backend: Backend) -> Snapshot:
     )
 
 
-async def read_problems(backend: Backend) -> list[Document]:
+async def read_problems(session: Session) -> list[Document]:
     """What is wrong with the service, the worst first."""
-    found = (await backend.checkup(fix=False))["items"]
+    found = await session.connection.doctor(fix=False)
     problems = [each for each in found if each["level"] != Level.GREEN]
     return sorted(problems, key=lambda each: -Level(each["level"]).rank)
-
-
-def _in(state: State) -> ExecutionFilter:
-    return ExecutionFilter(states=frozenset({state}))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tickwell.cli.backend import Document
-from tickwell.cli.screen import Screen
-from tickwell.cli.times import say_distance, say_span, say_time, say_took
+from tickwell.cli.options.times import say_distance, say_span, say_time, say_took
+from tickwell.cli.output.screen import Screen
+from tickwell.cli.output.views import Document, say_error, say_roles
 from tickwell.cli.top.snapshot import FAILURES, RUNNING, Snapshot
-from tickwell.cli.views import say_error, say_roles
 from tickwell.domain.health import Level
 from tickwell.services.documents import instant_text
 
@@ -23,6 +22,8 @@ _FEWEST = 3
 def show(screen: Screen, found: Snapshot, lines: int | None = None, note: str = "") -> None:
     """Write it; on a screen of so many lines, tables are cut so that all of them are seen."""
     screen.record(_head(found, note))
+    if found.metrics is None:
+        return
     most = None if lines is None else max((lines - _OTHER) // 3, _FEWEST)
     _table(
         screen,
@@ -64,15 +65,20 @@ def show(screen: Screen, found: Snapshot, lines: int | None = None, note: str = 
 
 
 def _head(found: Snapshot, note: str) -> list[tuple[str, str]]:
-    metrics, told = found.metrics, found.problems[:_PROBLEMS]
+    told = found.problems[:_PROBLEMS]
     problems = [". ".join(filter(None, (each["text"], each["remedy"]))) for each in told]
     if len(found.problems) > len(told):
         problems.append(f"and {len(found.problems) - len(told)} more: tickwell doctor")
-    return [
+    head = [
         ("time", say_time(instant_text(found.now)).partition(".")[0] + " UTC"),
         ("note", note),
         ("state", found.problems[0]["level"] if found.problems else Level.GREEN),
         ("problems", "\n".join(problems)),
+    ]
+    if (metrics := found.metrics) is None:
+        return head
+    return [
+        *head,
         ("rate/s", _windows(metrics["rate"])),
         ("errors/s", _windows(metrics["errors"])),
         ("duration", _percentiles(metrics["duration"])),
@@ -101,12 +107,12 @@ def _table(
 
 def rank(worker: Document) -> tuple[bool, bool]:
     """Live processes first, and workers first among them: a low screen cuts the others."""
-    return worker["state"] != "alive", not worker["slots"]
+    return worker["state"] != "alive", not worker["capacity"]
 
 
 def _worker(worker: Document, found: Snapshot) -> tuple[str, ...]:
     process = f"{worker['host']}:{worker['pid']}" if worker["host"] else worker["id"]
-    busy = f"{found.busy(worker)}/{worker['slots']}" if worker["slots"] else ""
+    busy = f"{found.busy(worker)}/{worker['capacity']}" if worker["capacity"] else ""
     seen = say_distance(worker["seen_at"], found.now)
     return process, say_roles(worker), worker["state"], busy, ", ".join(worker["queues"]), seen
 
@@ -114,7 +120,8 @@ def _worker(worker: Document, found: Snapshot) -> tuple[str, ...]:
 def _queues(found: Snapshot) -> list[tuple[str, ...]]:
     """All that have work, workers, or ended executions in the last 15 minutes."""
     queues = {each["name"]: each for each in found.queues}
-    ended = {each["name"]: each for each in found.metrics["queues"] if each["name"] is not None}
+    of_queues = found.metrics["queues"] if found.metrics else []
+    ended = {each["name"]: each for each in of_queues if each["name"] is not None}
     return [_queue(name, queues.get(name), ended.get(name)) for name in sorted({*queues, *ended})]
 
 

@@ -1,0 +1,1 @@
+"""Commands about users, projects, keys, secrets, callbacks and the audit log."""

@@ -1,0 +1,106 @@
+"""`tickwell calendars`: days that jobs share by the name of a calendar."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tickwell.cli.command import Session, command, group
+from tickwell.cli.options.times import Yes
+
+app = group("calendars", "Holidays and other days that triggers name.")
+Name = Annotated[str, typer.Argument(metavar="NAME", help="As triggers name it: it-holidays.")]
+Country = Annotated[
+    str | None, typer.Option(metavar="CODE", help="Public holidays of this country, e.g. IT")
+]
+Subdivision = Annotated[
+    str | None, typer.Option(metavar="CODE", help="Part of the country, e.g. BY of DE")
+]
+DateOption = Annotated[
+    list[str] | None, typer.Option("--date", metavar="DAY", help="2026-12-24; may be repeated")
+]
+RangeOption = Annotated[
+    list[str] | None,
+    typer.Option("--range", metavar="FROM/TO", help="2026-12-28/2026-12-31; may be repeated"),
+]
+
+
+@command(app, "list")
+async def list_calendars(session: Session) -> None:
+    """List calendars by name."""
+    page = await session.client.list_calendars()
+    if session.as_json:
+        session.screen.json(page)
+        return
+    rows = [
+        (
+            each["name"],
+            str(each["version"]),
+            "-".join(filter(None, (each["country"], each["subdivision"]))) or "none",
+            str(len(each["holidays"]) + len(each["dates"]) + len(each["ranges"])),
+            max(
+                [
+                    *each["holidays"],
+                    *each["dates"],
+                    *(each_range.partition("/")[2] for each_range in each["ranges"]),
+                ]
+            ),
+        )
+        for each in page["items"]
+    ]
+    session.screen.table(
+        ("NAME", "VERSION", "COUNTRY", "ENTRIES", "LAST DAY"), rows, soft=("NAME",)
+    )
+    if not rows:
+        session.screen.say("No calendars. Add one: tickwell calendars put NAME --country IT")
+
+
+@command(app, "show")
+async def show(session: Session, *, name: Name) -> None:
+    """Show the days of a calendar."""
+    found = await session.client.get_calendar(name)
+    if session.as_json:
+        session.screen.json(found)
+        return
+    for day in sorted([*found["holidays"], *found["dates"], *found["ranges"]]):
+        session.screen.data(day)
+
+
+@command(app, "put")
+async def put(
+    session: Session,
+    *,
+    name: Name,
+    country: Country = None,
+    subdivision: Subdivision = None,
+    date: DateOption = None,
+    range: RangeOption = None,
+) -> None:
+    """Add a calendar or replace its days; the jobs that use it fire by them from now on."""
+    saved = await session.client.put_calendar(
+        name,
+        country=country,
+        subdivision=subdivision,
+        dates=date or [],
+        ranges=range or [],
+    )
+    if session.as_json:
+        session.screen.json(saved)
+        return
+    version, jobs = saved["calendar"]["version"], saved["jobs"]
+    fire = "1 job fires" if jobs == 1 else f"{jobs} jobs fire"
+    session.screen.say(f"Saved {name}, version {version}. {fire} by it from now on.")
+    for job, reason in saved["refused"].items():
+        session.screen.say(f"Note: {job} keeps the former days: {reason}")
+
+
+@command(app, "rm")
+async def delete(session: Session, *, name: Name, yes: Yes = False) -> None:
+    """Delete a calendar; refused while a job uses it."""
+    session.confirm(f"Delete {name}?", yes=yes)
+    await session.client.delete_calendar(name)
+    if session.as_json:
+        session.screen.json({"done": True})
+    else:
+        session.screen.say(f"Deleted {name}.")

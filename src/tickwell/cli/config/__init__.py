@@ -1,0 +1,1 @@
+"""The settings of a command, and what follows from them."""

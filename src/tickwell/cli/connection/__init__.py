@@ -1,0 +1,1 @@
+"""What commands talk to: a store in this process, or a server over HTTP."""

@@ -1,0 +1,1 @@
+"""How commands read: options of jobs, times, pages, names completed by the shell."""

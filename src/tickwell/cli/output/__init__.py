@@ -1,0 +1,1 @@
+"""How commands write: tables, bars, times, and advice after an error."""

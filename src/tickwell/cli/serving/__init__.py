@@ -1,0 +1,1 @@
+"""`tickwell serve`: the service and what it says when it starts."""

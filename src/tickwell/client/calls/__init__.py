@@ -1,1 +1,0 @@
-"""One function for each operation of the API: its arguments as a request."""
