@@ -1,67 +1,26 @@
 """Tickwell: a job scheduler that answers every fire time exactly once, in one process or many."""
 
-from tickwell.domain.celery import Celery
-from tickwell.domain.execution import Execution, State
-from tickwell.domain.gate import Concurrency, Overlap
-from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
-from tickwell.domain.job import Job
-from tickwell.domain.policy import (
-    Backoff,
-    Delivery,
-    Misfire,
-    OnMisfire,
-    Retention,
-    Retry,
-    Timeout,
-)
-from tickwell.domain.target import Call
-from tickwell.domain.trigger import (
-    Calendar,
-    CalendarEvery,
-    Cron,
-    Every,
-    Once,
-    OnDemand,
-    Trigger,
-    Union,
-    Window,
-)
-from tickwell.errors import TickwellError
-from tickwell.executors.run import Run
-from tickwell.scheduler import Scheduler
-from tickwell.settings import Settings
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "Backoff",
-    "Basic",
-    "Bearer",
-    "Calendar",
-    "CalendarEvery",
-    "Call",
-    "Celery",
-    "Concurrency",
-    "Cron",
-    "Delivery",
-    "Every",
-    "Execution",
-    "Http",
-    "Job",
-    "Json",
-    "Misfire",
-    "OAuth",
-    "OnDemand",
-    "OnMisfire",
-    "Once",
-    "Overlap",
-    "Retention",
-    "Retry",
-    "Run",
-    "Scheduler",
-    "Settings",
-    "State",
-    "TickwellError",
-    "Timeout",
-    "Trigger",
-    "Union",
-    "Window",
-]
+if TYPE_CHECKING:
+    from tickwell.public import *  # noqa: F403 - `__all__` names them
+    from tickwell.public import __all__ as __all__
+else:
+    # A command that needs none of these names, `tickwell --version`, starts in half of the time.
+
+    def __getattr__(name: str) -> Any:
+        # Modules have no others than these, and importing asks for some of them.
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module 'tickwell' has no attribute {name!r}")
+        public = _import_module("tickwell.public")
+        found = {each: getattr(public, each) for each in public.__all__}
+        globals().update(found, __all__=public.__all__)
+        try:
+            return globals()[name]
+        except KeyError:
+            raise AttributeError(f"module 'tickwell' has no attribute {name!r}") from None
+
+    def __dir__() -> list[str]:
+        __getattr__("__all__")
+        return sorted({*globals()} - {"TYPE_CHECKING", "Any"})

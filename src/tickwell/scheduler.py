@@ -3,59 +3,50 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 
-from tickwell.clock import Clock, StoreClock
+from tickwell.declared.banner import print_banner
 from tickwell.declared.blocking import Blocking
 from tickwell.declared.function import Declare, JobFunction
-from tickwell.declared.greeting import greet
-from tickwell.declared.hooks import Hook, Hooks, What
-from tickwell.declared.leaving import Leaving
-from tickwell.declared.lifecycle import Lifecycle
-from tickwell.declared.named import Named
+from tickwell.declared.hooks import Hook, What
+from tickwell.declared.internals import Internals
+from tickwell.declared.job_api import JobApi
+from tickwell.declared.lifecycle import BOTH, Lifecycle
+from tickwell.declared.orphaned_jobs import OrphanedJobs
 from tickwell.declared.owner_asgi import InOwner
-from tickwell.declared.owner_loop import Marshalled, OwnerLoop, in_owner
+from tickwell.declared.owner_loop import OwnerLoop, in_owner
 from tickwell.declared.policies import Policies
-from tickwell.declared.running import BOTH, Running
+from tickwell.declared.running import Running
 from tickwell.declared.syncing import Synced, Syncing, gone_from
-from tickwell.domain.event import Event, Events, JobOver, JobPaused, Listener, StepFailed, Triggered
-from tickwell.domain.execution import NewExecution
+from tickwell.domain.event import JobOver, JobPaused, StepFailed
 from tickwell.domain.job import Job
 from tickwell.domain.promises import Promises
 from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import Trigger
 from tickwell.domain.worker import API
-from tickwell.errors import InvalidSetting, NotRunning, TickwellError
-from tickwell.executors.handlers import Handler, Handlers
-from tickwell.ids import ENTROPY
-from tickwell.observe.logs import EventLog
-from tickwell.ports.executor import Executor
-from tickwell.services.executions.executions import Executions
+from tickwell.errors import InvalidSetting, TickwellError
+from tickwell.events import Event, Listener
+from tickwell.executors.around.layers import Middleware
+from tickwell.executors.handlers import Handler
 from tickwell.services.executions.transactions import Transactions
-from tickwell.services.jobs.admission import admission
-from tickwell.services.jobs.declarations import stamped
-from tickwell.services.jobs.jobs import Jobs
-from tickwell.services.slots.slots import Slots
+from tickwell.services.jobs.fire_times import stamped
 from tickwell.settings import Settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from tickwell.engine.engine import Engine
-    from tickwell.engine.hints.hint_worker import HintInbox
-    from tickwell.engine.supervisor import Supervisor
     from tickwell.observe.metrics.metrics import Metrics
-    from tickwell.services.operations import Tools
-    from tickwell.wiring import NotifyingStore
 
 H = TypeVar("H", bound=Hook)
+M = TypeVar("M", bound=Middleware)
 V = TypeVar("V")
 
 
-class Scheduler(Named, Running):
+class Scheduler(JobApi, Running):
     """Jobs, and the engine that runs them, on one store.
 
     Several processes may each hold one on the same store: every fire time is still answered once.
@@ -68,68 +59,50 @@ class Scheduler(Named, Running):
         app: str = "default",
         project: str = "default",
         settings: Settings | None = None,
+        defaults: Policies | None = None,
     ) -> None:
-        self.settings = settings or Settings()
+        #: The application whose code declares jobs.
         self.app = app
+        #: The tenant that owns the jobs and all their records.
         self.project = project
-        self.events = Events()
-        self._event_log = EventLog()
-        self.events.subscribe(self._event_log.hear)
-        self.handlers = Handlers(project)
-        #: Set before the start in the worker of another task queue; see `HintInbox`.
-        self.inbox: HintInbox | None = None
-        self._hooks = Hooks(self.events)
-        #: What carries out targets instead of all that this installation can.
-        self.executor: Executor | None = None
+        self._defaults = Policies(**defaults) if defaults else Policies()
         self._declared: list[Job] = []
         #: Declared while the engine ran, and not in the store yet.
         self._late: list[Job] = []
         self._owner = OwnerLoop(self._make_loop, self._stop_here)
         #: The same calls for code without an event loop.
         self.blocking = Blocking(self, self._owner)
-        self.live_on(self._make_store(store), StoreClock(), replace(self.settings, store=store))
+        chosen = replace(settings or Settings(), store=store)
+        self._inside = Internals(project, chosen, self._owner, self.open)
+        self._definition("job", None, Call("job"), {})  # refuses defaults that no job may have
 
-    def move_to(self, store: str) -> None:
-        """Use another store; only before anything was read or written, or after a fork."""
-        if self._life.opened:
-            raise NotRunning("the scheduler has opened its store; choose the store before")
-        self.live_on(self._make_store(store), StoreClock(), replace(self.settings, store=store))
+    @property
+    def settings(self) -> Settings:
+        """How the engine works in this process."""
+        return self._inside.settings
 
-    def live_on(
-        self, store: NotifyingStore, clock: Clock, settings: Settings, *, claims_loop: bool = False
-    ) -> None:
-        """Live on this store and by this clock, as tests want it; before anything is opened.
+    @property
+    def transactions(self) -> Transactions:
+        """Requests for runs in a transaction of your own."""
+        return self._inside.transactions
 
-        With `claims_loop` any call lets its event loop own the scheduler, not only a start: time
-        that a test moves belongs to the loop of the test.
-        """
-        self._owner.always_claims = claims_loop
-        self.settings, self.clock, self._store = settings, clock, store
-        self._event_log.logs_runs = settings.log_runs
-        random = ENTROPY
-        self.jobs = self._marshalled(Jobs(store, clock, random, self._wake))
-        self.executions = self._marshalled(Executions(store, clock, random, self._wake))
-        self.jobs.check = self.executions.check = self._check_payload
-        self.executions.on_added = self._on_added
-        self.jobs.admit = admission(clock, settings)
-        self.slots = self._marshalled(Slots(store, clock))
-        self.transactions = Transactions(store, self.project, random, self.executions.fairness)
-        self.transactions.check = self._check_payload
-        self._life = Lifecycle(store, clock, self._hooks, self._owner)
-        self._life.on_fork = self._on_fork
+    @property
+    def _life(self) -> Lifecycle:
+        return self._inside.life
 
-    def _marshalled(self, service: V) -> V:
-        return cast("V", Marshalled(service, self._owner, self.open))
+    def after_fork(self) -> None:
+        """Make the scheduler usable in a forked child whose parent had opened it."""
+        self._inside.move_to(self.settings.store)
 
     @property
     def promises(self) -> Promises:
         """What the store lets us promise; known once it is open."""
-        return self._store.promises
+        return self._inside.store.promises
 
     @property
     def store_url(self) -> str:
         """Where data lives."""
-        return self._store.name
+        return self._inside.store.name
 
     def job(
         self,
@@ -149,13 +122,14 @@ class Scheduler(Named, Running):
         # Refused before the function is seen: a function in place of the trigger, above all.
         self._definition("job" if name is None else name, trigger, Call("job"), dict(policies))
 
-        def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any]:
+        def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any, Any]:
             chosen = getattr(function, "__name__", "") if name is None else name
             job = self._definition(chosen, trigger, Call(chosen), dict(policies))
-            handler = Handler(chosen, self._tended(function), isolation, shared=shared)
+            handler = Handler(chosen, function, isolation, shared=shared)
+            self._tend(handler)
             if trigger is not None:  # a fire that cannot be called is refused here
                 handler.arguments(job.payload)
-            self.handlers.register(handler)
+            self._inside.handlers.register(handler)
             self._declare(stamped(replace(job, app=self.app)))
             return JobFunction(function, handler, self, self.blocking)
 
@@ -171,9 +145,8 @@ class Scheduler(Named, Running):
         job = self._definition(name, trigger, target, dict(policies))
         self._declare(stamped(replace(job, app=self.app)))
 
-    def _tended(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What a handler calls: the function, inside what a framework does around every call."""
-        return function
+    def _tend(self, handler: Handler) -> None:
+        """Let it call its function inside what a framework does around every call."""
 
     def _declare(self, job: Job) -> None:
         self._declared.append(job)
@@ -188,7 +161,7 @@ class Scheduler(Named, Running):
         try:
             await self.open()
         except TickwellError as error:
-            self.events.emit(StepFailed(service="sync", error=error, failures=1, rest=0.0))
+            self._inside.events.emit(StepFailed(service="sync", error=error, failures=1, rest=0.0))
 
     async def open(self) -> None:
         """Open the store without running anything: to add, change and read jobs."""
@@ -219,9 +192,9 @@ class Scheduler(Named, Running):
 
     def _told(self, synced: Synced) -> Synced:
         for name in synced.paused:
-            self.events.emit(JobPaused(job=name, why=gone_from(self.app)))
+            self._inside.events.emit(JobPaused(job=name, why=gone_from(self.app)))
         for name in synced.over:
-            self.events.emit(JobOver(job=name))
+            self._inside.events.emit(JobOver(job=name))
         return synced
 
     async def _add_declared(self, name: str) -> bool:
@@ -231,7 +204,7 @@ class Scheduler(Named, Running):
         return bool(found)  # added here, or by another call at the same moment
 
     def _syncing(self) -> Syncing:
-        return Syncing(self.jobs, self._store, self.app, self.project)
+        return Syncing(self._inside.jobs, self._inside.store, self.app, self.project)
 
     async def start(self, roles: Collection[str] = BOTH) -> None:
         """Open the store, bring declared jobs up to date, and set the engine going."""
@@ -254,40 +227,32 @@ class Scheduler(Named, Running):
     async def _stop_here(self) -> None:
         await self._life.stop()
 
-    def on(self, what: What | type[Event]) -> Callable[[H], H]:
-        """Call the function at every "start", "stop", "idle", "error", or event of a class."""
+    def middleware(self, function: M) -> M:
+        """Call every handler's attempts within this function; the first declared is outermost.
+
+        It takes the attempt's `Run` and `call_next`, which calls what is within it, and returns the
+        result: `async def timing(run, call_next): return await call_next()`. A plain function calls
+        it without `await`.
+        """
+        self._inside.handlers.use(function)
+        return function
+
+    def on(self, what: What | type[Event], *, job: str | None = None) -> Callable[[H], H]:
+        """Call the function at every "start", "stop", "idle", "error", or event of a class.
+
+        Also "fired", "skipped", "started", "late", "finished", "dead", "revived", "paused" and
+        "edited"; with a job's name, for that job only.
+        """
 
         def decorate(hook: H) -> H:
-            self._hooks.add(what, hook)
+            self._inside.hooks.add(what, hook, job)
             return hook
 
         return decorate
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Hear every event; call what is returned to hear no more."""
-        return self.events.subscribe(listener)
-
-    def supervise(
-        self, command: Sequence[str], count: int, environment: Mapping[str, str]
-    ) -> Supervisor:
-        """Worker processes of the same scheduler, kept running beside this one."""
-        from tickwell.engine.supervisor import Supervisor
-
-        return Supervisor(command, count, self.clock, self.events, environment=environment)
-
-    def tools(self) -> Tools:
-        """What operations on this scheduler's store are made of, for the faces of a service."""
-        from tickwell.services.operations import Tools
-
-        tools = Tools(
-            store=self._store,
-            clock=self.clock,
-            random=ENTROPY,
-            wake=self._wake,
-            check=self._check_payload,
-        )
-        tools.executions.on_added = self._on_added
-        return tools
+        """Call the function with every event of this process; returns how to unsubscribe."""
+        return self._inside.hooks.subscribe(listener)
 
     def metrics(self) -> Metrics:
         """What this process counts, from the first call on, and figures of its store.
@@ -295,13 +260,15 @@ class Scheduler(Named, Running):
         `await metrics.text(accept)` is what Prometheus scrapes; `metrics.collector()` is for a
         registry of your own. Both need `pip install 'tickwell[metrics]'`.
         """
-        return self._marshalled(self._metrics)
+        return self._inside.marshalled(self._metrics)
 
     @cached_property
     def _metrics(self) -> Metrics:
         from tickwell.wiring import make_metrics
 
-        made = make_metrics(self._store, self.clock, self.settings, self.events)
+        made = make_metrics(
+            self._inside.store, self._inside.clock, self.settings, self._inside.events
+        )
         made.process, made.planner_step = self.health, self._planner_step
         return made
 
@@ -320,19 +287,22 @@ class Scheduler(Named, Running):
     def _app(self) -> FastAPI:
         from tickwell.wiring import make_api
 
-        tools = self.tools()
+        inside = self._inside
+        tools = inside.tools()
         app = make_api(
             tools,
             health=self.health,
             settings=self.settings,
-            events=self.events,
+            events=self._inside.events,
             metrics=self._metrics if self.settings.metrics else None,
         )
         app.add_middleware(InOwner, owner=self._owner)
         from tickwell.web.access import first_mounted
 
         async def welcome() -> None:
-            if tools.store is self._store:  # a test lets the scheduler live elsewhere meanwhile
+            if (
+                tools.store is self._inside.store
+            ):  # a test lets the scheduler live elsewhere meanwhile
                 await first_mounted(app.state.context, tools, self.settings.store)
 
         self._life.prepare = welcome
@@ -342,52 +312,28 @@ class Scheduler(Named, Running):
             self._life.loop.call_soon_threadsafe(self._life.spawn, welcome)
         return app
 
-    def _on_added(self, executions: Sequence[NewExecution]) -> None:
-        if executions and self.events.wanted:
-            self.events.emit(Triggered(executions=executions))
-
-    def _wake(self) -> None:
-        if self._life.engine is not None:
-            self._life.engine.wake()
-            self._life.engine.hear()
-
-    def _check_payload(self, job: Job, payload: Any) -> None:
-        """What a handler that is known here cannot be called with is refused at once."""
-        if isinstance(job.target, Call):
-            handler = self.handlers.find(job.target.handler, job.project)
-            if handler is not None:
-                handler.arguments(payload)
-
     async def _make_engine(self, roles: frozenset[str]) -> Engine:
         from tickwell.wiring import make_engine
 
         synced = await self.sync()
         return make_engine(
-            self._store,
-            self.handlers,
-            self.clock,
+            self._inside.store,
+            self._inside.handlers,
+            self._inside.clock,
             self.settings,
-            events=self.events,
+            events=self._inside.events,
             roles=roles | {API} if "_app" in self.__dict__ else roles,
-            executor=self.executor,
-            extra=[Leaving(self._take_away)] if synced.kept else [],
-            inbox=self.inbox,
+            executor=self._inside.executor,
+            extra=[OrphanedJobs(self._take_away)] if synced.kept else [],
+            inbox=self._inside.inbox,
         )
 
-    def _make_store(self, url: str) -> NotifyingStore:
-        from tickwell.wiring import make_notifying_store
-
-        return make_notifying_store(url, self.settings)
-
-    async def _greet(self) -> None:
-        await greet(self._store, self.store_url, self.project, self.clock.now())
+    async def _print_banner(self) -> None:
+        await print_banner(
+            self._inside.store, self.store_url, self.project, self._inside.clock.now()
+        )
 
     def _make_loop(self) -> asyncio.AbstractEventLoop:
         from tickwell.wiring import loop_factory
 
         return loop_factory()()
-
-    def _on_fork(self) -> None:
-        self._owner.forget()
-        for service in (self.jobs, self.executions, self.slots, self.transactions):
-            service.store = self._life.store

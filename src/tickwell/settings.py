@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tickwell.domain.seconds import Seconds, SecondsField, default, read_seconds
-from tickwell.domain.task_rules import DEFAULT_RULES, is_rule
+from tickwell.domain.target import DEFAULT_RULES, is_rule
 from tickwell.errors import InvalidSetting, InvalidTrigger
 
 
@@ -33,10 +33,10 @@ class Settings:
     #: The queues that the worker takes executions from.
     queues: tuple[str, ...] = ("default",)
     #: Async handlers that one worker runs at once.
-    slots: int = 100
+    capacity: int = 100
     #: Threads for sync handlers in one worker.
     threads: int = 10
-    #: How long a slot stays empty after an attempt: a delay between executions.
+    #: How long an attempt keeps its capacity after its end: a delay between executions.
     rest: SecondsField = default("0s")
     #: How far ahead of its instant a fire is planned.
     horizon: SecondsField = default("2s")
@@ -47,7 +47,7 @@ class Settings:
     #: How long a loop rests at most when nothing tells it that something changed.
     poll: SecondsField = default("5s")
     #: How long a worker may be silent before another process declares it lost.
-    ttl: SecondsField = default("30s")
+    lease: SecondsField = default("30s")
     #: How often a process beats.
     beat: SecondsField = default("5s")
     #: How often the reaper looks for what was lost.
@@ -66,7 +66,7 @@ class Settings:
     tls_cert: str = ""
     #: A PEM file with its private key.
     tls_key: str = ""
-    #: Whether API and dashboard ask who one is; without it they listen to this machine only.
+    #: Whether API and dashboard require authentication; without it they bind to loopback only.
     auth: bool = True
     #: The file with the server keys; empty: beside the store's file, else tickwell.key.
     secret_key_file: str = ""
@@ -94,7 +94,7 @@ class Settings:
     max_runs_per_minute: int = 0
     #: Attempts of a project under way at once, in all workers together; 0: no limit.
     max_running: int = 0
-    #: How much of a worker's slots one project may take, as soon as somebody has made a project.
+    #: Largest part of a worker's capacity for one project, once there are several.
     project_share: float = 0.8
     #: How long the hard timeout of a job may be that is saved here; "0s": no limit.
     max_timeout: SecondsField = default("1d")
@@ -149,11 +149,11 @@ class Settings:
                 field="lead",
                 beside="horizon",
             )
-        if self.ttl < 3 * self.beat:
+        if self.lease < 3 * self.beat:
             raise InvalidSetting(
-                f"{self.ttl} is less than three times the beat, {self.beat}: one slow beat"
+                f"{self.lease} is less than three times the beat, {self.beat}: one slow beat"
                 " would cost a worker its attempts",
-                field="ttl",
+                field="lease",
                 beside="beat",
             )
         _check_engine(self)
@@ -237,13 +237,13 @@ def _is_of(kind: str, value: Any) -> bool:
 
 
 def _check_numbers(settings: Settings) -> None:
-    for name in ("slots", "threads", "batch", "per_host"):
+    for name in ("capacity", "threads", "batch", "per_host"):
         if getattr(settings, name) < 1:
             raise InvalidSetting("1 or more is needed", field=name)
     for name in _COUNTS:
         if getattr(settings, name) < 0:
             raise InvalidSetting("0 or more is needed", field=name, hint="0 is no limit")
-    for name in ("breaker_rest", "horizon", "poll", "ttl", "beat", "sweep", "prune_every"):
+    for name in ("breaker_rest", "horizon", "poll", "lease", "beat", "sweep", "prune_every"):
         if getattr(settings, name) <= 0:
             raise InvalidSetting("must be longer than 0", field=name)
 
@@ -255,7 +255,8 @@ def _check_ranges(settings: Settings) -> None:
         raise InvalidSetting(f"{MOST_METRICS_JOBS} at most", field="metrics_jobs")
     if not 0 < settings.project_share <= 1:
         raise InvalidSetting(
-            f"{settings.project_share} is not a part of the slots, up to 1", field="project_share"
+            f"{settings.project_share} is not a part of the capacity, above 0 and up to 1",
+            field="project_share",
         )
 
 

@@ -1,4 +1,7 @@
-"""The composition root: settings to running objects. The only module that sees everything."""
+"""The composition root: settings to running objects. The only module that sees everything.
+
+Each function imports what it makes: a command that only reads a store loads no engine.
+"""
 
 from __future__ import annotations
 
@@ -13,41 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from tickwell.clock import Clock
-from tickwell.domain.celery import Celery
-from tickwell.domain.event import Events
 from tickwell.domain.health import Level, LinkState, ProcessHealth
-from tickwell.domain.http import Http
-from tickwell.domain.target import Call
-from tickwell.engine.engine import ROLES, Engine
-from tickwell.engine.hints.dispatcher import Dispatcher
-from tickwell.engine.hints.hint_worker import HintInbox
-from tickwell.engine.loop import WakingService
-from tickwell.engine.running.start_guard import collect_rarely
 from tickwell.errors import InvalidSetting
-from tickwell.executors.call import CallExecutor
-from tickwell.executors.celery.executor import CeleryExecutor
-from tickwell.executors.celery.marks import Marks
-from tickwell.executors.handlers import Handlers
-from tickwell.executors.http.executor import HttpExecutor
-from tickwell.executors.http.guard import Guard
-from tickwell.executors.notes import StoreNotes
-from tickwell.executors.registry import Registry
 from tickwell.ids import ENTROPY, trace_id
 from tickwell.log import events as lines
-from tickwell.observe.log_output.child import child_log
-from tickwell.observe.metrics.metrics import Metrics
-from tickwell.observe.store_calls import ObservedStore
-from tickwell.observe.traces import find_spans
-from tickwell.ports.executor import Executor
 from tickwell.ports.notifier import Notifier
 from tickwell.ports.store import Store
-from tickwell.ports.tracer import Tracer
-from tickwell.services.callbacks.relay import Relay
-from tickwell.services.executions.executions import Executions
-from tickwell.services.executions.trigger_span import read_trigger
-from tickwell.services.health import Link
-from tickwell.services.keyring.source import load_keys
-from tickwell.services.secrets.source import StoredSecrets
+from tickwell.services.health import HealthReader, Link
 from tickwell.settings import Settings
 from tickwell.stores.link import weakness
 from tickwell.stores.schemes import SERVERS, scheme_of, unknown
@@ -58,6 +33,18 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from tickwell.brokers.celery import CeleryBroker
+    from tickwell.domain.event import Events
+    from tickwell.engine.engine import Engine
+    from tickwell.engine.hints.dispatcher import Dispatcher
+    from tickwell.engine.hints.hint_worker import HintInbox
+    from tickwell.engine.loop import WakingService
+    from tickwell.executors.celery.executor import CeleryExecutor
+    from tickwell.executors.handlers import Handlers
+    from tickwell.executors.http.executor import HttpExecutor
+    from tickwell.executors.registry import Registry
+    from tickwell.observe.metrics.metrics import Metrics
+    from tickwell.ports.executor import Executor
+    from tickwell.ports.tracer import Tracer
     from tickwell.services.operations import Tools
     from tickwell.stores.redis.sidecar import RedisNotifier
 
@@ -130,11 +117,17 @@ def make_notifying_store(url: str, settings: Settings) -> NotifyingStore:
 
 
 def _observed(store: Any) -> NotifyingStore:
+    from tickwell.observe.store_calls import ObservedStore
+
     return cast("NotifyingStore", ObservedStore(store))
 
 
 def make_metrics(store: Store, clock: Clock, settings: Settings, events: Events) -> Metrics:
     """What this process counts, from now on."""
+    from tickwell.observe.metrics.metrics import Metrics
+    from tickwell.observe.store_calls import ObservedStore
+    from tickwell.observe.traces import find_spans
+
     metrics = Metrics(store, clock, settings, version=version("tickwell"))
     events.subscribe(metrics.counting.hear)
     if isinstance(store, ObservedStore):
@@ -189,8 +182,17 @@ def make_executor(
     tracer: Tracer | None = None,
 ) -> Registry:
     """What carries out every kind of target; the client for webhooks is loaded when one is sent."""
+    from tickwell.domain.celery import Celery
+    from tickwell.domain.http import Http
+    from tickwell.domain.target import Call
+    from tickwell.executors.call import CallExecutor
+    from tickwell.executors.notes import StoreNotes
+    from tickwell.executors.registry import Registry
+    from tickwell.observe.log_output.child import child_log
+
     http = make_sender(store, clock, settings, tracer=tracer)
-    calls = CallExecutor(handlers, StoreNotes(store, clock))
+    notes = StoreNotes(store, clock, lambda *wait: answer_url(settings, *wait))
+    calls = CallExecutor(handlers, notes)
     calls.children.begin = child_log()
     if inbox is not None:
         calls.thread_for = inbox.thread_for
@@ -203,8 +205,29 @@ def make_executor(
     )
 
 
+def answer_url(settings: Settings, project: str, id: str, name: str) -> str:
+    """Where anybody who has this address may answer what an execution waits for, once."""
+    from tickwell.services.cursor_seal import CursorSeal
+    from tickwell.services.executions.answers import answer_token
+    from tickwell.services.keyring.source import load_keys
+
+    if not settings.public_url:
+        raise InvalidSetting(
+            "is not set, so an answer has no address",
+            field="public_url",
+            hint="For example public_url=https://jobs.example.com",
+        )
+    keys = load_keys(settings, make=True)
+    seal = CursorSeal.of_process() if keys is None else CursorSeal.under(keys)
+    token = answer_token(seal, project, id, name)
+    return f"{settings.public_url.rstrip('/')}/api/v1/answers/{token}"
+
+
 def make_task_sender(store: Store, clock: Clock, settings: Settings) -> CeleryExecutor:
     """What sends Celery tasks; Celery itself is imported with the first one."""
+    from tickwell.executors.celery.executor import CeleryExecutor
+    from tickwell.executors.celery.marks import Marks
+
     if settings.broker and find_spec("celery") is None:
         raise InvalidSetting(
             "celery is not installed",
@@ -228,6 +251,11 @@ def make_sender(
     tracer: Tracer | None = None,
 ) -> HttpExecutor:
     """What sends webhooks, guarded as the settings say."""
+    from tickwell.executors.http.executor import HttpExecutor
+    from tickwell.executors.http.network.guard import Guard
+    from tickwell.services.keyring.source import load_keys
+    from tickwell.services.secrets.source import StoredSecrets
+
     return HttpExecutor(
         clock,
         Guard.of(settings),
@@ -246,18 +274,35 @@ def make_engine(
     settings: Settings,
     *,
     events: Events,
-    roles: Collection[str] = ROLES,
+    roles: Collection[str] | None = None,
     executor: Executor | None = None,
     extra: Sequence[WakingService] = (),
     inbox: HintInbox | None = None,
 ) -> Engine:
     """An engine on an opened store; with an inbox, one that runs only what hints name."""
+    from tickwell.engine.engine import ROLES, Engine
+    from tickwell.observe.store_calls import ObservedStore
+    from tickwell.observe.traces import find_spans
+    from tickwell.services.alerts.evaluator import PERIOD, Evaluator
+    from tickwell.services.callbacks.relay import Relay
+    from tickwell.services.executions.executions import Executions, read_trigger
+
+    roles = ROLES if roles is None else roles
     shared = store.name.startswith("memory:")  # no second handle can see its data
     if settings.engine == "celery" and "planner" in roles:
         extra = [*extra, make_dispatcher(store, clock, settings)]
     random = ENTROPY
     runs = Executions(store, clock, random, lambda: None)
     relay = Relay(store, clock, runs, sweep=settings.sweep)
+    alerts = Evaluator(
+        store,
+        clock,
+        runs,
+        HealthReader(store, clock),
+        random,
+        period=max(PERIOD, settings.sweep),
+        public_url=settings.public_url,
+    )
     spans = find_spans(trace_store=settings.trace_store)
     runs_targets = executor or make_executor(store, handlers, clock, settings, inbox, tracer=spans)
     if spans is not None:
@@ -281,11 +326,12 @@ def make_engine(
         turn=getattr(store, "notifier", None),
         # By the URL that was given: the store's name has no credentials.
         open_pulse_store=None if shared else lambda: _pulse_store(settings.store, store),
-        extra=[*extra, relay] if "worker" in roles else extra,
+        extra=[*extra, alerts, *([relay] if "worker" in roles else [])],
         inbox=inbox,
         tracer=spans,
     )
     runs.wake = engine.wake
+    alerts.listen(events)
     if "worker" in roles:
         relay.listen(events)
     return engine
@@ -296,6 +342,8 @@ def _pulse_store(url: str, observed: Store) -> Store:
 
     It is observed as the first one is.
     """
+    from tickwell.observe.store_calls import ObservedStore
+
     store = make_store(url)
     leave_missing(store)
     if isinstance(observed, ObservedStore):
@@ -305,6 +353,8 @@ def _pulse_store(url: str, observed: Store) -> Store:
 
 def make_dispatcher(store: NotifyingStore, clock: Clock, settings: Settings) -> Dispatcher:
     """The service that sends hints of due executions to Celery's workers."""
+    from tickwell.engine.hints.dispatcher import Dispatcher
+
     if store.name.startswith("memory:"):
         raise InvalidSetting(
             "Celery's workers cannot see what this process keeps in memory",
@@ -321,11 +371,11 @@ def health_links(store: Store, settings: Settings) -> list[Link]:
         notifier = _make_notifier(store, settings)
         state = LinkState(
             check="redis",
-            name="the Redis of `notify`",
+            name="the Redis server for wake-ups",
             error=None,
             level=Level.AMBER,
             effect="processes poll instead of being woken, and jobs may start later",
-            remedy="Start it, or correct `notify`; jobs run meanwhile",
+            remedy="Start it, or correct the setting notify; jobs run meanwhile",
         )
         found.append(Link(state=state, ping=notifier.ping, close=notifier.close))
     if settings.engine == "celery":
@@ -334,8 +384,8 @@ def health_links(store: Store, settings: Settings) -> list[Link]:
             name="the Celery broker",
             error=None,
             level=Level.RED,
-            effect="Celery's workers hear of nothing that is due",
-            remedy="Start it, or correct `broker`; work goes on by itself once it answers",
+            effect="Celery workers are not told what is due",
+            remedy="Start it, or correct the setting broker; work then resumes by itself",
         )
         broker = _make_broker(settings)
 
@@ -381,8 +431,9 @@ def make_api(
 
     require_framework()
     from tickwell.api.app import create_app
-    from tickwell.services.admin.admin_factory import check_issuers
+    from tickwell.services.admin.admin import check_issuers
     from tickwell.services.jobs.admission import admission
+    from tickwell.services.keyring.source import load_keys
     from tickwell.ui.app import create_ui
     from tickwell.web.access import let_in
     from tickwell.web.context import Context
@@ -420,5 +471,7 @@ def have_for_ourselves() -> None:
     SQLite's thread lets go of it for every statement, and waits 5 ms to have it back beside a busy
     event loop: so the two worked in turn, never at once. A drain takes 8 % less time with 0.2 ms.
     """
+    from tickwell.engine.running.start_guard import collect_rarely
+
     collect_rarely()
     sys.setswitchinterval(0.0002)

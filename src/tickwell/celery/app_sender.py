@@ -16,7 +16,7 @@ from tickwell.domain.celery import sent
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
-from tickwell.domain.task_rules import why_forbidden
+from tickwell.domain.target import why_forbidden
 from tickwell.executors.celery.message import Unsendable, message_of
 from tickwell.ports.executor import Sort
 

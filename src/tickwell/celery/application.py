@@ -7,21 +7,24 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tickwell.cli.serve import load_scheduler
+from tickwell.cli.serving.serve import load_scheduler
 from tickwell.errors import InvalidSetting, TickwellError
 from tickwell.ids import is_id
+from tickwell.observe.traces import start_sdk
 from tickwell.scheduler import Scheduler
 from tickwell.wiring import no_celery
 
 if TYPE_CHECKING:
     from celery import Celery
 
+    from tickwell.celery.worker_bridge import StartTraces
+
 
 @cache
 def configured_app() -> Celery:
     """The app of `celery -A tickwell.celery`: one for each process."""
     try:
-        return make_app(load_scheduler(os.environ.get("TICKWELL_APP")))
+        return _make_app(load_scheduler(os.environ.get("TICKWELL_APP")), start_sdk)
     except TickwellError as error:
         import click
 
@@ -32,6 +35,11 @@ def configured_app() -> Celery:
 
 def make_app(scheduler: Scheduler) -> Celery:
     """A Celery app whose workers run the executions of a scheduler."""
+    return _make_app(scheduler, None)
+
+
+def _make_app(scheduler: Scheduler, start_traces: StartTraces | None) -> Celery:
+    """Without traces: a module with an app of its own sets up its SDK itself."""
     settings = replace(scheduler.settings, engine="celery")
     if settings.store.startswith("memory:"):
         raise InvalidSetting(
@@ -41,7 +49,7 @@ def make_app(scheduler: Scheduler) -> Celery:
         )
     try:
         from tickwell.brokers.celery import PREFIX, TASK, make_celery
-        from tickwell.celery.worker_bridge import WorkerBridge
+        from tickwell.celery.worker_bridge import WorkerBridge, no_traces
     except ModuleNotFoundError as error:
         raise no_celery(error, "engine") from error
     from kombu import Queue
@@ -60,7 +68,7 @@ def make_app(scheduler: Scheduler) -> Celery:
     )
     if settings.broker.startswith("redis"):
         app.conf.broker_transport = "tickwell.celery.redis_transport:Transport"
-    bridge = WorkerBridge(scheduler)
+    bridge = WorkerBridge(scheduler, start_traces or no_traces)
     bridge.connect(app)
 
     # No limits of Celery's: an attempt has its job's own. No retries: those are new executions.

@@ -17,9 +17,10 @@ import tickwell.wiring  # noqa: F401  # whole before SIGTERM can interrupt the s
 from tickwell.celery.app_sender import AppSender
 from tickwell.celery_beat.app import entry_of
 from tickwell.celery_beat.jobs import jobs_of
-from tickwell.cli.configuration import configure
+from tickwell.cli.config.configuration import configure
+from tickwell.declared.internals import internals
 from tickwell.domain.celery import Celery as Target
-from tickwell.domain.task_rules import rule_for
+from tickwell.domain.target import rule_for
 from tickwell.domain.trigger.duration import Millis
 from tickwell.errors import InvalidInput, TickwellError
 from tickwell.scheduler import Scheduler
@@ -87,14 +88,14 @@ def make_engine(app: Celery, entries: Mapping[str, Any]) -> Scheduler:
     )
     with found.blaming():
         scheduler = Scheduler(store, app=f"celery-beat {app.main or 'app'}", settings=settings)
-    scheduler.executor = AppSender(app, settings.celery_tasks)
+    internals(scheduler).executor = AppSender(app, settings.celery_tasks)
     for job in jobs:
         scheduler.declare(
             job.name,
             job.trigger,
             job.target,
             queue=QUEUE,
-            ttl=None if job.ttl is None else Millis(job.ttl),
+            expires=None if job.expires is None else Millis(job.expires),
             overlap=job.overlap,
             tags=job.tags,
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from celery import signals
 
 from tickwell.brokers.celery import PREFIX
+from tickwell.declared.internals import internals
 from tickwell.engine.hints.hint_worker import HintInbox
 from tickwell.engine.loop import backoff
 from tickwell.log import events as lines
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
 REFUSED = ("eventlet", "gevent")
 #: Seconds beyond the drain timeout that the engine gets to end with its process.
 PATIENCE = 15.0
+
+
+#: Starts sending spans; what it returns ends that.
+StartTraces = Callable[[], Callable[[], None]]
+
+
+def no_traces() -> Callable[[], None]:
+    """The application sets up its own."""
+    return lambda: None
 
 
 class CeleryThread:
@@ -52,8 +62,10 @@ class CeleryThread:
 class WorkerBridge:
     """Connects the signals and messages of a Celery worker to a scheduler in the same process."""
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, start_traces: StartTraces = no_traces) -> None:
         self.scheduler = scheduler
+        #: Called in each process that runs executions: threads of an exporter survive no fork.
+        self._start_traces = start_traces
         self.inbox = HintInbox("celery", 1)
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -120,13 +132,13 @@ class WorkerBridge:
             chosen = isinstance(sender.concurrency, int)
             self.inbox.capacity = sender.concurrency if chosen else os.cpu_count() or 1
         settings = self.scheduler.settings
-        self.scheduler.settings = replace(
+        internals(self.scheduler).settings = replace(
             settings,
             queues=queues or settings.queues,
-            slots=max(settings.slots, self.inbox.capacity),
+            capacity=max(settings.capacity, self.inbox.capacity),
             threads=max(settings.threads, self.inbox.capacity),
         )
-        self.scheduler.move_to(settings.store)
+        internals(self.scheduler).move_to(settings.store)
         self._main_pid, self._shutdown_pipe = os.getpid(), os.pipe()
         if pool == "threads":  # no process of its own will start it
             self._start()
@@ -149,7 +161,7 @@ class WorkerBridge:
         have_for_ourselves()  # an attempt goes through several threads, which wait for each other
         self._ready.clear()
         self.inbox.open()
-        self.scheduler.inbox = self.inbox
+        internals(self.scheduler).inbox = self.inbox
         self._thread = threading.Thread(target=self._main, name="tickwell-engine", daemon=True)
         self._thread.start()
 
@@ -167,10 +179,14 @@ class WorkerBridge:
             runner.run(self._live())
 
     async def _live(self) -> None:
-        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
-        if self._shutdown_pipe is not None:
-            self._loop.add_reader(self._shutdown_pipe[0], self._close_inbox)
+        stop_traces = self._start_traces()  # before metrics are made, whose exemplars name traces
         try:
+            self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+            if self._shutdown_pipe is not None:
+                self._loop.add_reader(self._shutdown_pipe[0], self._close_inbox)
+            if self.scheduler.settings.metrics and self.scheduler.settings.metrics_dir:
+                # Nothing listens here: a `tickwell serve` with the same folder shows the counts.
+                self.scheduler.metrics()
             await self._start_engine(self._stopping)
             self._ready.set()
             await self._stopping.wait()
@@ -178,6 +194,7 @@ class WorkerBridge:
         finally:  # whatever ends the engine, no thread of Celery waits for it
             self.inbox.end()
             self._ready.set()
+            stop_traces()
 
     def _close_shutdown_pipe(self) -> None:
         """Close the writing end in this process."""

@@ -47,7 +47,7 @@ def job_of(entry: BeatEntry, *, wait: bool = False) -> Job:
 
 def _job(entry: BeatEntry, *, wait: bool) -> Job:
     options = {name: value for name, value in entry.options.items() if value is not None}
-    ttl, until = _expiry(options.pop("expires", None))
+    expires, until = _expiry(options.pop("expires", None))
     routes = {name: _name(options.pop(name)) for name in _ROUTES if name in options}
     if routes.get("exchange"):
         routes.pop("queue", None)  # Celery sends to the exchange, and only declares the queue
@@ -71,7 +71,7 @@ def _job(entry: BeatEntry, *, wait: bool) -> Job:
         name=entry.name,
         trigger=trigger_of(entry),
         target=target,
-        ttl=None if ttl is None else parse_duration(ttl, field="options.expires"),
+        expires=None if expires is None else parse_duration(expires, field="options.expires"),
         # Beat sends a task whether or not the one before has ended. Without results only sending
         # takes time: while a broker is away, beat keeps one message of an entry, and so do we.
         overlap=Overlap.ALLOW if wait else Overlap.SKIP,

@@ -23,6 +23,8 @@ from tickwell.ports.store import Store
 if TYPE_CHECKING:
     from tickwell.engine.engine import Engine
 
+#: What a scheduler does here unless it is told otherwise.
+BOTH = frozenset({"planner", "worker"})
 #: Seconds that the store's time is trusted where no engine reads it again.
 STALE = 10.0
 #: Seconds to close a store whose event loop has ended; its connections may never reply.
@@ -167,8 +169,8 @@ class Forked:
     def __getattr__(self, call: str) -> Any:
         raise NotRunning(
             f"this process was forked from process {self._parent}, which had opened the"
-            " scheduler; open it after the fork only, or first call scheduler.move_to(url) in the"
-            " child"
+            " scheduler; open it after the fork only, or call scheduler.after_fork() in the child"
+            " first"
         )
 
 

@@ -18,13 +18,16 @@ class Policies(TypedDict, total=False):
     queue: str
     payload: Any
     priority: int
-    retry: Retry
-    misfire: Misfire
+    #: A number is that many attempts.
+    retry: Retry | int
+    #: A word is its policy.
+    misfire: Misfire | Literal["skip", "latest", "all"]
     overlap: Overlap | Literal["skip", "queue_one", "queue_all", "cancel_running", "allow"]
     concurrency: Concurrency | None
     delivery: Delivery | Literal["at_least_once", "at_most_once"]
-    timeout: Timeout
-    ttl: Duration | None
+    #: A duration is the hard timeout.
+    timeout: Timeout | Duration
+    expires: Duration | None
     pause_after: int | None
     auto_remove: bool
     dedupe_key: str | None

@@ -6,24 +6,22 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from tickwell.declared.blocking import Blocking
-from tickwell.declared.lifecycle import Lifecycle, until_signal
+from tickwell.declared.lifecycle import BOTH, Lifecycle, until_signal
 from tickwell.declared.loops import refuse_a_loop
 from tickwell.domain.health import ProcessHealth
-
-if TYPE_CHECKING:
-    from tickwell.engine.engine import Engine
-
-BOTH = frozenset({"planner", "worker"})
 
 
 class Running(ABC):
     """The ways to start a scheduler, and what can be asked about one that runs."""
 
     blocking: Blocking
-    _life: Lifecycle
+
+    @property
+    @abstractmethod
+    def _life(self) -> Lifecycle: ...
 
     @abstractmethod
     async def start(self, roles: Collection[str] = BOTH) -> None:
@@ -34,8 +32,8 @@ class Running(ABC):
         """Drain it."""
 
     @abstractmethod
-    async def _greet(self) -> None:
-        """Say that it runs."""
+    async def _print_banner(self) -> None:
+        """Tell a person on a terminal that it runs."""
 
     @abstractmethod
     def _make_loop(self) -> asyncio.AbstractEventLoop: ...
@@ -43,7 +41,7 @@ class Running(ABC):
     async def serve(self) -> None:
         """Run until SIGTERM or SIGINT, inside a loop that exists."""
         async with until_signal() as signalled, self:
-            await self._greet()
+            await self._print_banner()
             await signalled.wait()
 
     def run(self) -> None:
@@ -74,11 +72,6 @@ class Running(ABC):
         """For web frameworks: `FastAPI(lifespan=scheduler.lifespan)`, in every web worker."""
         async with self:
             yield
-
-    @property
-    def engine(self) -> Engine | None:
-        """What runs in this process, if it does; for tests and tools."""
-        return self._life.engine
 
     @property
     def is_running(self) -> bool:

@@ -12,9 +12,9 @@ from tickwell.domain.target import Call
 from tickwell.errors import Conflict, JobExists, NotFound, VersionConflict, WrongState
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import Store
-from tickwell.services.jobs.declarations import GONE
+from tickwell.services.jobs.admission import require_own_name
+from tickwell.services.jobs.fire_times import GONE
 from tickwell.services.jobs.jobs import Jobs
-from tickwell.services.jobs.save_limits import require_own_name
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Tools for tests. `tickwell.testing.contract` and the plugin need pytest, the rest does not."""
 
 from tickwell.executors.run import Snoozed
+from tickwell.testing.blocking_kit import BlockingKit
 from tickwell.testing.clock import ManualClock
 from tickwell.testing.executors import FakeExecutor
 from tickwell.testing.kit import Kit
@@ -9,6 +10,7 @@ from tickwell.testing.run import FakeRun
 from tickwell.testing.simulation import simulate
 
 __all__ = [
+    "BlockingKit",
     "FakeExecutor",
     "FakeRun",
     "Kit",

@@ -75,8 +75,12 @@ class ManualClock:
         heapq.heappush(self._parked, (due, next(self._order), woken, here, ring))
 
     def _after(self, seconds: float) -> float:
-        """Three waits of a tenth end with one of 0.3, and not a rounding error later."""
-        return round(self._elapsed + seconds, 6)
+        """Three waits of a tenth end with one of 0.3, and not a rounding error later.
+
+        What waits for less than that still lets time pass: it may look again until its instant.
+        """
+        due = round(self._elapsed + seconds, 6)
+        return due if due > self._elapsed or seconds <= 0 else round(self._elapsed + 1e-6, 6)
 
     async def advance(self, seconds: float) -> None:
         """Let time pass: wake the waiting tasks, one instant after the other."""

@@ -7,17 +7,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Self
+from typing import Any, Self
 
 from tickwell.clock import to_datetime, to_millis
-from tickwell.domain.execution import Execution, State
+from tickwell.declared.internals import internals
+from tickwell.declared.read_models import Execution, execution_of
+from tickwell.domain.current import CURRENT_CLAIM
+from tickwell.domain.execution import Kind, State
 from tickwell.domain.seconds import Seconds
 from tickwell.domain.trigger.duration import Duration, Millis, parse_duration
 from tickwell.domain.trigger.moment import exact, say
 from tickwell.engine.engine import Engine
 from tickwell.errors import InvalidInput, NotFound, NotRunning
+from tickwell.executors.jsonable import jsonable
 from tickwell.ports.records import ExecutionFilter
 from tickwell.scheduler import Scheduler
+from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing.clock import ManualClock
@@ -72,6 +77,7 @@ class Kit:
         self._loop: asyncio.AbstractEventLoop | None = None
         #: The scheduler under test: an empty one, unless you `use` your own.
         self.scheduler = Scheduler("memory://")
+        self._eager = False
         self.use(self.scheduler)
         #: Declares jobs on it.
         self.job = self.scheduler.job
@@ -84,20 +90,39 @@ class Kit:
         self.restore()
         self._taken = (scheduler, scheduler.settings)
         self.scheduler, self.job = scheduler, scheduler.job
-        scheduler.live_on(
+        internals(scheduler).live_on(
             MemoryStore(self.clock.now),
             self.clock,
             _unhurried(scheduler.settings),
             claims_loop=True,
         )
+        internals(scheduler).at_once = self._at_once if self._eager else None
 
     def restore(self) -> None:
         """Give the scheduler its own store and clock back."""
         if self._taken is not None:
             scheduler, settings = self._taken
             self._taken = None
-            scheduler.settings = settings
-            scheduler.move_to(settings.store)
+            inside = internals(scheduler)
+            inside.at_once = None
+            inside.settings = settings
+            inside.move_to(settings.store)
+
+    @property
+    def eager(self) -> bool:
+        """Whether a requested run has ended when the request is answered; no time passes."""
+        return self._eager
+
+    @eager.setter
+    def eager(self, chosen: bool) -> None:
+        self._eager = chosen
+        internals(self.scheduler).at_once = self._at_once if chosen else None
+
+    async def _at_once(self, requested: Execution[Any]) -> Execution[Any]:
+        if CURRENT_CLAIM.get() is not None:
+            return requested  # by a handler: it runs when this one has ended
+        await self.settle()
+        return await self.scheduler.get_execution(requested.id)
 
     def start_at(self, moment: datetime) -> None:
         """Choose the moment at which the test begins; before time moves."""
@@ -136,29 +161,36 @@ class Kit:
         """Run what is due now; no time passes."""
         await self.travel("0s")
 
-    async def runs(self, name: str | None = None) -> Sequence[Execution]:
+    async def runs(self, name: str | None = None) -> Sequence[Execution[Any]]:
         """Executions of a job, or of all, in the order in which they started."""
         where = ExecutionFilter(project=self.scheduler.project)
+        await self.scheduler.open()
         if name is not None:
             where = replace(where, job_id=await self._id_of(name))
-        await self.scheduler.open()
-        page = await self.scheduler.executions.list(where)
+        ran = [one for one in await self._read(where) if one.started_at is not None]
+        return sorted(ran, key=lambda one: (one.started_at or self.now, one.fire_time))
+
+    async def _read(self, where: ExecutionFilter) -> list[Execution[Any]]:
+        services = internals(self.scheduler)
+        page = await services.executions.list(where)
         found = page.items
         while page.cursor is not None:
-            page = await self.scheduler.executions.list(where, page.cursor)
+            page = await services.executions.list(where, page.cursor)
             found += page.items
-        ran = [one for one in found if one.started_at is not None]
-        return sorted(ran, key=lambda one: (one.started_at or 0, one.fire_time))
+        ids = {one.job_id for one in found}
+        jobs = await jobs_by_id(services.jobs.store, self.scheduler.project, ids)
+        known = {id: (each.job.name, services.read_result(each.job)) for id, each in jobs.items()}
+        return [execution_of(one, *known[one.job_id]) for one in found]
 
     async def _id_of(self, name: str) -> str:
         try:
-            return (await self.scheduler.get(name)).job.id
+            return (await self.scheduler.get_job(name)).id
         except NotFound:
             if not self._begun:
                 raise AssertionError(
                     f"no job {name!r} yet; let time begin first, by travel() or settle()"
                 ) from None
-            known = [entry.job.name for entry in await self.scheduler.list()]
+            known = [job.name for job in await self.scheduler.jobs()]
             near = get_close_matches(name, known, n=1)
             others = f"there are {', '.join(known)}" if known else "there is none"
             meant = f"did you mean {near[0]!r}?" if near else others
@@ -166,7 +198,7 @@ class Kit:
 
     async def fires(self, name: str) -> Sequence[datetime]:
         """The fire times of a job that were run, in the order in which they started."""
-        return [to_datetime(one.fire_time) for one in await self.runs(name)]
+        return [one.fire_time for one in await self.runs(name)]
 
     async def assert_ran(self, name: str, times: int | None = None) -> None:
         """Fail unless the job ran; with a number, exactly that many times."""
@@ -178,10 +210,10 @@ class Kit:
             raise AssertionError(f"{name!r} ran {_times(len(fires))}, not {_times(times)}: {when}")
 
     async def _did_not_run(self, name: str) -> str:
-        cursor = (await self.scheduler.get(name)).cursor
-        if cursor.next_fire_time is None:
+        job = await self.scheduler.get_job(name)
+        if job.next_fire_time is None:
             return f"{name!r} did not run"
-        return f"{name!r} did not run; it fires next at {say(to_datetime(cursor.next_fire_time))}"
+        return f"{name!r} did not run; it fires next at {say(job.next_fire_time)}"
 
     async def assert_ran_at(self, name: str, *moments: datetime) -> None:
         """Fail unless the job ran for exactly these fire times."""
@@ -197,15 +229,43 @@ class Kit:
             raise AssertionError("nothing ran" if name is None else await self._did_not_run(name))
         for one in runs:
             if one.state is not State.SUCCEEDED:
-                why = one.error or one.reason or ""
+                why = one.error or one.explanation
                 raise AssertionError(f"execution {one.id} is {one.state}: {why}")
+
+    async def triggered(self, name: str) -> Sequence[Execution[Any]]:
+        """Requested runs of a job, in the order of the requests, whether or not they have run."""
+        await self.scheduler.open()
+        where = ExecutionFilter(project=self.scheduler.project, kind=Kind.REQUEST)
+        found = await self._read(replace(where, job_id=await self._id_of(name)))
+        return sorted(found, key=lambda one: (one.created_at, one.id))
+
+    async def assert_triggered(
+        self, name: str, payload: Any = ..., *, times: int | None = None
+    ) -> Sequence[Execution[Any]]:
+        """Fail unless a run of the job was requested, with this payload; return the requests.
+
+        With a number, exactly that many times. `scheduler.trigger_in` and `trigger_at` count.
+        """
+        requests = await self.triggered(name)
+        wanted = requests
+        if payload is not ...:
+            written = jsonable(payload)
+            wanted = [one for one in requests if one.payload == written]
+        if len(wanted) == times or (wanted and times is None):
+            return wanted
+        asked = "was not triggered" if times is None else f"was triggered {_times(len(wanted))}"
+        words = f"{name!r} {asked}{'' if payload is ... else f' with {payload!r}'}"
+        if times is not None:
+            words += f", not {_times(times)}"
+        others = ", ".join(repr(one.payload) for one in requests[:10])
+        raise AssertionError(f"{words}; requests had {others}" if others else words)
 
     async def _begin(self) -> None:
         here = asyncio.get_running_loop()
         if self._loop is not here:
             self._begun, self._loop = True, here
             await self.scheduler.start()
-            self.clock.engine = self.scheduler.engine
+            self.clock.engine = internals(self.scheduler).engine
 
     async def __aenter__(self) -> Self:
         return self
@@ -239,7 +299,7 @@ def _unhurried(settings: Settings) -> Settings:
         settings,
         store="memory://",
         beat=Seconds(QUARTER),
-        ttl=Seconds(5 * QUARTER),
+        lease=Seconds(5 * QUARTER),
         sweep=Seconds(QUARTER),
         poll=Seconds(QUARTER),
         prune_every=Seconds(1e12),

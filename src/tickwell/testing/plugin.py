@@ -1,4 +1,4 @@
-"""The pytest plugin: fixtures `tickwell` and `tickwell_receiver`. Needs only pytest.
+"""The pytest plugin: `tickwell`, `tickwell_blocking` and `tickwell_receiver`. Needs only pytest.
 
 A test that takes `tickwell` may be `async def` without any further plugin; with pytest-asyncio or
 anyio it runs in their loop.
@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tickwell.testing.blocking_kit import BlockingKit
 from tickwell.testing.kit import Kit
 from tickwell.testing.receiver import Receiver
 
@@ -24,6 +25,13 @@ def tickwell() -> Iterator[Kit]:
     kit = Kit()
     yield kit
     kit.restore()
+
+
+@pytest.fixture
+def tickwell_blocking() -> Iterator[BlockingKit]:
+    """The same for tests without an event loop: calls block."""
+    with BlockingKit() as kit:
+        yield kit
 
 
 @pytest.fixture

@@ -25,7 +25,6 @@ from tickwell.contrib.django.task_handler import handler_for
 from tickwell.contrib.django.task_job import TaskJob
 from tickwell.contrib.django.task_result import as_enqueued, result_of
 from tickwell.declared.policies import Policies
-from tickwell.domain.ability import handler_of
 from tickwell.errors import InvalidInput, NotFound
 
 
@@ -82,8 +81,8 @@ class TickwellBackend(BaseTaskBackend):  # type: ignore[misc]
         """The result of that id, as the store has it now."""
         _refuse_a_loop("get_result", "aget_result")
         try:
-            execution = self._scheduler.blocking.execution(str(result_id))
-            task = import_string(handler_of(execution.ability))
+            execution = self._scheduler.blocking.get_execution(str(result_id))
+            task = import_string(execution.job.partition(" [")[0])
         except (NotFound, ImportError) as error:
             raise TaskResultDoesNotExist(result_id) from error
         if not isinstance(task, Task):

@@ -11,7 +11,7 @@ from django.conf import settings as django_settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
-from tickwell.cli.configured_value import native
+from tickwell.cli.config.configuration import native
 from tickwell.contrib.django.store_url import store_url_of
 from tickwell.domain.seconds import Seconds
 from tickwell.errors import InvalidSetting
@@ -116,7 +116,7 @@ def _modules(value: Any) -> tuple[str, ...]:
 
 
 def _as_text(value: Any) -> str:
-    """As `tickwell.cli.configured_value.read` takes it."""
+    """As `tickwell.cli.config.configuration.read` takes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):

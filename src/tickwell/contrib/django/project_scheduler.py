@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, Literal, Unpack, cast
 
@@ -15,10 +14,11 @@ from tickwell.contrib.django.isolated import locate
 from tickwell.contrib.django.store_url import store_url_of
 from tickwell.contrib.django.task_job import TaskJob
 from tickwell.contrib.django.transactions import TransactionalBlocking
-from tickwell.declared.function import Declare, JobFunction
+from tickwell.declared.function import Declare, JobFunction, handler_of
 from tickwell.declared.policies import Policies
 from tickwell.domain.trigger import Trigger
 from tickwell.errors import NotFound
+from tickwell.executors.handlers import Handler
 from tickwell.scheduler import Scheduler
 
 
@@ -53,21 +53,16 @@ class ProjectScheduler(Scheduler):
         """Declare a function as a job, as any scheduler does."""
         declare = super().job(trigger, name=name, isolation=isolation, shared=shared, **policies)
 
-        def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any]:
+        def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any, Any]:
             declared = declare(function)
-            locate(declared.handler)
+            locate(handler_of(declared))
             return declared
 
         return cast("Declare", decorate)
 
-    def _tended(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _tend(self, handler: Handler) -> None:
         """Close connections that are too old or broken, as Django does around a request."""
-        if (
-            not callable(function)
-            or inspect.isgeneratorfunction(function)
-            or inspect.isasyncgenfunction(function)
-        ):
-            return function  # which the handler refuses
+        function = handler.function
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -85,7 +80,7 @@ class ProjectScheduler(Scheduler):
             finally:
                 await _close_in_thread()
 
-        return call_async if inspect.iscoroutinefunction(function) else call
+        handler.function = call_async if handler.is_async else call
 
     def add_declared(self) -> None:
         """Bring jobs that the store does not know yet into it; runs nothing."""
@@ -93,7 +88,7 @@ class ProjectScheduler(Scheduler):
         async def add() -> None:
             for job in list(self._declared):
                 try:
-                    await self.get(job.name)
+                    await self.get_job(job.name)
                 except NotFound:
                     await self.add_one_declared(job.name)
             for name, task_job in list(self.task_jobs.items()):
@@ -118,12 +113,12 @@ class ProjectScheduler(Scheduler):
         if self.configuration.is_derived and not self._life.opened:
             store = store_url_of(connection)
             if store != self.settings.store:
-                self.move_to(store)
+                self._inside.move_to(store)
 
     def wake(self) -> None:
         """Let an engine in this process look at once; from any thread."""
         if self._life.engine is not None and self._life.loop is not None:
-            self._life.loop.call_soon_threadsafe(self._wake)
+            self._life.loop.call_soon_threadsafe(self._inside.wake)
 
 
 #: Async code reaches the database in this thread.

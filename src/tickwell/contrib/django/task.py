@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
 #: Policies that a task, or `OPTIONS` of the backend, may set; the framework has queue and priority.
 POLICIES = (
-    *("retry", "misfire", "overlap", "concurrency", "delivery", "timeout", "ttl", "pause_after"),
+    *(
+        "retry",
+        "misfire",
+        "overlap",
+        "concurrency",
+        "delivery",
+        "timeout",
+        "expires",
+        "pause_after",
+    ),
     *("description", "tags"),
 )
 
@@ -41,7 +50,7 @@ class TickwellTask(Task):  # type: ignore[misc]
     concurrency: Concurrency | None = None
     delivery: Delivery | str | None = None
     timeout: Timeout | None = None
-    ttl: Duration | None = None
+    expires: Duration | None = None
     pause_after: int | None = None
     description: str | None = None
     tags: tuple[str, ...] | None = None
@@ -66,8 +75,6 @@ def policies_of(task: Any, options: Mapping[str, Any]) -> Policies:
     """The policies of a task's job: its own before those of the backend."""
     own = {name: getattr(task, name, None) for name in POLICIES}
     found = {**options, **{name: value for name, value in own.items() if value is not None}}
-    if isinstance(found.get("retry"), int):
-        found["retry"] = Retry(max_attempts=found["retry"])
     found.setdefault("description", inspect.getdoc(task.func) or "")
     return cast("Policies", found | {"queue": task.queue_name, "priority": level(task.priority)})
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tickwell.declared.named import Named
+from tickwell.declared.internals import internals
+from tickwell.declared.job_api import JobApi
 from tickwell.declared.policies import Policies
 from tickwell.domain.job import Job
 from tickwell.domain.target import Call
@@ -22,21 +23,21 @@ class TaskJob:
     policies: Policies
 
     async def ensure(
-        self, name: str, scheduler: Named, before_write: Callable[[], Any] = lambda: None
+        self, name: str, scheduler: JobApi, before_write: Callable[[], Any] = lambda: None
     ) -> None:
         """Have the job in the store as the code wants it."""
         try:
-            job = (await scheduler.get(name)).job
+            entry = await internals(scheduler).jobs.get(scheduler.project, name)
         except NotFound:
             before_write()
             try:
-                await scheduler.add(name, None, Call(self.handler), **self.policies)
+                await scheduler.add_job(name, None, Call(self.handler), **self.policies)
             except JobExists:
                 return  # another process was faster
             return
-        if any(getattr(job, policy) != value for policy, value in self._normal().items()):
+        if any(getattr(entry.job, policy) != value for policy, value in self._normal().items()):
             before_write()
-            await scheduler.edit(name, **self.policies)
+            await scheduler.edit_job(name, **self.policies)
 
     def _normal(self) -> dict[str, Any]:
         """The policies as a job has them: durations as milliseconds, choices as members."""

@@ -9,9 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from tickwell.clock import to_datetime
 from tickwell.contrib.django.framework import TaskError, TaskResult, TaskResultStatus
-from tickwell.domain.execution import Attempt, Execution, OutcomeKind, State
+from tickwell.declared.read_models import Attempt, Execution
+from tickwell.domain.execution import OutcomeKind, State
 
 _STATUS = {
     State.WAITING: TaskResultStatus.READY,
@@ -31,10 +31,10 @@ _RAISED = re.compile(
 _FAILED = {OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST, OutcomeKind.CANCELLED}
 
 
-def result_of(task: Any, execution: Execution, backend: str) -> Any:
+def result_of(task: Any, execution: Execution[Any], backend: str) -> Any:
     """The result that the execution stands for."""
     payload = execution.payload or {}
-    tried = [each for each in execution.attempts if not each.is_untried]
+    tried = [each for each in execution.attempts if not _is_untried(each)]
     workers = [each.worker or "" for each in tried]
     started = [each.started_at for each in tried if each.started_at is not None]
     if execution.state is State.RUNNING:
@@ -58,7 +58,7 @@ def result_of(task: Any, execution: Execution, backend: str) -> Any:
     return result
 
 
-def as_enqueued(task: Any, execution: Execution) -> Any:
+def as_enqueued(task: Any, execution: Execution[Any]) -> Any:
     """The task as it was when it was enqueued."""
     later = execution.fire_time > execution.created_at
     return task.using(
@@ -68,12 +68,14 @@ def as_enqueued(task: Any, execution: Execution) -> Any:
     )
 
 
-def _instant(value: int | None) -> datetime | None:
+def _instant(value: datetime | None) -> datetime | None:
     """As the project has its datetimes."""
-    if value is None:
-        return None
-    found = to_datetime(value)
-    return found if settings.USE_TZ else timezone.make_naive(found)
+    return value if value is None or settings.USE_TZ else timezone.make_naive(value)
+
+
+def _is_untried(attempt: Attempt) -> bool:
+    """Given back before anything started."""
+    return attempt.outcome is OutcomeKind.RELEASED and attempt.started_at is None
 
 
 def _error(attempt: Attempt) -> Any:

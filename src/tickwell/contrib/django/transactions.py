@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from django.db import connections
 
 from tickwell.declared.blocking import Blocking
+from tickwell.declared.internals import internals
 from tickwell.declared.owner_loop import OwnerLoop
-from tickwell.domain.execution import Execution
+from tickwell.declared.read_models import Execution, execution_of
 from tickwell.domain.trigger.duration import Duration
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.executors.jsonable import jsonable
@@ -30,7 +31,7 @@ class TransactionalBlocking(Blocking):
         #: Names of task jobs that this process has seen in the store.
         self._ensured: set[str] = set()
 
-    def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution:
+    def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution[Any]:
         """Run a job now, or once the transaction commits."""
         if (connection := self._in_transaction()) is None:
             return super().trigger(name, payload, key=key)
@@ -38,7 +39,7 @@ class TransactionalBlocking(Blocking):
 
     def trigger_at(
         self, when: datetime, name: str, payload: Any = None, *, key: str | None = None
-    ) -> Execution:
+    ) -> Execution[Any]:
         """Run a job at an instant, if the transaction commits."""
         if (connection := self._in_transaction()) is None:
             return super().trigger_at(when, name, payload, key=key)
@@ -46,7 +47,7 @@ class TransactionalBlocking(Blocking):
 
     def trigger_in(
         self, delay: Duration, name: str, payload: Any = None, *, key: str | None = None
-    ) -> Execution:
+    ) -> Execution[Any]:
         """Run a job after a while, if the transaction commits."""
         if (connection := self._in_transaction()) is None:
             return super().trigger_in(delay, name, payload, key=key)
@@ -64,7 +65,7 @@ class TransactionalBlocking(Blocking):
     def _in_transaction(self) -> Any:
         """Django's connection, if a transaction is open on it and the store takes part."""
         if self._alias is None or not isinstance(
-            self._scheduler.transactions.store, TransactionalStore
+            internals(self._scheduler).store, TransactionalStore
         ):
             return None
         connection = connections[self._alias]
@@ -72,15 +73,16 @@ class TransactionalBlocking(Blocking):
 
     def _record(
         self, connection: Any, name: str, payload: Any, key: str | None, run_at: Moment | None
-    ) -> Execution:
+    ) -> Execution[Any]:
         connection.validate_no_broken_transaction()
         given = jsonable(payload)
 
-        def record() -> Execution:
+        def record() -> Execution[Any]:
             with connection.wrap_database_errors:
-                return self._scheduler.transactions.record(
+                made = self._scheduler.transactions.record(
                     connection.connection, name, given, key=key, run_at=run_at
                 )
+                return execution_of(made, name)
 
         try:
             execution = record()

@@ -49,7 +49,7 @@ def a_worker(id: str = "w1", **fields: Any) -> Worker:
         "pid": 1,
         "queues": ("default",),
         "abilities": ("call:work",),
-        "slots": 10,
+        "capacity": 10,
         "started_at": T0,
     }
     return Worker(**(worker | fields))

@@ -23,6 +23,7 @@ async def snapshot(
     return {
         "jobs": {entry.job.id: (entry.job, entry.cursor) for entry in entries},
         "executions": await _executions(store),
+        "steps": await _steps(store),
         "skips": {
             entry.job.id: [asdict(skip) for skip in await store.list_skips(entry.job.id, 0, 10**15)]
             for entry in entries
@@ -38,6 +39,13 @@ async def snapshot(
         "runs": {queue: (await store.next_wakeup(now, [queue])).run for queue in queues},
         "stats": await store.stats(),
     }
+
+
+async def _steps(store: Store) -> list[dict[str, Any]]:
+    page = await store.list_executions(ExecutionFilter(), limit=1000)
+    started = [one for one in page.items if one.attempt]
+    found = [await store.list_steps(one.project, one.id) for one in started]
+    return [asdict(step) for steps in found for step in steps]
 
 
 async def _jobs(store: Store) -> list[Entry]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tickwell.domain.coverage import within
 from tickwell.domain.execution import RangeSkip, Reason
 from tickwell.domain.job import Cursor, Job, JobState
 from tickwell.domain.policy import OnMisfire
-from tickwell.domain.skips import within
 from tickwell.ids import execution_id
 from tickwell.testing.simulation.rows import Rows
 from tickwell.testing.simulation.world import World

@@ -50,7 +50,7 @@ def make_job(random: Random, number: int, now: int, periods: tuple[int, int]) ->
         concurrency=Concurrency(random.choice("ab"), 2) if keyed else None,
         delivery=Delivery.AT_MOST_ONCE if random.random() < 0.15 else Delivery.AT_LEAST_ONCE,
         timeout=Timeout(soft=Millis(soft), hard=Millis(soft + random.choice((0, 500, 3000)))),
-        ttl=Millis(random.randint(1, 20) * 1000) if random.random() < 0.2 else None,
+        expires=Millis(random.randint(1, 20) * 1000) if random.random() < 0.2 else None,
         pause_after=random.randint(1, 4) if random.random() < 0.15 else None,
         created_at=now,
         saved_at=now,

@@ -92,6 +92,6 @@ class Leases:
         self.losses += 1
         owner, settings = self._owners[worker], self.world.scenario.settings
         silent = owner.gone or owner.asleep or self._latest[owner] != worker
-        recently = self.world.loop.time() - settings.ttl - 2 * settings.beat
+        recently = self.world.loop.time() - settings.lease - 2 * settings.beat
         if not silent and owner.troubled_at < recently:
             raise self.world.fail(f"{owner.name} was declared lost though it is alive and well")

@@ -43,12 +43,12 @@ class Nemesis:
             self.world.spawn(self._later(random.uniform(1, 20), node))
         elif fault is Fault.PAUSE:
             node.pause()
-            self.world.spawn(self._wake(random.uniform(0.1, 3) * settings.ttl, node))
+            self.world.spawn(self._wake(random.uniform(0.1, 3) * settings.lease, node))
         elif fault is Fault.OUTAGE:
-            length = random.uniform(0.2, 3) * settings.ttl
+            length = random.uniform(0.2, 3) * settings.lease
             self.world.outage_until = self.world.loop.time() + length
         elif fault is Fault.CUT:
-            node.cut(random.uniform(0.2, 2) * settings.ttl)
+            node.cut(random.uniform(0.2, 2) * settings.lease)
         elif fault is Fault.SLOWNESS:
             await self._slow_down()
         else:

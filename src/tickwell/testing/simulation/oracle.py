@@ -9,9 +9,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from tickwell.clock import NEVER
+from tickwell.domain.coverage import within
 from tickwell.domain.execution import ENDED, Kind, OutcomeKind, State
 from tickwell.domain.job import Cursor, Job, JobState
-from tickwell.domain.skips import within
 from tickwell.ids import execution_id
 from tickwell.testing.simulation.watch import Watch
 from tickwell.testing.simulation.world import World

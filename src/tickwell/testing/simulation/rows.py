@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import takewhile
 
-from tickwell.domain.absence import WAITING_IN_LINE
 from tickwell.domain.execution import (
     ENDED,
     PENDING,
@@ -18,6 +17,7 @@ from tickwell.domain.execution import (
     State,
 )
 from tickwell.domain.gate import Overlap
+from tickwell.domain.planning import WAITING_IN_LINE
 from tickwell.domain.policy import RETURN_BUDGET, OnMisfire
 from tickwell.stores.memory.tables import Row
 from tickwell.testing.simulation.world import World

@@ -90,13 +90,13 @@ def _settings(random: Random) -> Settings:
     lead = random.choice((0.0, 0.1, 0.5, 2.0))
     return Settings(
         store="memory://",
-        slots=random.choice((1, 2, 5, 100)),
+        capacity=random.choice((1, 2, 5, 100)),
         threads=random.choice((1, 3, 10)),
         horizon=Seconds(horizon),
         lead=Seconds(min(lead, horizon)),
         batch=random.choice((1, 3, 20, 500)),
         poll=Seconds(random.choice((1.0, 5.0))),
-        ttl=Seconds(beat * random.choice((3, 4, 6))),
+        lease=Seconds(beat * random.choice((3, 4, 6))),
         beat=Seconds(beat),
         sweep=Seconds(random.choice((1.0, 3.0))),
         drain_timeout=Seconds(random.choice((0.5, 5.0))),

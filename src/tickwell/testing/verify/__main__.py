@@ -8,7 +8,7 @@ import signal
 import sys
 
 from tickwell.cli.exits import Code, code_of
-from tickwell.cli.screen import Screen
+from tickwell.cli.output.screen import Screen
 from tickwell.errors import TickwellError
 from tickwell.testing.verify.orders import Orders
 from tickwell.testing.verify.run import verify

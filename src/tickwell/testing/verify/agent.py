@@ -33,7 +33,7 @@ from tickwell.wiring import loop_factory
 HANDLER = "nap"
 #: Leases of two seconds, so that a loss is noticed soon.
 SETTINGS: dict[str, Any] = {
-    "ttl": "2s",
+    "lease": "2s",
     "beat": "500ms",
     "sweep": "300ms",
     "poll": "500ms",

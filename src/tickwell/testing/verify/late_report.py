@@ -85,6 +85,6 @@ def _worker(id: str, now: int) -> Worker:
         pid=0,
         queues=("default",),
         abilities=(_ABILITY,),
-        slots=1,
+        capacity=1,
         started_at=now,
     )

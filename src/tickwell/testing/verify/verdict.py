@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from tickwell.cli.screen import Screen
+from tickwell.cli.output.screen import Screen
 from tickwell.domain.promises import Promises
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tickwell.testing.contract.topics.answers import Answers
 from tickwell.testing.contract.topics.cancelling import Cancelling, Settling
 from tickwell.testing.contract.topics.catalog import Adding, Listing
 from tickwell.testing.contract.topics.claiming import Claiming
@@ -20,6 +21,7 @@ from tickwell.testing.contract.topics.reading import Reading
 from tickwell.testing.contract.topics.records import Records
 from tickwell.testing.contract.topics.repetition import Repetition
 from tickwell.testing.contract.topics.requesting import Backfilling, Requesting
+from tickwell.testing.contract.topics.steps import Steps
 from tickwell.testing.contract.topics.unreadable import UnreadableDefinitions
 
 #: Every topic, for a test that needs only some.
@@ -39,6 +41,8 @@ TOPICS = (
     Settling,
     Beating,
     Starts,
+    Steps,
+    Answers,
     Adding,
     Listing,
     Changing,

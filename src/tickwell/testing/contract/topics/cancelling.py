@@ -82,7 +82,7 @@ class Cancelling(Topic):
         assert [claim.id for claim in claims] == [earlier, id]
 
     async def test_a_revived_one_has_no_time_to_live_any_more(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl="1m")
+        job = await scene.job(trigger=OnDemand(), expires="1m")
         [id] = await scene.run(a_request(job, T0))
         claim = await scene.claim_one(T0)
         await scene.finish(claim, OutcomeKind.SNOOZED, T0, started=False, retry=False)

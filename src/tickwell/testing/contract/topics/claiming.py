@@ -152,7 +152,7 @@ class Claiming(Topic):
         assert await scene.claim(minute(1)) == []
 
     async def test_nothing_past_its_time_to_live(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl="1s")
+        job = await scene.job(trigger=OnDemand(), expires="1s")
         await scene.run(a_request(job, T0))
         assert await scene.claim(T0 + SECOND) == []
         assert len(await scene.claim(T0 + SECOND - 1)) == 1
@@ -160,7 +160,7 @@ class Claiming(Topic):
     async def test_a_worker_that_never_beat_gets_nothing(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())
         await scene.run(a_request(job, T0))
-        assert await scene.store.claim(scene.request(T0, "stranger")) == []
+        assert await scene.store.claim(scene.request(T0, "unknown")) == []
 
     async def test_a_lost_worker_gets_nothing(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from tickwell.clock import to_datetime
-from tickwell.domain.absence import Absence
 from tickwell.domain.change import Change, Changed, Changer, delete, edit, pause, recall
 from tickwell.domain.document import job_from_document
 from tickwell.domain.execution import Claim, OutcomeKind, Reason, State
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Entry, Job, JobState
-from tickwell.domain.planning import plan
+from tickwell.domain.planning import Absence, plan
 from tickwell.domain.policy import MINUTE, SECOND, Misfire, OnMisfire
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import Every, Once, OnDemand

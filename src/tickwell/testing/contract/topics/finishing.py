@@ -367,7 +367,7 @@ class AfterFinish(Topic):
 
     async def test_a_skipped_run_gives_its_place_back(self, scene: Scene) -> None:
         trigger = Every(timedelta(minutes=1), after="finish", max_runs=1)
-        job = await scene.job(trigger=trigger, ttl="1s")
+        job = await scene.job(trigger=trigger, expires="1s")
         await scene.fire(minute(1))
         await scene.promote(minute(2))
         await scene.fire(minute(2))

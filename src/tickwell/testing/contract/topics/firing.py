@@ -322,7 +322,7 @@ class MaxRuns(Topic):
 
     async def test_one_that_outlives_its_time_gives_its_place_back(self, scene: Scene) -> None:
         trigger = Every("1m", max_runs=1)
-        job = await scene.job(trigger=trigger, ttl="1s", overlap=Overlap.ALLOW)
+        job = await scene.job(trigger=trigger, expires="1s", overlap=Overlap.ALLOW)
         await scene.fire(minute(1))
         assert (await scene.cursor(job)).state is JobState.FINISHED
         await scene.promote(minute(1) + SECOND)

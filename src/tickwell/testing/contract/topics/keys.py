@@ -118,7 +118,7 @@ class Keys(Topic):
         _, first, next_one = await self._line(scene, "cancel")
         await scene.store.request_cancel("default", [first], now)
         assert (await scene.execution(next_one)).state is State.QUEUED
-        _, _, next_one = await self._line(scene, "expire", ttl="1m")
+        _, _, next_one = await self._line(scene, "expire", expires="1m")
         await scene.promote(minute(2) + 2)
         assert (await scene.execution(next_one)).state is State.QUEUED
 

@@ -38,7 +38,7 @@ class Beating(Topic):
         for worker in (
             a_worker("w1", roles=("api", "planner", "worker"), version="1.2", busy=3),
             a_worker("w2", beat_every=700, clock_offset=-1500, process="boot 17"),
-            a_worker("w3", roles=("planner",), queues=(), abilities=(), slots=0),
+            a_worker("w3", roles=("planner",), queues=(), abilities=(), capacity=0),
         ):
             await scene.store.beat(worker, T0)
             found = {one.worker.id: one.worker for one in await scene.store.list_workers()}
@@ -54,7 +54,7 @@ class Beating(Topic):
         job = await scene.job(trigger=OnDemand())
         await scene.run(a_request(job, T0))
         held = await scene.claim_one(T0, "w1")
-        planner = a_worker("p1", roles=("planner",), queues=(), abilities=(), slots=0)
+        planner = a_worker("p1", roles=("planner",), queues=(), abilities=(), capacity=0)
         seen = (await scene.store.beat(planner, T0)).beat
         assert await scene.store.declare_lost("p1", seen, T0)
         assert (await scene.store.beat(planner, T0)).lost

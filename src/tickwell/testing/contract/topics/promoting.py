@@ -41,24 +41,24 @@ class Promoting(Topic):
         assert await scene.promote(minute(3), limit=2) == Promoted(queued=1)
 
     async def test_past_its_time_to_live_it_is_skipped(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl="10s")
+        job = await scene.job(trigger=OnDemand(), expires="10s")
         ids = await scene.run(a_request(job, T0), a_request(job, minute(1)))
         assert await scene.promote(T0 + 10 * SECOND - 1) == Promoted()
         assert await scene.promote(T0 + 10 * SECOND) == Promoted(skipped=1, expired=1)
         skipped = await scene.execution(ids[0])
-        assert (skipped.state, skipped.reason) == (State.SKIPPED, Reason.TTL)
+        assert (skipped.state, skipped.reason) == (State.SKIPPED, Reason.EXPIRED)
         assert skipped.ended_at == T0 + 10 * SECOND
         assert (await scene.execution(ids[1])).state is State.WAITING
 
     async def test_the_limit_counts_for_what_expires_as_well(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl="1s")
+        job = await scene.job(trigger=OnDemand(), expires="1s")
         await scene.run(*(a_request(job, T0) for _ in range(3)))
         promoted = await scene.promote(minute(1), limit=2)
         assert (promoted.skipped, promoted.more) == (2, True)
         assert await scene.promote(minute(1), limit=2) == Promoted(skipped=1, expired=1)
 
     async def test_given_back_unstarted_it_still_expires(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl="10s")
+        job = await scene.job(trigger=OnDemand(), expires="10s")
         [id] = await scene.run(a_request(job, T0))
         for now in (T0, T0 + 1):
             claim = await scene.claim_one(now)
@@ -67,13 +67,17 @@ class Promoting(Topic):
         assert await scene.claim(T0 + 10 * SECOND) == []
         assert await scene.promote(T0 + 10 * SECOND) == Promoted(skipped=1, expired=1)
         skipped = await scene.execution(id)
-        assert (skipped.state, skipped.reason, skipped.attempt) == (State.SKIPPED, Reason.TTL, 2)
+        assert (skipped.state, skipped.reason, skipped.attempt) == (
+            State.SKIPPED,
+            Reason.EXPIRED,
+            2,
+        )
 
     @pytest.mark.parametrize("kind", [OutcomeKind.FAILED, OutcomeKind.RELEASED, OutcomeKind.LOST])
     async def test_once_an_attempt_may_have_started_nothing_expires(
         self, scene: Scene, kind: OutcomeKind
     ) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl="1s")
+        job = await scene.job(trigger=OnDemand(), expires="1s")
         await scene.run(a_request(job, T0))
         started = kind is not OutcomeKind.LOST
         await scene.finish(await scene.claim_one(T0), kind, T0, started=started)
@@ -84,7 +88,7 @@ class Promoting(Topic):
         assert (await scene.claim_one(T0 + DAY)).attempt == 3
 
     async def test_once_claimed_it_does_not_expire(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl="1s")
+        job = await scene.job(trigger=OnDemand(), expires="1s")
         await scene.run(a_request(job, T0))
         claim = await scene.claim_one(T0)
         assert await scene.promote(minute(1)) == Promoted()
@@ -186,7 +190,7 @@ class Wakeups(Topic):
         assert (await scene.store.next_wakeup(T0)).promote == minute(1)
 
     async def test_the_first_to_pass_its_time_to_live(self, scene: Scene) -> None:
-        job = await scene.job(trigger=OnDemand(), ttl="10s")
+        job = await scene.job(trigger=OnDemand(), expires="10s")
         await scene.run(a_request(job, T0), a_request(job, minute(1)))
         assert (await scene.store.next_wakeup(T0)).expire == T0 + 10 * SECOND
         await scene.claim_one(T0)

@@ -14,6 +14,7 @@ from tickwell.domain.execution import OutcomeKind, Start, State
 from tickwell.domain.job import Entry
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import Retention
+from tickwell.domain.step import Step
 from tickwell.domain.trigger import OnDemand
 from tickwell.ports.records import Record
 from tickwell.testing.contract.builders import T0, a_job, a_request, minute
@@ -122,6 +123,24 @@ async def _record_starts(scene: Scene) -> Call:
     return lambda: scene.store.record_starts([Start(claim.id, claim.attempt, T0 + 1)])
 
 
+async def _write_steps(scene: Scene) -> Call:
+    job = await scene.job(trigger=OnDemand())
+    await scene.run(a_request(job, T0))
+    claim = await scene.claim_one(T0)
+    done = Step(execution=claim.id, attempt=1, name="charge", value="r-1", at=T0)
+    return lambda: scene.store.write_steps([done])
+
+
+async def _answer_step(scene: Scene) -> Call:
+    job = await scene.job(trigger=OnDemand())
+    await scene.run(a_request(job, T0))
+    claim = await scene.claim_one(T0)
+    asked = Step(execution=claim.id, attempt=1, name="ask", value=None, at=T0, is_final=False)
+    await scene.store.write_steps([asked])
+    await scene.finish(claim, OutcomeKind.SNOOZED, T0, delay=1000, awaits=("ask",))
+    return lambda: scene.store.answer_step("default", claim.id, "ask", "yes", T0 + 1)
+
+
 async def _put_record(scene: Scene) -> Call:
     record = Record(kind="note", project="default", key="k", document={"n": 1})
     return lambda: scene.store.put_record(record, T0, 0)
@@ -156,6 +175,8 @@ CALLS = [
     _revive,
     _purge,
     _record_starts,
+    _write_steps,
+    _answer_step,
     _put_record,
     _delete_record,
     _prune,

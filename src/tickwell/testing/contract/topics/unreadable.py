@@ -123,8 +123,8 @@ class UnreadableDefinitions(Topic):
     async def test_what_it_has_pending_ends_when_it_can_be_read(
         self, scene: Scene, other: Scene, corrupt: Corrupt
     ) -> None:
-        bad = await scene.job(trigger=OnDemand(), ttl="1s")
-        good = await scene.job(trigger=OnDemand(), ttl="1s")
+        bad = await scene.job(trigger=OnDemand(), expires="1s")
+        good = await scene.job(trigger=OnDemand(), expires="1s")
         await scene.run(a_request(bad, T0), a_request(good, T0))
         mend = await corrupt(bad)
         assert await other.promote(minute(1)) == Promoted(skipped=1, expired=1)
@@ -136,7 +136,7 @@ class UnreadableDefinitions(Topic):
         await mend()
         assert await other.promote(minute(2)) == Promoted(skipped=1, expired=1)
         [ended] = await scene.executions(bad)
-        assert ended.reason == Reason.TTL
+        assert ended.reason == Reason.EXPIRED
 
     async def test_lists_of_jobs_leave_it_out(
         self, scene: Scene, other: Scene, corrupt: Corrupt

@@ -65,4 +65,4 @@ class MysqlScratch(DocumentScratch):
 
 async def _run(database: Database, statement: str, *parameters: Any) -> list[Any]:
     text = template(statement, PREFIX)
-    return await database.single(lambda session: session.query(text, *parameters))
+    return await database.write_one(lambda session: session.query(text, *parameters))

@@ -1,4 +1,4 @@
-"""The greeting: what a program says on a terminal once its scheduler runs."""
+"""The banner that a program prints on a terminal once its scheduler runs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import sys
 
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.ports.store import CatalogStore
-from tickwell.services.insights.next_fires import next_fires
+from tickwell.services.insights.overview import next_fires
 
 _SECOND = 1000
 
 
-async def greet(store: CatalogStore, url: str, project: str, now: int) -> None:
-    """Tell a person that it runs and what comes next; a log file needs no greeting."""
+async def print_banner(store: CatalogStore, url: str, project: str, now: int) -> None:
+    """Tell a person that it runs and what fires next; a log file needs no banner."""
     if sys.stderr.isatty():
         sys.stderr.write(f"tickwell runs on {url}. {await _coming(store, project, now)}\n")
 
