@@ -71,7 +71,7 @@ def main() -> None:
     with transaction.atomic():
         report.blocking.trigger()
         transaction.set_rollback(True)
-    print("the report", "ran" if scheduler.blocking.history("report") else "was rolled back")
+    print("the report", "ran" if scheduler.blocking.executions(job="report") else "was rolled back")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ import asyncio
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from tickwell import Every, Overlap, Run, Scheduler, Settings
-from tickwell.clock import to_millis
+from tickwell import Answer, Every, Overlap, Run, Scheduler, Settings
 
 # A worker receives cancel requests with its beats: beat often in this example.
 scheduler = Scheduler("memory://", settings=Settings(beat="100ms"))
@@ -42,10 +41,11 @@ async def main() -> None:
     """Run all policies, then print the answer of every fire time."""
     async with scheduler:
         await last_ended.wait()
-        since, until = to_millis(begin), to_millis(begin + timedelta(seconds=2))
+        until = begin + timedelta(seconds=2)
         for each in Overlap:
-            answer = await scheduler.slots.completeness("default", each.value, since, until)
-            print(f"{each.value}: {answer}")
+            slots = await scheduler.slots(each.value, since=begin, until=until)
+            ran = sum(slot.answer is Answer.EXECUTED for slot in slots)
+            print(f"{each.value}: {len(slots)} due, {ran} ran")
 
 
 if __name__ == "__main__":

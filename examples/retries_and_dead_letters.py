@@ -12,8 +12,7 @@ It prints:
 import asyncio
 
 from tickwell import Backoff, Retry, Run, Scheduler, State
-from tickwell.domain.event import AttemptsFinished, Event
-from tickwell.ports.records import ExecutionFilter
+from tickwell.events import AttemptsFinished, Event
 
 scheduler = Scheduler("memory://")
 printer_is_on = False
@@ -44,13 +43,12 @@ async def main() -> None:
     async with scheduler:
         await print_invoice.trigger(number=4711)
         await ended.get()
-        dead = ExecutionFilter(project="default", states=frozenset({State.DEAD}))
-        letter = (await scheduler.executions.list(dead)).items[0]
+        [letter] = await scheduler.executions(state="dead")
         print("the dead letter:", (letter.error or "").splitlines()[-1])
         printer_is_on = True
-        await scheduler.executions.revive("default", [letter.id])
+        await scheduler.revive(letter.id)
         state = await ended.get()
-        again = await scheduler.executions.get("default", letter.id)
+        again = await scheduler.get_execution(letter.id)
         print(f"the execution {state}, after {len(again.attempts)} attempts under one id")
 
 

@@ -13,10 +13,8 @@ import os
 import sentry_sdk
 from sentry_sdk.integrations.logging import ignore_logger
 
-from tickwell import Retry, Scheduler
-from tickwell.domain.event import AttemptsFinished
-from tickwell.domain.execution import OutcomeKind, State
-from tickwell.domain.outcome import Report
+from tickwell import OutcomeKind, Scheduler, State
+from tickwell.events import AttemptReport, AttemptsFinished
 
 # Tickwell also logs failed attempts; without this, each would be a second event.
 ignore_logger("tickwell")
@@ -24,40 +22,40 @@ FAILED = {OutcomeKind.FAILED, OutcomeKind.TIMED_OUT}
 scheduler = Scheduler("memory://")
 
 
-@scheduler.job(retry=Retry(max_attempts=1))
+@scheduler.job(retry=1)
 async def charge() -> None:
     """A handler that fails."""
     raise ConnectionError("the bank does not answer")
 
 
-def send_to_sentry(report: Report) -> None:
+def send_to_sentry(report: AttemptReport) -> None:
     """One event per attempt; events of one job with the same last line are one issue."""
-    claim, error = report.claim, (report.error or "").strip()
+    error = (report.error or "").strip()
     last_line = error.splitlines()[-1] if error else report.outcome.value
     sentry_sdk.capture_event(
         {
             # A failure that is retried is a warning; only a dead execution is an error.
             "level": "error" if report.state is State.DEAD else "warning",
             "logger": "tickwell",
-            "message": f"{claim.job.name}: {last_line}",
-            "fingerprint": ["tickwell", claim.job.project, claim.job.name, last_line],
+            "message": f"{report.job}: {last_line}",
+            "fingerprint": ["tickwell", report.project, report.job, last_line],
             "tags": {
-                "job": claim.job.name,
-                "project": claim.job.project,
-                "queue": claim.job.queue,
+                "job": report.job,
+                "project": report.project,
+                "queue": report.queue,
                 "outcome": report.outcome.value,
             },
             "contexts": {
                 "tickwell": {
-                    "execution": claim.id,
-                    "attempt": claim.attempt,
-                    "fire_time": claim.fire_time,
+                    "execution": report.execution,
+                    "attempt": report.attempt,
+                    "fire_time": report.fire_time.isoformat(),
                     "error": error,
                 }
             },
         }
     )
-    print(f"reported: {claim.job.name} {report.outcome.value}, attempt {claim.attempt}")
+    print(f"reported: {report.job} {report.outcome.value}, attempt {report.attempt}")
 
 
 @scheduler.on(AttemptsFinished)

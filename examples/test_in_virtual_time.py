@@ -55,7 +55,7 @@ async def test_a_retry_comes_after_its_delay(tickwell: Kit) -> None:
 async def test_a_webhook(tickwell: Kit, tickwell_receiver: Receiver) -> None:
     """The receiver stores the requests it gets."""
     target = Http(tickwell_receiver.url("/hook"), body={"text": "hello"})
-    await tickwell.scheduler.add("hook", Every("1d"), target)
+    await tickwell.scheduler.add_job("hook", Every("1d"), target)
     await tickwell.travel("3d")
     assert [request.json for request in tickwell_receiver.requests] == [{"text": "hello"}] * 3
 

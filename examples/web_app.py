@@ -35,14 +35,14 @@ async def nightly_report() -> None:
 @app.post("/users/{user_id}", status_code=202)
 async def register(user_id: int) -> dict[str, str]:
     """Trigger a run; two requests for the same user are one run."""
-    execution = await send_welcome.keyed(f"welcome-{user_id}").trigger(user_id)
+    execution = await send_welcome.options(key=f"welcome-{user_id}").trigger(user_id)
     return {"execution": execution.id, "state": execution.state}
 
 
 @app.get("/runs/{id}")
 async def read(id: str) -> dict[str, str]:
     """Return the state of a run."""
-    return {"state": (await scheduler.execution(id)).state}
+    return {"state": (await scheduler.get_execution(id)).state}
 
 
 async def main() -> None:

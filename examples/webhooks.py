@@ -11,8 +11,8 @@ import base64
 import secrets
 
 from tickwell import Backoff, Http, Retry, Scheduler, Settings
-from tickwell.domain.event import AttemptsFinished
 from tickwell.domain.execution import State
+from tickwell.events import AttemptsFinished
 from tickwell.receivers import verify
 from tickwell.testing import Receiver
 
@@ -35,7 +35,7 @@ async def main() -> None:
     with Receiver() as receiver:
         receiver.answer(503, 200)
         async with scheduler:
-            await scheduler.add(
+            await scheduler.add_job(
                 "order-hook",
                 None,
                 Http(receiver.url("/orders"), body={"order": "{{payload.order}}"}, sign_with=[key]),
@@ -48,7 +48,7 @@ async def main() -> None:
             print(f"{first.method} {first.path}: verified, order {first.json['order']}")
             if delivery.id == again.id == execution.id:
                 print("the receiver failed once; the same webhook-id came again")
-            record = await scheduler.execution(execution.id)
+            record = await scheduler.get_execution(execution.id)
             print("both attempts on record:", [str(each.outcome) for each in record.attempts])
 
 

@@ -57,7 +57,7 @@ def main() -> None:
     setup_testing_defaults(request)
     (answer,) = application(request, lambda status, _headers: print(status))
     done.wait(60)
-    execution = scheduler.blocking.execution(answer.decode())
+    execution = scheduler.blocking.get_execution(answer.decode())
     print(f"the run {execution.state}: {execution.result}")
 
 
