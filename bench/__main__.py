@@ -25,6 +25,7 @@ from bench.cases import (
     scale,
     signals,
     start,
+    steps,
     webhooks,
 )
 from bench.child import ChildFailed
@@ -56,6 +57,7 @@ LONG: dict[str, Callable[[Options], list[Figure]]] = {
     "fairness": fairness.measure,
     "api_load": api_load.measure,
     "signals": signals.measure,
+    "steps": steps.measure,
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from tickwell.cli.main import app
+from tickwell.cli.application import application
 
 PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 MARK = "<!-- From here on written by scripts/cli_reference.py; edit the commands instead. -->\n"
@@ -28,7 +28,7 @@ def commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 def all_commands() -> list[tuple[str, Any]]:
     """Every command of the application."""
-    return list(commands(typer.main.get_command(app), "tickwell"))
+    return list(commands(typer.main.get_command(application()), "tickwell"))
 
 
 def reference() -> str:

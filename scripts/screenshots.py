@@ -1,9 +1,8 @@
 """Makes the pictures in docs/images from the demo: `python -m scripts.screenshots`.
 
-Needs Chromium, as the tests do: TICKWELL_TEST_CHROMIUM, else /usr/bin/chromium.
+Needs Chromium, as the tests do: TICKWELL_TEST_CHROMIUM, else Debian's.
 """
 
-import os
 import re
 import subprocess
 import sys
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.servers.chromium import chromium
 
 FOLDER = Path(__file__).parent.parent / "docs" / "images"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
@@ -51,9 +52,8 @@ SHOTS = (
 def main() -> int:
     """All of them, again."""
     FOLDER.mkdir(exist_ok=True)
-    path = os.environ.get("TICKWELL_TEST_CHROMIUM", "/usr/bin/chromium")
     with _demo() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         for shot in SHOTS:
             _take(browser, address, shot)
         browser.close()
@@ -67,7 +67,7 @@ def main() -> int:
 def _demo() -> Iterator[str]:
     """The demo on a free port, until it is left."""
     command = [sys.executable, "-m", "tickwell", "demo", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as child:  # noqa: S603
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as child:
         said = child.stderr or ()
         try:
             found = next(filter(None, (re.search(r"http://[\d.:]+", line) for line in said)))

@@ -8,7 +8,8 @@ from bench.figure import Figure
 from bench.options import Options
 from bench.stores import POSTGRES, SQLITE, Kind
 
-COUNT = 20_000
+#: Enough for seconds of draining: lines are written twice a second.
+COUNT = 100_000
 ROUNDS = 5
 LINES = 10
 #: Writes of lines a second, at most: however many attempts print.

@@ -2,8 +2,8 @@
 
 from fastapi import FastAPI
 
+from bench.limits.job_model import JobBody
 from bench.ours.listen import serve
-from tickwell.api.models.job import JobBody
 
 app = FastAPI(openapi_url=None)
 

@@ -13,10 +13,10 @@ import time
 from bench.ours.process import PAYLOAD, run
 from bench.ours.webhooks import NEAR
 from tickwell.domain.http.url import parse_url
-from tickwell.executors.http.client import Client
-from tickwell.executors.http.guard import Guard
-from tickwell.executors.http.request import Request
-from tickwell.executors.http.resolver import SystemResolver
+from tickwell.executors.http.client.client import Client
+from tickwell.executors.http.network.guard import Guard
+from tickwell.executors.http.network.resolver import SystemResolver
+from tickwell.executors.http.request.request import Request
 from tickwell.settings import Settings
 
 DEADLINE = 30.0

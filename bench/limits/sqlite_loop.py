@@ -25,11 +25,10 @@ READ = """
 LET_GO = "DELETE FROM running WHERE attempt = 1 AND key IN (SELECT value FROM json_each(?))"
 END = """
     UPDATE execution SET state = 5, attempt = 1, charged = 1, outcome = 0, worker = 'bare',
-        started_at = ?, ended_at = ?, prune_at = ? WHERE key = ?"""
+        started_at = ?, ended_at = ? WHERE key = ?"""
 COUNT = """
     INSERT INTO tally VALUES ('default', 5, ?)
     ON CONFLICT DO UPDATE SET count = count + excluded.count"""
-MONTH = 30 * 86_400_000
 
 
 def drain(db: sqlite3.Connection) -> int:
@@ -44,7 +43,7 @@ def drain(db: sqlite3.Connection) -> int:
         now = time.time_ns() // 1_000_000
         db.execute("BEGIN IMMEDIATE")
         db.execute(LET_GO, (picked,))
-        db.executemany(END, [(now, now, now + MONTH, key) for key in keys])
+        db.executemany(END, [(now, now, key) for key in keys])
         db.execute(COUNT, (len(keys),))
         db.execute("COMMIT")
     return done

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from bench.ours.listen import serve
 from bench.ours.process import url_of
+from tickwell.declared.internals import internals
 from tickwell.domain.health import ProcessHealth
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
@@ -25,12 +26,12 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     await scheduler.stop()
 
 
-tools = scheduler.tools()
+tools = internals(scheduler).tools()
 app = make_api(
     tools,
     health=lambda: ProcessHealth(ok=True),
     settings=scheduler.settings,
-    events=scheduler.events,
+    events=internals(scheduler).events,
 )
 app.router.lifespan_context = lifespan
 

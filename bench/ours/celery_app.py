@@ -8,6 +8,7 @@ import time
 
 from tickwell import Scheduler, Settings
 from tickwell.celery import make_app
+from tickwell.declared.internals import internals
 from tickwell.executors.run import Run
 
 scheduler = Scheduler(
@@ -27,5 +28,5 @@ def start(run: Run) -> None:
     os.write(_file, f"{run.job} {time.time()}\n".encode())
 
 
-scheduler.handlers.add("noop", noop)
-scheduler.handlers.add("start", start)
+internals(scheduler).handlers.add("noop", noop)
+internals(scheduler).handlers.add("start", start)

@@ -14,8 +14,8 @@ from typing import Any
 
 from bench.ours.process import add_jobs, enqueue, make_engine, make_job, open_store, run
 from tickwell.clock import wall_millis
+from tickwell.domain.fairness import PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.gate import Overlap
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.trigger import Every, Once
 from tickwell.domain.trigger.duration import Millis
 from tickwell.executors.run import Run

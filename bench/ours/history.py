@@ -34,7 +34,7 @@ WAITING = 2_000
 SQL = """
 INSERT INTO execution (id, project, job, job_version, kind, fire_time, run_at, queue, ability,
     created_at, overlap, gate_limit, state, attempt, charged, outcome, reason, error, worker,
-    started_at, ended_at, prune_at)
+    started_at, ended_at)
 WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < :count - 1),
 row (i, at, job, state) AS (
     SELECT i, :since + CAST(i * 1.0 * :span / :count AS INTEGER), 1 + i * 7919 % :jobs,
@@ -45,7 +45,7 @@ SELECT substr(printf('%012x', at), 1, 8) || '-' || substr(printf('%012x', at), 9
     'default', job, 1, 0, at, at, 'default', 'http', at, 0, 0, state, 1, 1,
     CASE state WHEN 5 THEN 0 WHEN 6 THEN 1 END, CASE state WHEN 8 THEN 'overlap' END,
     CASE state WHEN 6 THEN 'HTTP 503: upstream ' || i % 40 || ' is gone' END,
-    'worker', at + 3, at + 403, at + 90 * 86400000
+    'worker', at + 3, at + 403
 FROM row
 """
 
@@ -107,7 +107,9 @@ def _write(path: Path, values: dict[str, int]) -> None:
             "INSERT OR REPLACE INTO tally SELECT project, state, count(*) FROM execution"
             " WHERE state IS NOT NULL GROUP BY project, state"
         )
-        database.execute("UPDATE cursor SET made = 100, runs = 100")
+        database.execute(
+            "UPDATE cursor SET made = 100, runs = 100, prune_at = :since + 90 * 86400000", values
+        )
     database.close()
 
 

@@ -76,7 +76,7 @@ async def drain(path: str, count: int, lines: float) -> dict[str, float]:
         store,
         CallExecutor(handlers, StoreNotes(watched, clock)),  # type: ignore[arg-type]
         clock,
-        Settings(store=url_of(path), slots=2 * TALKERS),
+        Settings(store=url_of(path), capacity=2 * TALKERS),
         random=random.Random(),
         notifier=store,
         open_pulse_store=lambda: open_store(path),

@@ -10,12 +10,11 @@ from typing import Any
 
 from tickwell.clock import StoreClock, wall_millis
 from tickwell.domain.execution import Kind, NewExecution
-from tickwell.domain.fairness import Fairness
+from tickwell.domain.fairness import FIRST_PROJECT, Fairness
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.planning import first_cursor, new_execution
 from tickwell.domain.target import Call, Target
-from tickwell.domain.tenant_limits import FIRST_PROJECT
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.engine.engine import Engine
 from tickwell.executors.call import CallExecutor

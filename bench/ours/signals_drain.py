@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 
 from bench.ours.process import run, url_of
-from tickwell.domain.event import AttemptsFinished, Event
 from tickwell.domain.execution import State
+from tickwell.events import AttemptsFinished, Event
 from tickwell.observe.log_output.output import start_log
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings

@@ -1,0 +1,1 @@
+"""The site of the documentation: the pages of docs/, and references that are generated."""
