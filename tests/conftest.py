@@ -26,12 +26,14 @@ if (quick := memory()) is not None:
 
 #: Files that take longest, the longest first.
 LONGEST = (
-    "testing/test_verify.py",
-    "stores/mongo/test_model.py",
     "variants/test_variants.py",
-    "property/model/test_sqlite.py",
+    "testing/test_verify.py",
     "faults/test_kill_sweep.py",
+    "celery/test_engine.py",
     "simulation/test_swarm.py",
+    "faults/test_poison.py",
+    "stores/mongo/test_cut.py",
+    "cli/test_serve.py",
 )
 #: Their tests wait for processes, leases and servers most of the time.
 WAITING = ("/tests/faults/", "/tests/celery/", "/tests/celery_beat/")

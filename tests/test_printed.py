@@ -4,13 +4,13 @@ from typing import cast
 
 import pytest
 
-from tickwell.client.place import Place
+from tickwell.client.transport import Endpoint
 from tickwell.errors import InvalidSetting
-from tickwell.executors.http.plan import Credentials
+from tickwell.executors.http.request.plan import Credentials
 from tickwell.services.access.key import ApiKey, new_token
 from tickwell.services.access.keys import NewKey
 from tickwell.services.access.oidc import Provider
-from tickwell.services.admin.bootstrap import Bootstrap
+from tickwell.services.admin.admin import Bootstrap
 from tickwell.settings import Settings
 from tickwell.wiring import make_store
 
@@ -40,7 +40,7 @@ def test_a_location_shows_no_password(url):
         Bootstrap("hush", "hush"),
         Credentials("https://host/token", "ann", "hush", "", ""),
         NewKey(cast("ApiKey", None), "hush"),
-        Place.of("http://host", "hush", None),
+        Endpoint.of("http://host", "hush", None),
         Provider(name="a", issuer="https://host", client_id="ann", client_secret="hush"),
     ],
     ids=lambda holder: type(holder).__name__,
@@ -59,5 +59,5 @@ def test_a_token_does_not_show_its_secret():
 )
 def test_an_address_that_is_refused_shows_no_password(url):
     with pytest.raises(InvalidSetting, match="'host' is no address") as refused:
-        Place.of(url, None, None)
+        Endpoint.of(url, None, None)
     assert "hush" not in str(refused.value)

@@ -14,6 +14,8 @@ from tickwell.domain.event import Events
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.health import ProcessHealth
 from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.policy import HOUR
+from tickwell.domain.step import WAIT, Step
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
 from tickwell.services.access.actor import Actor
@@ -21,8 +23,8 @@ from tickwell.services.operations import Tools
 from tickwell.settings import Settings
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.sqlite import SqliteStore
+from tickwell.web.access import local_admin
 from tickwell.web.context import Context
-from tickwell.web.local_access import local_admin
 from tickwell.wiring import make_metrics
 
 SCHEMA = "api"
@@ -30,7 +32,7 @@ METRICS_TOKEN = "scrape-me"
 HOOK = {"http": {"url": "https://example.com/hook"}}
 CALL = {"call": {"handler": "x"}}
 WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), slots=99, started_at=0
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), capacity=99, started_at=0
 )
 
 
@@ -113,6 +115,19 @@ class World:
         """Claim all that is due and end it; answer what was claimed."""
         claims, now = await self.claim(), self.clock.now()
         ended = Outcome(kind=kind, started_at=now, **outcome)
+        await self.store.finish([decide(claim, ended, now) for claim in claims], now)
+        return claims
+
+    async def ask(self):
+        """Claim all that is due, and let it wait for an approval; answer what was claimed."""
+        claims, now, name = await self.claim(), self.clock.now(), f"{WAIT}approval"
+        asked = {"expires_at": now + HOUR}
+        for claim in claims:
+            step = Step(
+                execution=claim.id, attempt=1, name=name, value=asked, at=now, is_final=False
+            )
+            assert await self.store.write_steps([step]) == []
+        ended = Outcome(kind=OutcomeKind.SNOOZED, started_at=now, delay=HOUR, awaits=(name,))
         await self.store.finish([decide(claim, ended, now) for claim in claims], now)
         return claims
 

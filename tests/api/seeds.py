@@ -1,15 +1,19 @@
 """A record of every kind, made when it is asked for: requests take them away."""
 
 from itertools import pairwise
+from secrets import token_hex
 
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.policy import HOUR
+from tickwell.domain.step import WAIT, Step
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
+from tickwell.services.executions.answers import answer_token
 
 PROJECT = "default"
 WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), slots=99, started_at=0
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), capacity=99, started_at=0
 )
 JOB = {
     "trigger": {"cron": "0 * * * *"},
@@ -24,6 +28,8 @@ class Seeds:
     def __init__(self, serving):
         self.serving, self.http = serving, serving.http
         self.number = 0
+        #: Unlike those of another run, whose answers a fuzzer remembers.
+        self.prefix = f"report-{token_hex(4)}"
 
     def values(self, operation_id, path):
         """The path's parameters: each is the id of the noun before it."""
@@ -36,7 +42,7 @@ class Seeds:
         }
 
     def _jobs(self, operation_id):
-        job = self._send("POST", "/jobs", JOB | {"name": f"report-{self.number}"})
+        job = self._send("POST", "/jobs", JOB | {"name": f"{self.prefix}-{self.number}"})
         if operation_id == "resume_job":
             self._send("POST", f"/jobs/{job['id']}/pause")
         return job["name"]
@@ -45,9 +51,14 @@ class Seeds:
         job = self._jobs(operation_id)
         if operation_id == "cancel_execution":
             return self._send("POST", f"/jobs/{job}/trigger", {"in": "1h"})["id"]
-        dead = self._send("POST", f"/jobs/{job}/trigger")["id"]
-        self.serving.call(self._kill())
-        return dead
+        one = self._send("POST", f"/jobs/{job}/trigger")["id"]
+        asks = operation_id in {"answer_execution", "answer_by_link"}
+        self.serving.call(self._ask() if asks else self._kill())
+        return one
+
+    def _answers(self, operation_id):
+        cursors = self.serving.app.state.context.cursors
+        return answer_token(cursors, PROJECT, self._executions(operation_id), "approval")
 
     def _revivals(self, _):
         return self._send("POST", "/dead-letters/revive", {"filter": {"queue": "none"}})["id"]
@@ -82,11 +93,27 @@ class Seeds:
         self._send("PUT", f"/secrets/secret-{self.number}", {"value": "a long random value"})
         return f"secret-{self.number}"
 
+    def _calendars(self, _):
+        self._send("PUT", f"/calendars/calendar-{self.number}", {"dates": ["2026-12-24"]})
+        return f"calendar-{self.number}"
+
     def _callbacks(self, _):
         for each in self._send("GET", "/callbacks")["items"]:
             self._send("DELETE", f"/callbacks/{each['id']}")
         made = {"url": "https://example.com/told", "events": ["dead"]}
         return self._send("POST", "/callbacks", made)["id"]
+
+    def _rules(self, _):
+        for each in self._send("GET", "/alerts/rules")["items"]:
+            if not each["built_in"]:
+                self._send("DELETE", f"/alerts/rules/{each['id']}")
+        return self._send("POST", "/alerts/rules", {"condition": "failing", "times": 3})["id"]
+
+    def _silences(self, _):
+        for each in self._send("GET", "/alerts/silences")["items"]:
+            self._send("DELETE", f"/alerts/silences/{each['id']}")
+        made = {"until": "2100-01-01T00:00:00Z", "why": "moving"}
+        return self._send("POST", "/alerts/silences", made)["id"]
 
     def _send(self, method, path, body=None):
         answer = self.http.request(method, path, json=body)
@@ -96,6 +123,24 @@ class Seeds:
     async def _kill(self):
         """What is due dies."""
         store, now = self.serving.store, self.serving.clock.now()
+        ended = Outcome(kind=OutcomeKind.FAILED, started_at=now, error="no")
+        await store.finish([decide(claim, ended, now) for claim in await self._claim(now)], now)
+
+    async def _ask(self):
+        """What is due waits for an approval."""
+        store, now = self.serving.store, self.serving.clock.now()
+        name, asked = f"{WAIT}approval", {"expires_at": now + HOUR}
+        ended = Outcome(kind=OutcomeKind.SNOOZED, started_at=now, delay=HOUR, awaits=(name,))
+        claims = await self._claim(now)
+        for claim in claims:
+            step = Step(
+                execution=claim.id, attempt=1, name=name, value=asked, at=now, is_final=False
+            )
+            await store.write_steps([step])
+        await store.finish([decide(claim, ended, now) for claim in claims], now)
+
+    async def _claim(self, now):
+        store = self.serving.store
         await store.promote(now, 0, 1000)
         await store.beat(WORKER, now)
         request = ClaimRequest(
@@ -107,6 +152,4 @@ class Seeds:
             queues=("default",),
             abilities=frozenset({"call:*/x"}),
         )
-        ended = Outcome(kind=OutcomeKind.FAILED, started_at=now, error="no")
-        claims = await store.claim(request)
-        await store.finish([decide(claim, ended, now) for claim in claims], now)
+        return await store.claim(request)

@@ -14,10 +14,9 @@ from tickwell.api.app import create_app
 from tickwell.api.server import serve
 from tickwell.clock import StoreClock
 from tickwell.domain.health import ProcessHealth
-from tickwell.services.access.actor import Actor
+from tickwell.services.access.actor import Actor, Permission, Role
 from tickwell.services.access.issuer import LONGEST_LIFE
 from tickwell.services.access.passwords import Passwords
-from tickwell.services.access.permission import Permission, Role
 from tickwell.services.admin.admin import Administration
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.limits.request_limits import RequestLimits

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tickwell.api import connection, server
+from tickwell.api import server
+from tickwell.api.http import connection
 
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -258,6 +259,26 @@ async def test_who_is_being_answered_when_we_leave_gets_an_answer(listener, monk
     said = await reader.read()
     assert said.startswith(b"HTTP/1.1 200 ")
     assert b"connection: close" in said
+
+
+async def test_a_cancelled_server_ends_its_connections():
+    echo = Echo()
+    echo.may_answer.clear()
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        address = sock.getsockname()
+        task = asyncio.create_task(server.serve(echo, sock))
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(HEAD + b"\r\n")
+        await echo.asked.wait()
+        task.cancel()
+        await asyncio.wait([task])
+        with contextlib.suppress(ConnectionError):
+            await reader.read()
+        assert reader.at_eof() or reader.exception()
+        echo.may_answer.set()
+        writer.close()
 
 
 async def test_several_requests_at_once_are_answered_in_turn(listener):

@@ -10,13 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
-from tickwell.api import stream as streams
+from tickwell.api.http import event_stream as streams
 from tickwell.api.server import serve
 from tickwell.domain.event import AttemptsFinished, Planned
 from tickwell.errors import LimitReached
 from tickwell.services import event_feed as feeds
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission
 
 
 @pytest.fixture

@@ -75,3 +75,26 @@ async def test_errors_point_at_fields_as_they_were_sent(http, document, pointer,
     (error,) = answer.json()["errors"]
     assert error["pointer"] == pointer
     assert example in error["hint"]
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ({"schedule": "61 * * * *"}, "/schedule"),
+        ({"schedule": "0 0 31 2 *"}, "/schedule"),
+        ({"url": "ftp://x"}, "/url"),
+        ({"endpoint": "ftp://x"}, "/endpoint"),
+        ({"body": {"a": "{{unknown}}"}}, "/body"),
+    ],
+)
+async def test_an_edit_points_at_fields_as_they_were_sent(http, document, pointer):
+    await http.post(JOBS, json={"name": "a"} | FLAT)
+    whole = {"schedule": FLAT["schedule"]} if "endpoint" in document else FLAT
+    answers = [
+        await http.patch(f"{JOBS}/a", json=document),
+        await http.put(f"{JOBS}/a", json={"name": "a"} | whole | document),
+        await http.post(JOBS, json={"name": "b"} | whole | document),
+    ]
+    for answer in answers:
+        assert answer.status_code == 422
+        assert [each["pointer"] for each in answer.json()["errors"]] == [pointer], answer.text

@@ -5,26 +5,26 @@ from typing import Any
 import pytest
 from fastapi import Request
 from fastapi.responses import StreamingResponse
-from fastapi.routing import APIRoute
 
 from tests.api.conftest import CALL
-from tickwell.api.app import flat
-from tickwell.api.edge import Edge
-from tickwell.api.forwarded import Forwarded
+from tickwell.api.http.edge import Edge
+from tickwell.api.http.forwarded import Forwarded
+from tickwell.api.http.route import OperationRoute
 from tickwell.domain.health import ProcessHealth
 from tickwell.errors import NotRunning, StoreUnavailable, Unauthenticated
-from tickwell.services.access.permission import Permission, Role, permissions_of
+from tickwell.services.access.actor import Permission, Role, permissions_of
+from tickwell.services.operations.declaration import Call, Group
+from tickwell.services.operations.schema import Output
 from tickwell.web.context import Context
-from tickwell.web.route_permission import permission_of
 
 WORDS = {permission.value for permission in Permission} | {"public"}
 
 
 async def test_every_route_declares_one_permission(world):
-    routes = [route for route in world.app.routes if isinstance(route, APIRoute)]
+    routes = [route for route in world.app.routes if isinstance(route, OperationRoute)]
     assert len(routes) > 60
     for route in routes:
-        assert permission_of(route) in WORDS
+        assert route.permission in WORDS
     document = (await world.http.get("http://test/api/v1/openapi.json")).json()
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -44,13 +44,12 @@ async def test_an_application_without_access_is_shut(world):
     await given.close()
 
 
-def test_a_route_without_a_permission_is_a_mistake():
-    from fastapi import APIRouter
+def test_a_handler_that_does_not_take_what_its_path_names_is_a_mistake():
+    async def look(call: Call) -> dict[str, str]:
+        return {}
 
-    router = APIRouter()
-    router.add_api_route("/open", lambda: None)
-    with pytest.raises(TypeError, match="/open declares no permission"):
-        flat([router], "/api")
+    with pytest.raises(TypeError, match="look does not take"):
+        Group("x").get("/x/{id}", Permission.READ, Output)(look)
 
 
 ROUTES = [
@@ -162,10 +161,11 @@ async def test_health_for_people_and_probes(world, http, monkeypatch):
     details = (await http.get("http://test/health/detailed")).json()
     assert (details["database"], details["scheduler_service"]) == ("connected", "running")
     assert (details["redis"], details["level"]) == ("not configured", "amber")
-    world.health = ProcessHealth(ok=True, full=["all 2 task slots are taken"])
+    world.health = ProcessHealth(ok=True, full=["all capacity for tasks is in use"])
     details = await http.get("http://test/health/detailed")
     found = {each["check"]: each for each in details.json()["findings"]}
-    assert (details.status_code, found["slots"]["text"]) == (200, "all 2 task slots are taken")
+    assert details.status_code == 200
+    assert found["capacity"]["text"] == "all capacity for tasks is in use"
     world.health = ProcessHealth(ok=False, problems=["planner: it fails"])
     for path, status in (("health", 503), ("readyz", 503), ("healthz", 200)):
         assert (await http.get(f"http://test/{path}")).status_code == status

@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.conftest import WORKER
 from tickwell.domain.ability import call_ability, shared_ability
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 
 ABILITIES = (
     "http",
@@ -75,6 +75,14 @@ async def test_a_key_without_read_gets_no_warning(world, http, crew):
     assert (answer.status_code, "warnings" in answer.json()) == (201, False)
     answer = await http.post("/jobs/batch", json={"jobs": [a_job("other", "theirs")]})
     assert (answer.status_code, answer.json()["warnings"]) == (201, [])
+
+
+async def test_where_a_worker_runs_is_null_for_who_is_no_platform_admin(world, http, crew):
+    (worker,) = (await http.get("/workers")).json()["items"]
+    assert (worker["host"], worker["pid"]) == (None, None)
+    world.as_actor(*EDITOR, Permission.PLATFORM)
+    (worker,) = (await http.get("/workers")).json()["items"]
+    assert (worker["host"], worker["pid"]) == (WORKER.host, WORKER.pid)
 
 
 async def test_only_what_the_project_may_use_is_listed(world, http, crew):

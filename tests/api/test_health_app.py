@@ -8,12 +8,13 @@ import httpx
 import pytest
 
 from tickwell.api.health import HealthApp
-from tickwell.api.models.other import HealthDetails
 from tickwell.clock import StoreClock
 from tickwell.domain.health import ProcessHealth
 from tickwell.domain.worker import Worker
 from tickwell.errors import StoreUnavailable
 from tickwell.services.health import HealthReader
+from tickwell.services.operations.records.service import HealthDetails
+from tickwell.services.operations.schema import fields_of
 from tickwell.stores.memory import MemoryStore
 
 WELL = ProcessHealth(ok=True)
@@ -24,7 +25,7 @@ EVERYTHING = Worker(
     pid=1,
     queues=("default",),
     abilities=(),
-    slots=1,
+    capacity=1,
     started_at=0,
     roles=("planner", "worker"),
 )
@@ -72,7 +73,7 @@ async def test_this_machine_is_told_why():
     assert answer.status_code == 503
     told = answer.json()
     assert (told["findings"][0]["text"], told["in_hand"]) == (ILL.problems[0], 3)
-    assert told.keys() == HealthDetails.model_fields.keys()
+    assert told.keys() == {each.name for each in fields_of(HealthDetails)}
     assert (told["database"], told["scheduler_service"]) == ("connected", "failing")
     async with asking(WELL, connected=False) as http:
         answer = await http.get("/health/detailed")
@@ -125,6 +126,6 @@ async def test_what_is_wrong_is_said_as_the_api_says_it(method, path, status, ki
 
 
 def test_it_needs_no_framework():
-    code = "import sys, tickwell.api.connection, tickwell.api.health, tickwell.cli.service"
-    code += "; print('fastapi' in sys.modules)"
+    code = "import sys, tickwell.api.http.connection, tickwell.api.health"
+    code += ", tickwell.cli.serving.service; print('fastapi' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"

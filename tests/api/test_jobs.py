@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import CALL, HOOK
 from tickwell.domain.policy import Retention
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 from tickwell.services.operations import paging
 
 CRON = {"cron": "0 9 * * mon-fri", "tz": "Europe/Rome"}

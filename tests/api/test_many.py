@@ -6,9 +6,9 @@ import pytest
 
 from tests.api.conftest import WORKER
 from tickwell.domain.execution import OutcomeKind
-from tickwell.services.access.permission import Permission
+from tickwell.domain.payload import LARGEST
+from tickwell.services.access.actor import Permission
 from tickwell.services.operations.dead_letters import MOST_REVIVALS
-from tickwell.services.payload import LARGEST
 
 
 async def test_dead_letters_are_grouped_by_what_went_wrong(world, http):
@@ -68,7 +68,7 @@ async def test_a_project_has_a_few_revivals_at_once(world, http):
         assert (await http.post("/dead-letters/revive", json=body)).status_code == 202
     refused = await http.post("/dead-letters/revive", json=body)
     assert refused.status_code == 429
-    assert "5 revivals of this project are under way" in refused.json()["detail"]
+    assert "5 revivals of this project are in progress" in refused.json()["detail"]
     assert refused.headers["retry-after"] == "60"
     world.as_actor(*Permission, project="other")
     elsewhere = await http.post("/dead-letters/revive", json=body)
@@ -204,7 +204,7 @@ async def test_hosts_are_for_the_platform_and_handlers_for_editors(world, http):
     world.as_actor(Permission.READ)
     (read,) = (await http.get("/workers")).json()["items"]
     assert (read["host"], read["pid"], read["abilities"]) == (None, None, [])
-    assert (read["queues"], read["slots"]) == (["default"], 99)
+    assert (read["queues"], read["capacity"]) == (["default"], 99)
     assert (await http.get("/workers/w")).json() == read
     world.as_actor(Permission.READ, Permission.EDIT)
     assert (await http.get("/workers/w")).json() == read | {"abilities": ["call:*/x"]}
@@ -237,8 +237,8 @@ async def test_failed_attempts_are_seen_with_the_execution(world, http):
 async def test_what_is_wrong_with_a_filter_is_pointed_at(http):
     for wrong, pointer in (
         ({"tag": 1}, "/filter/tag"),
-        ({"states": ["no"]}, "/filter/states"),
-        ({"states": ["deleted"]}, "/filter/states"),
+        ({"states": ["no"]}, "/filter/states/0"),
+        ({"states": ["deleted"]}, "/filter/states/0"),
     ):
         answer = await http.post("/bulk/pause", json={"filter": wrong})
         assert answer.json()["errors"][0]["pointer"] == pointer

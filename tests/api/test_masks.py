@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 
 KEY = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 OTHER = "whsec_" + base64.b64encode(bytes(range(1, 33))).decode()

@@ -7,12 +7,12 @@ from tests.api.conftest import METRICS_TOKEN
 from tests.observe.metrics.reports import a_report
 from tickwell.api.health import HealthApp
 from tickwell.api.metrics import MetricsApp
-from tickwell.api.models.other import MetricsSummary
 from tickwell.clock import StoreClock
 from tickwell.domain.event import AttemptsFinished, Events
 from tickwell.domain.health import Finding, Health, Level
 from tickwell.errors import StoreUnavailable
 from tickwell.services.health import HealthReader
+from tickwell.services.operations.records.service import MetricsSummary
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.wiring import make_metrics
@@ -54,7 +54,7 @@ async def test_the_form_is_negotiated(path, accept, kind):
     assert answer.headers["content-type"].startswith(kind)
     assert answer.headers["vary"] == "Accept"
     if kind == "application/json":
-        MetricsSummary.model_validate(answer.json())
+        MetricsSummary.read(answer.json())
     else:
         assert "tickwell_build_info{" in answer.text
 
@@ -109,6 +109,8 @@ async def test_a_store_that_health_calls_away_is_not_up_by_old_figures():
     text = (await metrics.text())[0].decode()
     assert "tickwell_store_up 0.0" in text
     assert "tickwell_slots_unanswered 0.0" not in text
+    with pytest.raises(StoreUnavailable):  # not the figures of half a minute ago
+        await metrics.document()
 
 
 async def test_without_metrics_there_is_no_such_page(world, http):

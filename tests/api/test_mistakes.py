@@ -1,5 +1,9 @@
 """A body with several mistakes is answered with all of them."""
 
+import re
+
+from tickwell.services.operations.catalog import OPERATIONS
+
 WRONG = {
     "name": "",
     "trigger": {"cron": "61 * * * *"},
@@ -42,6 +46,30 @@ async def test_also_in_a_batch_and_in_a_patch(world, http):
     assert pointers == {"/priority", "/retry/max_attempts", "/retry/delay"}
 
 
+async def test_read_only_fields_and_the_state_do_not_hide_other_mistakes(world, http):
+    wrong = WRONG | {"id": "a", "version": 2, "state": "finished"}
+    pointers = POINTERS | {"/id", "/version", "/state"}
+    answer = await http.post("/jobs", json=wrong)
+    assert {each["pointer"] for each in answer.json()["errors"]} == pointers
+    answer = await http.post("/jobs/batch", json={"jobs": [wrong]})
+    assert {each["pointer"] for each in answer.json()["errors"]} == {
+        f"/jobs/0{pointer}" for pointer in pointers
+    }
+    await world.add("a")
+    patch = {"id": "a", "version": 2}
+    answer = await http.patch("/jobs/a", json=patch, headers={"If-Match": "*"})
+    assert [each["pointer"] for each in answer.json()["errors"]] == ["/id", "/version"]
+
+
+async def test_a_mistake_in_a_body_points_at_its_field(http):
+    for body in ({"json": {"a": "{{"}}, {"text": "{{unknown}}"}, {"json": 1, "method": "GET"}):
+        (field,) = body.keys() & {"json", "text"}
+        target = {"http": {"url": "https://example.com/a"} | body}
+        job = {"name": "a", "trigger": {"on_demand": True}, "target": target}
+        answer = await http.post("/jobs", json=job)
+        assert [each["pointer"] for each in answer.json()["errors"]] == [f"/target/http/{field}"]
+
+
 async def test_each_mistake_inside_a_trigger_is_named(http):
     triggers = (
         (
@@ -70,7 +98,7 @@ async def test_each_mistake_inside_a_trigger_is_named(http):
 
 async def test_a_duration_without_a_unit_is_refused_everywhere(http):
     for document in (
-        {"ttl": 300},
+        {"expires": 300},
         {"timeout": {"hard": 300}},
         {"misfire": {"grace": 300}},
         {"retention": {"age": 300}},
@@ -82,3 +110,17 @@ async def test_a_duration_without_a_unit_is_refused_everywhere(http):
         (error,) = answer.json()["errors"]
         assert error["detail"] == "must have a unit; got 300"
         assert error["hint"] == 'Write "300s" for seconds or "300ms" for milliseconds'
+
+
+async def test_null_is_neither_an_empty_body_nor_an_empty_filter(http):
+    changing = [each for each in OPERATIONS.values() if each.takes_body and each.in_clients]
+    taken, headers = {}, {"If-Match": "*", "Content-Type": "application/json"}
+    for each in changing:
+        path = re.sub(r"{\w+}", "default", each.path)
+        answer = await http.request(each.method, path, content=b"null", headers=headers)
+        if answer.status_code != 422:
+            taken[each.id] = answer.status_code
+    assert len(changing) > 20
+    assert taken == {}
+    answer = await http.post("/dead-letters/revive", json={"filter": None})
+    assert [each["pointer"] for each in answer.json()["errors"]] == ["/filter"]

@@ -6,7 +6,7 @@ from tickwell.domain.event import AttemptsFinished
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.engine.charts.tallies import Tallies
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Permission
 
 PATH = "/observability/metrics"
 

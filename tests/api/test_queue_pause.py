@@ -3,8 +3,8 @@
 import asyncio
 
 from tickwell import Scheduler, Settings
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.declared.internals import internals
+from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.operations import Operations
 
 ADMIN = Actor(name="a", project="default", permissions=frozenset(Permission))
@@ -24,7 +24,7 @@ async def test_nothing_starts_while_its_queue_is_paused():
         ran.put_nowait("free")
 
     await scheduler.open()
-    operations = Operations.over(scheduler.tools())
+    operations = Operations.over(internals(scheduler).tools())
     await operations.queues.pause(ADMIN, "slow", why="moving")
     async with scheduler:
         await held.trigger()

@@ -7,9 +7,10 @@ from tests.api.conftest import CALL
 from tickwell.clock import to_millis
 from tickwell.domain.execution import Attempt, OutcomeKind, Start
 from tickwell.domain.note import OUTPUT, PROGRESS, output_key
+from tickwell.domain.step import CHECKPOINT, Step
 from tickwell.ports.records import Record
-from tickwell.services.access.permission import Permission
-from tickwell.services.documents import execution_document
+from tickwell.services.access.actor import Permission
+from tickwell.services.documents import execution_document, instant_text
 from tickwell.services.executions.executions import Executions
 
 
@@ -54,6 +55,30 @@ async def test_one_execution_is_read_with_progress_and_logs(world, http):
     assert read["progress"]["message"] == "half"
     (listed,) = (await http.get("/executions")).json()["items"]
     assert "logs" not in listed
+
+
+async def test_one_execution_is_read_with_its_steps(world, http):
+    await world.add()
+    id = (await http.post("/jobs/report/trigger")).json()["id"]
+    none = (await http.get(f"/executions/{id}")).json()
+    assert (none["steps"], none["checkpoint"]) == ([], None)
+    await world.claim()
+    at = world.clock.now()
+    steps = [
+        Step(execution=id, attempt=1, name="charge", value={"receipt": "r-1"}, at=at),
+        Step(execution=id, attempt=1, name=CHECKPOINT, value=3, at=at, is_final=False),
+    ]
+    assert await world.store.write_steps(steps) == []
+    read = (await http.get(f"/executions/{id}")).json()
+    assert read["steps"] == [
+        {"name": "charge", "attempt": 1, "at": instant_text(at), "value": {"receipt": "r-1"}}
+    ]
+    assert read["checkpoint"]["value"] == 3
+    (listed,) = (await http.get("/executions")).json()["items"]
+    assert "steps" not in listed
+    world.as_actor(Permission.OPERATE)
+    cancelled = (await http.post(f"/executions/{id}/cancel")).json()
+    assert (cancelled["steps"], cancelled["checkpoint"]) == ([], None)
 
 
 async def test_lines_are_read_from_one_on(world, http):

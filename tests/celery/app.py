@@ -14,6 +14,7 @@ from tests.processes.agent import break_if_asked
 from tests.processes.handlers import RecordingHandlers
 from tests.processes.journal import Journal
 from tickwell.celery import make_app
+from tickwell.declared.internals import internals
 from tickwell.executors.run import Run
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
@@ -39,6 +40,6 @@ def tell(until: str, run: Run) -> str:
 
 
 for _handler in _recording.registered().all():
-    scheduler.handlers.add(_handler.name, _handler.function)
-scheduler.handlers.add("tell", tell)
+    internals(scheduler).handlers.add(_handler.name, _handler.function)
+internals(scheduler).handlers.add("tell", tell)
 app = make_app(scheduler)

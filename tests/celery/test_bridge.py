@@ -11,6 +11,7 @@ from celery import Celery, signals
 
 from tests.processes.child import until
 from tickwell.celery.worker_bridge import WorkerBridge
+from tickwell.declared.internals import internals
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
@@ -59,10 +60,12 @@ def in_thread(bridge, id):
 
 def test_slots_and_threads_follow_the_concurrency(bridge, tmp_path):
     (tmp_path / "store").mkdir()
-    start(bridge, concurrency=Settings().slots + 100)
+    start(bridge, concurrency=Settings().capacity + 100)
     bridge.run("unknown")  # returns once the engine is up
     settings = bridge.scheduler.settings
-    assert settings.slots == settings.threads == bridge.inbox.capacity == Settings().slots + 100
+    assert (
+        settings.capacity == settings.threads == bridge.inbox.capacity == Settings().capacity + 100
+    )
 
 
 def test_the_workers_list_shows_how_many_a_worker_runs_at_once(bridge, tmp_path):
@@ -70,8 +73,8 @@ def test_the_workers_list_shows_how_many_a_worker_runs_at_once(bridge, tmp_path)
     start(bridge, concurrency=7)
     bridge.run("unknown")  # returns once the engine is up
     assert bridge.scheduler.health().ok
-    [known] = bridge.scheduler.blocking.call(bridge.scheduler._store.list_workers)
-    assert known.worker.slots == 7
+    [known] = bridge.scheduler.blocking.call(internals(bridge.scheduler).store.list_workers)
+    assert known.worker.capacity == 7
     assert known.worker.id.startswith("celery@here/")
 
 

@@ -12,6 +12,8 @@ from tests.processes.site import Site
 from tests.servers import rabbitmq, redis
 from tickwell.clock import wall_millis
 from tickwell.domain.policy import Retry
+from tickwell.observe.metrics.definitions import ATTEMPTS
+from tickwell.observe.metrics.series import Series
 from tickwell.services.executions.executions import read_output, read_progress
 
 FIRES = 300
@@ -64,6 +66,24 @@ def test_each_fire_of_a_burst_is_run_once(site, crew, pool):
     assert {row.state for row in history.rows} == {"succeeded"}
     assert [worker.stop() for worker in workers] == [0, 0]
     assert site.workers() == []
+
+
+@pytest.mark.parametrize("pool", ["prefork", "threads"])
+def test_attempts_are_counted_in_the_folder_that_processes_share(site, crew, pool):
+    crew.planner()
+    folder = site.folder / "metrics"
+    folder.mkdir()
+    worker = crew.worker(pool, metrics_dir=str(folder))
+    worker.wait_until_ready()
+    add_burst(site, fires=20)
+    site.wait_until_quiet()
+
+    reader = Series(str(folder))  # as a service beside it
+    counted = [each for each in reader.samples() if each.metric is ATTEMPTS]
+    assert {each.labels for each in counted} == {("succeeded", "call")}
+    assert sum(each.values[0] for each in counted) == 20
+    assert worker.stop() == 0
+    reader.close()
 
 
 @pytest.mark.parametrize("pool", ["prefork", "threads"])

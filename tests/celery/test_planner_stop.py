@@ -3,8 +3,9 @@
 import asyncio
 from functools import partial
 
+from tickwell.declared.internals import internals
 from tickwell.domain.event import StepFailed
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT
+from tickwell.domain.fairness import PLATFORM_PROJECT
 from tickwell.engine.hints.dispatcher import KIND
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
@@ -23,19 +24,19 @@ async def started_and_stopped(store, **settings):
     scheduler = Scheduler(store, settings=Settings(**settings))
     for _ in range(3):
         failed = asyncio.Event()
-        leave = scheduler.events.subscribe(partial(notice, failed))
+        leave = internals(scheduler).events.subscribe(partial(notice, failed))
         await scheduler.start({"planner"})
         if settings:
             await failed.wait()  # the dispatcher has its lease, and no broker
-            leases = await scheduler._store.list_records(KIND, PLATFORM_PROJECT, "", 0)
+            leases = await internals(scheduler).store.list_records(KIND, PLATFORM_PROJECT, "", 0)
             assert len(leases) == 1
         await scheduler.stop()
         leave()
     await scheduler.open()
-    left = await scheduler._store.list_records(KIND, PLATFORM_PROJECT, "", 0)
+    left = await internals(scheduler).store.list_records(KIND, PLATFORM_PROJECT, "", 0)
     await scheduler.stop()
     assert left == []
-    return len(scheduler.events._listeners)
+    return len(internals(scheduler).events._listeners)
 
 
 async def test_a_planner_that_stops_leaves_neither_lease_nor_listener(tmp_path):

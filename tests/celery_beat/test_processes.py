@@ -14,6 +14,7 @@ import redis as driver
 from tests.celery_beat.shop_calls import CALLS
 from tests.servers import redis
 from tickwell import Scheduler
+from tickwell.declared.internals import internals
 from tickwell.domain.execution import State
 from tickwell.ports.records import ExecutionFilter
 
@@ -39,7 +40,7 @@ def celery(*arguments, url, folder):
         **os.environ,
         "SHOP_BROKER": url,
         "TICKWELL_STORE": f"sqlite:///{folder}/tickwell.db",
-        "TICKWELL_TTL": "3s",
+        "TICKWELL_LEASE": "3s",
         "TICKWELL_BEAT": "1s",
         "TICKWELL_SWEEP": "500ms",
         "PYTHONPATH": str(ROOT),
@@ -70,7 +71,9 @@ def executions(folder):
 
     async def read():
         await reader.open()
-        return await reader.executions.list(ExecutionFilter(project="default"), limit=1000)
+        return await internals(reader).executions.list(
+            ExecutionFilter(project="default"), limit=1000
+        )
 
     try:
         return reader.blocking.call(read).items

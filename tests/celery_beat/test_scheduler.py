@@ -16,8 +16,9 @@ from tickwell.celery import TickwellScheduler
 from tickwell.celery.app_sender import BRIEF, AppSender
 from tickwell.celery_beat.entry import BeatEntry
 from tickwell.celery_beat.jobs import job_of
+from tickwell.declared.internals import internals
 from tickwell.domain.execution import Claim, Kind, OutcomeKind, State
-from tickwell.ports.records import ExecutionFilter
+from tickwell.ports.records import ExecutionFilter, JobFilter
 
 DATABASE = 10
 #: Seconds in which a message comes on the slowest machine.
@@ -80,7 +81,9 @@ def executions(store="sqlite:///tickwell.db"):
 
         async def read():
             await reader.open()
-            return await reader.executions.list(ExecutionFilter(project="default"), limit=1000)
+            return await internals(reader).executions.list(
+                ExecutionFilter(project="default"), limit=1000
+            )
 
         return reader.blocking.call(read).items
     finally:
@@ -90,7 +93,12 @@ def executions(store="sqlite:///tickwell.db"):
 def jobs(store="sqlite:///tickwell.db"):
     reader = Scheduler(store)
     try:
-        return {entry.job.name: entry for entry in reader.blocking.list()}
+
+        async def read():
+            await reader.open()
+            return await internals(reader).jobs.list(JobFilter(project="default"))
+
+        return {entry.job.name: entry for entry in reader.blocking.call(read).items}
     finally:
         reader.blocking.stop()
 
@@ -134,7 +142,7 @@ def test_entries_become_jobs_of_the_app_and_are_paused_when_they_are_gone(make, 
     }
     job = found["a"].job
     assert (job.trigger.expr, job.trigger.tz) == ("0 9 * * *", "Europe/Rome")
-    assert (job.queue, job.ttl, job.tags) == ("celery-beat", 60_000, ("celery-beat",))
+    assert (job.queue, job.expires, job.tags) == ("celery-beat", 60_000, ("celery-beat",))
     assert job.target.wait is False
     make({"a": late}, timezone="Europe/Rome").close()
     assert {name: entry.cursor.state for name, entry in jobs().items()} == {
@@ -158,7 +166,7 @@ def test_beats_own_cleanup_of_results_is_a_job_too(make, broker, tmp_path):
     ).close()
     found = jobs()
     assert sorted(found) == ["a", "celery.backend_cleanup"]
-    assert found["celery.backend_cleanup"].job.ttl == 43_200_000
+    assert found["celery.backend_cleanup"].job.expires == 43_200_000
 
 
 def test_while_the_broker_is_away_nothing_is_lost(make):
@@ -170,7 +178,7 @@ def test_while_the_broker_is_away_nothing_is_lost(make):
     waiting, limit = engine.blocking.trigger("a"), time.monotonic() + PATIENCE
     while not waiting.attempts:
         assert time.monotonic() < limit
-        waiting = engine.blocking.execution(waiting.id)
+        waiting = engine.blocking.get_execution(waiting.id)
     assert waiting.attempts[0].outcome is OutcomeKind.SNOOZED
     server.run()
     [message] = messages(server.url, 1)

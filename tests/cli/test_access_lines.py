@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tickwell.cli.access_lines import warnings
+from tickwell.cli.serving.access_lines import warnings
 from tickwell.settings import Settings
 
 

@@ -13,7 +13,18 @@ def test_a_webhook_by_options(tickwell, either):
         *("--method", "put", "--header", "X-Team: billing", "--header", "X-Id: {{execution_id}}"),
         *("--body", '{"at": "{{fire_time}}"}', "--timeout", "5s", "--payload", '{"to": 7}'),
         *("--attempts", "5", "--retry-delay", "1m", "--backoff", "fixed", "--queue", "mail"),
-        *("--overlap", "queue_one", "--misfire", "skip", "--ttl", "1h", "--tag", "a", "--tag", "b"),
+        *(
+            "--overlap",
+            "queue_one",
+            "--misfire",
+            "skip",
+            "--expires",
+            "1h",
+            "--tag",
+            "a",
+            "--tag",
+            "b",
+        ),
         *("--concurrency", "team={{payload.to}}=2", "--max-runs", "3", "--pause-after", "4"),
         *("--until", "2030-01-01", "--jitter", "5s", "--priority", "7", "--description", "x"),
         *("--delivery", "at_most_once", "--auto-remove", "--dedupe-key", "k"),
@@ -39,7 +50,7 @@ def test_a_webhook_by_options(tickwell, either):
     assert added["retry"] == {"max_attempts": 5, "backoff": "fixed", "delay": "1m"}
     assert added["concurrency"] == {"key": "team={{payload.to}}", "limit": 2}
     assert (added["payload"], added["tags"], added["priority"]) == ({"to": 7}, ["a", "b"], 7)
-    assert (added["overlap"], added["misfire"], added["ttl"]) == (
+    assert (added["overlap"], added["misfire"], added["expires"]) == (
         "queue_one",
         {"policy": "skip"},
         "1h",
@@ -86,19 +97,29 @@ def test_a_file_and_options_that_win_over_it(tickwell, folder, either):
         "name": "a",
         "trigger": {"every": "1h"},
         "target": {"call": {"handler": "x"}},
-        "ttl": "5m",
+        "expires": "5m",
     }
     (folder / "job.json").write_text(json.dumps(job))
     (folder / "job.toml").write_text(
         'name = "b"\n[trigger]\nevery = "2h"\n[target.call]\nhandler = "x"\n'
     )
     first = tickwell("jobs", "add", "--file", "job.json", "--every", "10m", "--json").json
-    assert (first["trigger"], first["ttl"]) == ({"every": "10m"}, "5m")
+    assert (first["trigger"], first["expires"]) == ({"every": "10m"}, "5m")
     assert tickwell("jobs", "add", "-f", "job.toml", "--json").json["trigger"] == {"every": "2h"}
     (folder / "again.json").write_text(json.dumps(first))
     again = tickwell("jobs", "add", "c", "-f", "again.json", "--json").json
     assert (again["name"], again["trigger"]) == ("c", first["trigger"])
     assert again["id"] != first["id"]
+
+
+def test_an_instant_in_toml_needs_no_quotes(tickwell, folder):
+    (folder / "job.toml").write_text(
+        'name = "a"\ntrigger.once = 2999-01-01T09:00:00Z\ntarget.call.handler = "x"\n'
+    )
+    added = tickwell("jobs", "add", "-f", "job.toml", "--json").json
+    assert added["next_fire_time"] == "2999-01-01T09:00:00.000Z"
+    imported = tickwell("jobs", "import", "job.toml")
+    assert "1 unchanged" in imported.out + imported.err
 
 
 CALL = ("--every", "5m", "--call", "x")
@@ -135,13 +156,19 @@ HOOK = ("--every", "5m", *WEBHOOK)
         (["x", *CALL, "--method", "GET"], "--method belongs to a webhook"),
         (["x", *CALL, "--sign-with", "{{secret.a}}"], "--sign-with belongs to a webhook"),
         (["x", *HOOK, "--sign-with", "swordfish"], "target.http.sign_with"),
-        (["x", *CALL, "--tz", "Europe/Rome"], "--tz belongs to --cron, or to a time in --at"),
+        (
+            ["x", *CALL, "--tz", "Europe/Rome"],
+            "--tz belongs to --cron or --when, or to a time in --at",
+        ),
         (["x", "--every", "5m", "--call", "os:system"], "'os:system' is an import path"),
         (["x", "--cron", "0 9 30 2 *", "--call", "x"], "trigger.cron"),
         (["x", "--cron", "0 9 * * *", "--tz", "Europe/Room", "--call", "x"], "Europe/Room"),
         (["x", "--at", "2030-01-01 09:00", "--call", "x"], "does not say its offset from UTC"),
         (["x", "--at", "soon", "--call", "x"], "'soon' is not a time"),
-        (["x", "--call", "x"], "nothing says when. Give --cron, --every, --at or --on-demand"),
+        (
+            ["x", "--call", "x"],
+            "nothing says when. Give --cron, --every, --when, --at or --on-demand",
+        ),
         (["x", "--every", "5m"], "nothing says what. Give --url or --call"),
         ([*CALL], "the job has no name"),
         (["--file", "broken.json"], "broken.json is not JSON"),
@@ -223,12 +250,12 @@ def test_a_server_decides_itself_where_webhooks_go(tickwell, either):
 def test_all_mistakes_are_named_at_once(tickwell, either):
     refused = tickwell(
         *("jobs", "add", "a", "--cron", "61 * * * *", "--url", "ftp://x", "--priority", "50"),
-        *("--ttl", "300", "--attempts", "0"),
+        *("--expires", "300", "--attempts", "0"),
     )
     assert refused.code == 2
     fields = [line.split(": ")[1] for line in refused.err.splitlines()]
     assert fields[0] == "trigger.cron.minute"
-    assert sorted(fields[1:]) == ["priority", "retry.max_attempts", "target.http.url", "ttl"]
+    assert sorted(fields[1:]) == ["expires", "priority", "retry.max_attempts", "target.http.url"]
     assert 'Write "300s" for seconds or "300ms" for milliseconds' in refused.err
 
 

@@ -4,6 +4,7 @@ import contextlib
 import io
 import sqlite3
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,37 @@ def test_secrets_are_set_listed_and_taken_away(tickwell, either, monkeypatch):
     assert tickwell("secrets", "rm", "token", "--yes").code == 0
     assert tickwell("secrets", "rm", "token", "--yes").code == 3
     assert tickwell("secrets", "list").out == ""
+
+
+def test_alert_rules_and_silences_are_added_listed_and_taken_away(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    assert "No alerts" in tickwell("alerts", "list").err
+    assert "No callback is sent alerts" in tickwell("alerts", "test").err
+    assert "No alert was reported" in tickwell("alerts", "history").err
+    assert "Nothing is silenced" in tickwell("alerts", "silences").err
+    done = tickwell("alerts", "add", "missing", "--after", "25h", "--job", "x")
+    assert "no success for 1d1h, of x." in done.err
+    made = tickwell("alerts", "add", "failing", "--times", "3", "--json").json
+    assert (made["words"], made["job_id"]) == ("died 3 times in a row", None)
+    assert tickwell("alerts", "add", "failing").code == 2
+    assert tickwell("alerts", "add", "broken", "--times", "3").code == 2
+    assert [row[1] for row in tickwell("alerts", "rules").rows][-2:] == [
+        "no success for 1d1h",
+        "died 3 times in a row",
+    ]
+    quiet = tickwell("alerts", "silence", "--for", "2h", "--why", "moving", "--job", "x", "--json")
+    assert (quiet.json["why"], quiet.json["rule"]) == ("moving", None)
+    assert tickwell("alerts", "silences").rows[0][-1] == "moving"
+    assert tickwell("alerts", "unsilence", quiet.json["id"]).code == 0
+    assert tickwell("alerts", "unsilence", quiet.json["id"]).code == 3
+    assert tickwell("alerts", "rm", made["id"], "--yes").code == 0
+    assert tickwell("alerts", "rm", made["id"], "--yes").code == 3
+    address = "https://93.184.215.14/told"
+    assert tickwell("callbacks", "add", address, "--on", "alert", "--json").json["events"] == [
+        "alert"
+    ]
+    (sent,) = tickwell("alerts", "test", "--json").json["executions"]
+    assert tickwell("executions", "show", sent, "--json").json["payload"]["type"] == "alert.test"
 
 
 def test_callbacks_are_added_listed_and_taken_away(tickwell, either):
@@ -185,3 +217,26 @@ def test_the_audit_log_is_checked(tickwell, either, store):
         assert changed.rowcount == 1
     broken = tickwell("audit", "verify")
     assert (broken.code, "nothing is changed" in broken.err) == (1, False)
+
+
+def test_calendars_are_put_shown_and_deleted(tickwell, either):
+    tickwell("jobs", "add", "y", "--every", "5m", "--call", "x")
+    done = tickwell(
+        *("calendars", "put", "closed", "--date", "2030-12-24"),
+        *("--range", "2030-12-28/2030-12-31"),
+    )
+    assert done.err == "Saved closed, version 1. 0 jobs fire by it from now on.\n"
+    document = '{"cron": "0 9 * * *", "exclude": ["closed"]}'
+    job = f'{{"name": "x", "trigger": {document}, "target": {{"call": {{"handler": "x"}}}}}}'
+    Path("job.json").write_text(job, "utf-8")
+    assert tickwell("jobs", "add", "-f", "job.json").code == 0
+    again = tickwell("calendars", "put", "closed", "--date", "2030-12-25")
+    assert again.err == "Saved closed, version 2. 1 job fires by it from now on.\n"
+    assert tickwell("calendars", "show", "closed").out == "2030-12-25\n"
+    assert [row[:2] for row in tickwell("calendars", "list").rows] == [["closed", "2"]]
+    refused = tickwell("calendars", "rm", "closed", "--yes")
+    assert "is used by x" in refused.err
+    wrong = tickwell("calendars", "put", "closed", "--range", "2030-12-25")
+    assert "is not FROM/TO" in wrong.err
+    assert tickwell("jobs", "rm", "x", "--yes").code == 0
+    assert tickwell("calendars", "rm", "closed", "--yes").err == "Deleted closed.\n"

@@ -3,14 +3,14 @@
 import asyncio
 import random
 
-from tickwell.cli.configuration import configure
-from tickwell.cli.store_backend import StoreBackend
+from tickwell.cli.config.configuration import configure
+from tickwell.cli.connection.store_connection import StoreConnection
 from tickwell.services.audit.audit import Audit
 from tickwell.services.keyring.source import load_keys
 
 
 async def entries():
-    backend = StoreBackend(configure().settings, "default")
+    backend = StoreConnection(configure().settings, "default")
     await backend.open()
     keyring = load_keys(backend.settings, make=False)
     assert keyring is not None

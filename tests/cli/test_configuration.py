@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from tickwell.cli.configuration import configure
+from tickwell.cli.config.configuration import configure
 from tickwell.errors import InvalidSetting
 from tickwell.settings import Settings
 
 
 def test_the_first_one_wins(tmp_path):
     (tmp_path / "tickwell.toml").write_text(
-        'store = "sqlite:///toml.db"\nslots = 5\nhorizon = "3s"\n'
+        'store = "sqlite:///toml.db"\ncapacity = 5\nhorizon = "3s"\n'
         'allow_http = true\nqueues = ["a"]\n'
     )
     (tmp_path / ".env").write_text(
-        "# words\n\nexport TICKWELL_SLOTS='6'\nTICKWELL_THREADS=3\nOTHER=1\n"
+        "# words\n\nexport TICKWELL_CAPACITY='6'\nTICKWELL_THREADS=3\nOTHER=1\n"
         'TICKWELL_BATCH = "9"\n'
     )
-    environ = {"TICKWELL_SLOTS": "7", "TICKWELL_ALLOW_PORTS": "443, 8000-8999", "HOME": "/"}
+    environ = {"TICKWELL_CAPACITY": "7", "TICKWELL_ALLOW_PORTS": "443, 8000-8999", "HOME": "/"}
     found = configure(None, environ, tmp_path)
     settings = found.settings
     assert (settings.store, settings.horizon, settings.allow_http) == (
@@ -28,9 +28,9 @@ def test_the_first_one_wins(tmp_path):
         3.0,
         True,
     )
-    assert (settings.slots, settings.threads, settings.batch) == (7, 3, 9)
+    assert (settings.capacity, settings.threads, settings.batch) == (7, 3, 9)
     assert (settings.queues, settings.allow_ports) == (("a",), ("443", "8000-8999"))
-    assert found.origins["slots"] == "TICKWELL_SLOTS in the environment"
+    assert found.origins["capacity"] == "TICKWELL_CAPACITY in the environment"
     assert found.origins["threads"] == "TICKWELL_THREADS in .env"
     assert found.origins["horizon"] == "horizon in tickwell.toml"
     assert "port" not in found.origins
@@ -45,20 +45,24 @@ def test_the_first_one_wins(tmp_path):
         ("nonsense = 1", {}, "'nonsense' is no setting. tickwell config show lists them all"),
         (
             "",
-            {"TICKWELL_SLOTTS": "3"},
-            "TICKWELL_SLOTTS in the environment: it is no setting. Is it TICKWELL_SLOTS?",
+            {"TICKWELL_CAPACTY": "3"},
+            "TICKWELL_CAPACTY in the environment: it is no setting. Is it TICKWELL_CAPACITY?",
         ),
-        ("slots = ", {}, "tickwell.toml: cannot be read"),
-        ("slots = '5'", {}, "slots in tickwell.toml: '5' is not a whole number"),
+        ("capacity = ", {}, "tickwell.toml: cannot be read"),
+        ("capacity = '5'", {}, "capacity in tickwell.toml: '5' is not a whole number"),
         ("allow_http = 1", {}, "allow_http in tickwell.toml: 1 is not true or false"),
         ("queues = 'a'", {}, "queues in tickwell.toml: 'a' is not a list of texts"),
         (
             "",
-            {"TICKWELL_SLOTS": "many"},
-            "TICKWELL_SLOTS in the environment: 'many' is not a whole number",
+            {"TICKWELL_CAPACITY": "many"},
+            "TICKWELL_CAPACITY in the environment: 'many' is not a whole number",
         ),
         ("", {"TICKWELL_ALLOW_HTTP": "maybe"}, "'maybe' is not true or false"),
-        ("", {"TICKWELL_SLOTS": "0"}, "TICKWELL_SLOTS in the environment: 1 or more is needed"),
+        (
+            "",
+            {"TICKWELL_CAPACITY": "0"},
+            "TICKWELL_CAPACITY in the environment: 1 or more is needed",
+        ),
         (
             "",
             {"SCHEDULER_BATCH_SIZE": "0"},
@@ -67,12 +71,12 @@ def test_the_first_one_wins(tmp_path):
         (
             "beat = '20s'",
             {},
-            "ttl by default, beat in tickwell.toml: 30s is less than three times the beat, 20s",
+            "lease by default, beat in tickwell.toml: 30s is less than three times the beat, 20s",
         ),
         (
             "beat = '20s'",
-            {"TICKWELL_TTL": "40s"},
-            "TICKWELL_TTL in the environment, beat in tickwell.toml: 40s is less",
+            {"TICKWELL_LEASE": "40s"},
+            "TICKWELL_LEASE in the environment, beat in tickwell.toml: 40s is less",
         ),
         ("lead = '9s'", {}, "lead in tickwell.toml: 9s is not between 0 and the horizon, 2s"),
         (
@@ -103,7 +107,7 @@ def test_customary_names_are_known_and_ours_win(tmp_path):
         "REDIS_URL": "redis://localhost:6379/0",
         "SCHEDULER_TICK_INTERVAL": "2",
         "MAX_CONCURRENT_JOBS": "20",
-        "TICKWELL_SLOTS": "30",
+        "TICKWELL_CAPACITY": "30",
     }
     (tmp_path / ".env").write_text(
         "SCHEDULER_BATCH_SIZE=100   # Max jobs per tick\nTICKWELL_POLL=9s\nTICKWELL_STORE=memory://\n"
@@ -111,7 +115,7 @@ def test_customary_names_are_known_and_ours_win(tmp_path):
     found = configure(None, environ, tmp_path)
     settings = found.settings
     assert settings.store == "mysql://user:password@localhost:3306/scheduler"
-    assert (settings.notify, settings.poll, settings.batch, settings.slots) == (
+    assert (settings.notify, settings.poll, settings.batch, settings.capacity) == (
         "redis://localhost:6379/0",
         2.0,
         100,
@@ -119,7 +123,7 @@ def test_customary_names_are_known_and_ours_win(tmp_path):
     )
     assert found.origins["store"] == "DATABASE_URL in the environment"
     assert found.origins["batch"] == "SCHEDULER_BATCH_SIZE in .env"
-    assert found.origins["slots"] == "TICKWELL_SLOTS in the environment"
+    assert found.origins["capacity"] == "TICKWELL_CAPACITY in the environment"
 
 
 def test_a_server_wins_over_a_store_unless_the_store_is_an_option(tmp_path):
@@ -135,10 +139,10 @@ def test_a_server_wins_over_a_store_unless_the_store_is_an_option(tmp_path):
 
 
 def test_show_says_where_each_came_from_and_no_password(tickwell, folder, monkeypatch):
-    (folder / "tickwell.toml").write_text("slots = 5\n")
+    (folder / "tickwell.toml").write_text("capacity = 5\n")
     monkeypatch.setenv("TICKWELL_STORE", "postgresql://ada:secret@db/x")
     rows = {row[0]: row[1:] for row in tickwell("config", "show").rows}
-    assert rows["slots"] == ["5", "slots in tickwell.toml"]
+    assert rows["capacity"] == ["5", "capacity in tickwell.toml"]
     assert rows["port"] == ["8080", "default"]
     assert rows["store"] == ['"postgresql://ada:…@db/x"', "TICKWELL_STORE in the environment"]
     monkeypatch.setenv("TICKWELL_KEY", "tw_secret")
@@ -182,10 +186,10 @@ def test_what_is_somebody_elses_may_begin_like_ours(tmp_path):
 
 
 def test_an_application_has_what_its_code_leaves_out_from_here(tmp_path, monkeypatch):
-    serve = importlib.import_module("tickwell.cli.serve")
+    serve = importlib.import_module("tickwell.cli.serving.serve")
     monkeypatch.chdir(tmp_path)
-    Path("tickwell.toml").write_text('store = "memory://"\nport = 8184\nslots = 7\n')
-    code = Settings(store="sqlite:///code.db", slots=3)
+    Path("tickwell.toml").write_text('store = "memory://"\nport = 8184\ncapacity = 7\n')
+    code = Settings(store="sqlite:///code.db", capacity=3)
     assert serve._completed(code) == replace(code, port=8184)
 
 
@@ -204,10 +208,10 @@ def test_a_url_that_is_empty_is_none(tmp_path):
 
 
 def test_quotes_and_words_after_them_in_a_file_of_variables(tmp_path):
-    lines = ['export TICKWELL_SLOTS="7" # few', "TICKWELL_HOST='a #b'", "TICKWELL_PORT=9 # nine"]
+    lines = ['export TICKWELL_CAPACITY="7" # few', "TICKWELL_HOST='a #b'", "TICKWELL_PORT=9 # nine"]
     (tmp_path / ".env").write_text("\n".join(lines))
     found = configure(None, {}, tmp_path).settings
-    assert (found.slots, found.host, found.port) == (7, "a #b", 9)
+    assert (found.capacity, found.host, found.port) == (7, "a #b", 9)
 
 
 @pytest.mark.parametrize("key", ["exported", "option"])

@@ -7,6 +7,8 @@ import pytest
 
 from tests.cli.world import BAD, GOOD, make_past, work
 from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.policy import HOUR
+from tickwell.domain.step import CHECKPOINT, WAIT, Step
 from tickwell.services.executions.dead_letters import DeadLetters
 from tickwell.testing.contract.builders import a_request
 from tickwell.testing.contract.scene import Scene
@@ -49,6 +51,60 @@ def test_show(past):
     document = past("executions", "show", first, "--json").json
     assert [each["outcome"] for each in document["attempts"]] == ["succeeded"]
     assert past("executions", "show", "nothing").code == 3
+
+
+async def do_steps(url):
+    store = make_store(url)
+    await store.open()
+    scene, now = Scene(store), await store.ping()
+    job = await scene.job("stepwise", now=now)
+    await scene.run(a_request(job, now), now=now)
+    await scene.beat(now=now)
+    claim = await scene.claim_one(now)
+    for name, value in (("charge \x1b[31m", {"receipt": "r-1"}), (CHECKPOINT, 3)):
+        final = name != CHECKPOINT
+        step = Step(execution=claim.id, attempt=1, name=name, value=value, at=now, is_final=final)
+        assert await store.write_steps([step]) == []
+    await store.close()
+
+
+def test_steps_are_shown(tickwell, folder):
+    asyncio.run(do_steps(f"sqlite:///{folder}/tickwell.db"))
+    (one,) = tickwell("executions", "list", "--json").json["items"]
+    shown = tickwell("executions", "show", one["id"])
+    assert "\x1b" not in shown.out
+    (step,) = [row for row in shown.rows if row[0].startswith("charge")]
+    assert step[1:] == ["1", '{"receipt": "r-1"}']
+    assert ["value", "3"] in shown.rows
+
+
+async def ask(url):
+    store = make_store(url)
+    await store.open()
+    scene, now = Scene(store), await store.ping()
+    job = await scene.job("asking", now=now)
+    await scene.run(a_request(job, now), now=now)
+    claim = await scene.claim_one(now)
+    name, asked = f"{WAIT}approval", {"expires_at": now + HOUR}
+    step = Step(execution=claim.id, attempt=1, name=name, value=asked, at=now, is_final=False)
+    await store.write_steps([step])
+    await scene.finish(claim, OutcomeKind.SNOOZED, now, delay=HOUR, awaits=(name,))
+    await store.close()
+
+
+def test_what_it_waits_for_is_answered(tickwell, folder):
+    asyncio.run(ask(f"sqlite:///{folder}/tickwell.db"))
+    (one,) = tickwell("executions", "list", "--json").json["items"]
+    (row,) = [row for row in tickwell("executions", "show", one["id"]).rows if row[0] == "approval"]
+    assert row[1] == "open"
+    assert tickwell("executions", "answer", one["id"], "other").code == 3
+    answered = tickwell("executions", "answer", one["id"], "approval", '{"ok": true}')
+    assert (answered.code, "Answered approval" in answered.err + answered.out) == (0, True)
+    document = tickwell("executions", "show", one["id"], "--json").json
+    assert document["state"] == "queued"
+    assert document["waits"][0]["answer"] == {"ok": True}
+    (row,) = [row for row in tickwell("executions", "show", one["id"]).rows if row[0] == "approval"]
+    assert (row[1], row[3]) == ("answered", '{"ok": true}')
 
 
 async def lose_one(url):

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from tickwell import Run, Scheduler, Settings
-from tickwell.cli.screen import Screen
-from tickwell.domain.event import AttemptsFinished, Parked
+from tickwell.cli.output.screen import Screen
+from tickwell.events import AttemptsFinished, Parked
 
 STORE = "sqlite:///tickwell.db"
 

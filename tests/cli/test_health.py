@@ -25,7 +25,7 @@ async def tick() -> None:
 #: Detection waits for missed beats: with short ones the test is short.
 QUICK = {
     "TICKWELL_BEAT": "1s",
-    "TICKWELL_TTL": "3s",
+    "TICKWELL_LEASE": "3s",
     "TICKWELL_SWEEP": "500ms",
     "TICKWELL_LOG_FORMAT": "console",
 }
@@ -118,15 +118,15 @@ def test_what_is_missing_is_told_everywhere(site):
     worker = here.start("--role", "worker", "--no-http")
     until(lambda: json.loads(ask(f"{url}/health/detailed")[1])["level"] == "green", what="green")
     assert json.loads(ask(f"{url}/health")[1])["status"] == "healthy"
-    assert "All is well." in ask(f"{url}/")[1]
+    assert "Everything is healthy." in ask(f"{url}/")[1]
 
     items = json.loads(ask(f"{url}/api/v1/workers")[1])["items"]
     roles = {each["pid"]: each["roles"] for each in items}
     assert roles[planner.pid] == ["planner"]
     assert roles[worker.pid] == ["worker"]
     assert sorted(map(tuple, roles.values())) == [("api",), ("planner",), ("worker",)]
-    [slots] = [each["slots"] for each in items if each["pid"] == worker.pid]
-    assert slots > 0
+    [capacity] = [each["capacity"] for each in items if each["pid"] == worker.pid]
+    assert capacity > 0
     assert all(each["version"] for each in items)
     page = ask(f"{url}/workers")[1]
     assert all(str(pid) in page for pid in roles)
@@ -182,3 +182,17 @@ def test_servers_that_are_away_are_told_also_to_a_request_with_a_key(site):
     assert ask(f"{url}/healthz")[0] == 200
     code, told = here.doctor()
     assert (code, told["store"]["level"], told["redis"]["level"]) == (1, "red", "green")
+
+
+def test_a_broker_that_is_away_is_told_by_doctor_as_by_health(site):
+    broker = redis.start()
+    here = site(TICKWELL_ENGINE="celery", TICKWELL_BROKER=broker.url)
+    here.start("--role", "api,planner", "--no-auth", "--port", "0")
+    url = here.url
+    assert here.doctor()[1]["broker"]["level"] == level_of(url, "broker") == "green"
+    broker.kill()
+    until(lambda: level_of(url, "broker") == "red", what="no broker")
+    code, told = here.doctor()
+    assert (code, told["broker"]["level"]) == (1, "red")
+    assert told["broker"]["remedy"] == findings(url)["broker"]["remedy"]
+    assert "Celery workers are not told what is due" in ask(f"{url}/")[1]

@@ -80,7 +80,7 @@ def test_the_schedule_of_an_app_becomes_jobs_and_stays_the_same_when_repeated(
             "wait": False,
         }
     }
-    assert (report["ttl"], report["tags"]) == ("1h", ["celery-beat"])
+    assert (report["expires"], report["tags"]) == ("1h", ["celery-beat"])
     hello = tickwell("jobs", "show", "hello", "--json").json
     assert hello["target"]["celery"]["args"] == ["you"]
     assert hello["trigger"] == {"every": "30s"}
@@ -106,8 +106,8 @@ def own(): ...
     jobs = {job["name"]: job for job in tickwell("jobs", "export").json["jobs"]}
     queues = {name: job["target"]["celery"]["queue"] for name, job in jobs.items()}
     assert queues == {"plain": "shop", "routed": "bills", "own": "own", "given": "given"}
-    assert (jobs["own"]["target"]["celery"]["priority"], jobs["own"]["ttl"]) == (7, "1m")
-    assert jobs["given"]["ttl"] == "5s"
+    assert (jobs["own"]["target"]["celery"]["priority"], jobs["own"]["expires"]) == (7, "1m")
+    assert jobs["given"]["expires"] == "5s"
 
 
 def test_a_changed_entry_changes_its_job(tickwell, write):

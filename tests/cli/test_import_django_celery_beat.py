@@ -110,7 +110,7 @@ def check(tickwell, url):
         "priority": 3,
         "wait": False,
     }
-    assert (report["ttl"], report["description"]) == ("1h", "Every weekday")
+    assert (report["expires"], report["description"]) == ("1h", "Every weekday")
     assert jobs["tidy"]["trigger"] == {"every": "10m"}
     assert (jobs["tidy"]["state"], jobs["tidy"]["pause"]["why"]) == (
         "paused",

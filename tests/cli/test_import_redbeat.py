@@ -65,7 +65,7 @@ def test_the_entries_of_redbeat_become_jobs(tickwell, url, save, either):
         "queue": "reports",
         "wait": False,
     }
-    assert jobs["report"]["ttl"] == "1m"
+    assert jobs["report"]["expires"] == "1m"
     assert (jobs["tidy"]["trigger"], jobs["tidy"]["state"]) == ({"every": "10m"}, "paused")
     assert jobs["days"]["trigger"]["calendar_every"] == {"days": 1}
 

@@ -32,8 +32,8 @@ def test_exit_codes_are_those_of_the_code():
 
 
 def test_a_revival_is_as_fast_as_over_the_api():
-    from tickwell.api.models.other import ReviveMany
+    from tickwell.services.operations.records.service import ReviveMany
 
     command = dict(cli_reference.all_commands())["tickwell dead revive"]
     (rate,) = [each.default for each in command.params if each.name == "rate"]
-    assert rate == ReviveMany.model_fields["rate"].default
+    assert rate == ReviveMany().rate

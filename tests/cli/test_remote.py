@@ -1,14 +1,15 @@
 """Commands over a server that asks who one is."""
 
 import socket
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 
 from tests.cli.world import make_past
 from tests.client.served import Served
-from tickwell.cli.remote_backend import SAID
-from tickwell.services.documents import READ_ONLY
+from tickwell.client import AsyncClient
+from tickwell.clock import to_millis
 from tickwell.wiring import weak_links
 
 CALL = ("--every", "5m", "--call", "x")
@@ -134,5 +135,11 @@ def test_names_are_completed_from_there(tickwell, served, monkeypatch):
     assert tickwell().out.split() == ["report"]
 
 
-def test_what_a_server_says_is_left_out_of_what_it_is_sent():
-    assert READ_ONLY | {"state", "pause"} == SAID
+def test_a_delay_counts_from_the_servers_time(tickwell, served, monkeypatch):
+    monkeypatch.setenv("TICKWELL_KEY", served.key)
+    there = to_millis(datetime(2036, 1, 1, tzinfo=UTC))
+    monkeypatch.setattr(AsyncClient, "server_now", lambda _: there)
+    tickwell("jobs", "add", "report", *CALL)
+    assert tickwell("jobs", "pause", "report", "--until", "2h").code == 0
+    shown = tickwell("jobs", "show", "report", "--json").json
+    assert shown["pause"]["until"] == "2036-01-01T02:00:00.000Z"

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from tickwell.cli.screen import Screen
-from tickwell.cli.text import fit, one_line, safe, width_of
+from tickwell.cli.output.screen import Screen
+from tickwell.cli.output.text import fit, one_line, safe, width_of
 
 NAMES = ("NAME", "STATE", "NOTE")
 ROWS = [("report", "active", "x" * 80), ("データ", "dead", "a\tb\n\x1b[31mc")]

@@ -7,7 +7,7 @@ import urllib.request
 from tests.cli.test_serve import address, serve  # noqa: F401 - a fixture
 from tests.processes.child import PATIENCE, until
 from tickwell import Scheduler
-from tickwell.cli.service import Service
+from tickwell.cli.serving.service import Service
 from tickwell.observe.log_output.output import LogOutput
 
 WORKING = """
@@ -68,7 +68,7 @@ def test_without_a_place_for_its_files_a_supervisor_starts_all_the_same(tmp_path
     def full(**_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tickwell.cli.service.TemporaryDirectory", full)
+    monkeypatch.setattr("tickwell.cli.serving.service.TemporaryDirectory", full)
     service = Service(
         Scheduler(f"sqlite:///{tmp_path}/jobs.db"),
         roles=frozenset({"planner"}),

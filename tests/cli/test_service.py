@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.world import make_past
 from tickwell import Scheduler
-from tickwell.cli.configuration import configure
+from tickwell.cli.config.configuration import configure
 
 
 def levels(ended):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tickwell.cli.times import read_time, say_distance, say_span, say_time, say_took
+from tickwell.cli.options.times import read_time, say_distance, say_span, say_time, say_took
 from tickwell.errors import InvalidInput
 
 #: 15 June 2026, 10:00 UTC.

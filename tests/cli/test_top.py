@@ -9,9 +9,10 @@ import subprocess
 import sys
 
 from tests.cli.world import make_past
+from tests.servers.private import free_port
 from tickwell import Scheduler
+from tickwell.cli.output.views import say_roles
 from tickwell.cli.top import view
-from tickwell.cli.views import say_roles
 
 
 def test_one_frame_says_what_there_is(tickwell, either):
@@ -35,7 +36,7 @@ def test_without_a_terminal_it_prints_once(tickwell):
     assert (shown.code, "No workers. Start one: tickwell serve" in shown.out) == (0, True)
 
 
-def test_running_executions_and_busy_slots(tickwell, folder):
+def test_running_executions_and_busy_workers(tickwell, folder):
     scheduler = Scheduler("sqlite:///tickwell.db")
     started, may_end = asyncio.Event(), asyncio.Event()
 
@@ -84,10 +85,10 @@ def test_a_terminal_gets_frames_and_its_old_screen_back(folder):
 
 def test_a_low_screen_shows_live_workers_first():
     found = [
-        {"pid": 1, "state": "lost", "roles": ["planner"], "slots": 0},
-        {"pid": 2, "state": "alive", "roles": ["api"], "slots": 0},
-        {"pid": 3, "state": "alive", "roles": [], "slots": 0},
-        {"pid": 4, "state": "alive", "roles": ["worker"], "slots": 10},
+        {"pid": 1, "state": "lost", "roles": ["planner"], "capacity": 0},
+        {"pid": 2, "state": "alive", "roles": ["api"], "capacity": 0},
+        {"pid": 3, "state": "alive", "roles": [], "capacity": 0},
+        {"pid": 4, "state": "alive", "roles": ["worker"], "capacity": 10},
     ]
     assert [each["pid"] for each in sorted(found, key=view.rank)] == [4, 2, 3, 1]
     assert [say_roles(each) for each in found] == ["planner", "api", "supervisor", "worker"]
@@ -107,3 +108,14 @@ def _read(terminal, enough):
             return found
         found += part
     return found
+
+
+def test_a_store_that_does_not_answer_is_the_state_and_not_an_error(tickwell, monkeypatch):
+    monkeypatch.setenv("TICKWELL_STORE", f"redis://127.0.0.1:{free_port()}")
+    shown = tickwell("top", "--once")
+    assert shown.code == 0, shown.err
+    assert re.search(r"^state +red$", shown.out, re.MULTILINE)
+    assert "does not answer" in shown.out
+    assert "Running" not in shown.out
+    document = tickwell("top", "--json").json
+    assert (document["problems"][0]["check"], document["metrics"]) == ("store", None)

@@ -3,7 +3,7 @@
 import asyncio
 
 from tickwell import Retry, Scheduler
-from tickwell.domain.event import AttemptsFinished
+from tickwell.events import AttemptsFinished
 
 #: Requested runs: these end well, these die of one of two things.
 GOOD, BAD = 2, 5

@@ -7,6 +7,7 @@ import time
 
 from tickwell import Scheduler, Settings
 from tickwell.api.server import serve
+from tickwell.declared.internals import internals
 from tickwell.web.access import first_start
 from tickwell.wiring import make_api
 
@@ -44,9 +45,12 @@ class Served:
         settings = Settings(store=self.store, **self.settings)
         scheduler = Scheduler(self.store, settings=settings)
         await scheduler.open()
-        tools = scheduler.tools()
+        tools = internals(scheduler).tools()
         app = make_api(
-            tools, health=scheduler.health, settings=scheduler.settings, events=scheduler.events
+            tools,
+            health=scheduler.health,
+            settings=scheduler.settings,
+            events=internals(scheduler).events,
         )
         self.context = app.state.context
         first = await first_start(self.context, tools)

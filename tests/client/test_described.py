@@ -12,8 +12,7 @@ from tickwell.client.asynchronous import AsyncClient
 from tickwell.client.call import JSON
 from tickwell.client.operation import Listing, Operation
 from tickwell.client.operations import Operations
-from tickwell.client.results import service
-from tickwell.client.results.page import Items, Page
+from tickwell.client.results import Event, Items, Page
 from tickwell.client.stream import stream_events
 from tickwell.client.synchronous import Client
 
@@ -58,6 +57,11 @@ VALUES: dict[str, Any] = {
     "running": 1,
     "in_": "10m",
     "overlap": "1h",
+    "after": "25h",
+    "repeat": "4h",
+    "times": 3,
+    "age": "7d",
+    "dead": "30d",
 }
 
 
@@ -196,4 +200,4 @@ def _member(schema, key):
 def test_the_stream_of_events_is_where_it_is_described():
     method, path, _ = OPERATIONS["stream_events"]
     assert (stream_events().method, stream_events().path) == (method, path)
-    assert "data" in get_type_hints(service.Event)
+    assert "data" in get_type_hints(Event)

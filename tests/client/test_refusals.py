@@ -8,8 +8,9 @@ from fastapi import Request
 
 from tickwell import errors
 from tickwell.client.refusal import refusal
-from tickwell.services.access.permission import Permission
-from tickwell.web.problems import Invalid, on_error
+from tickwell.services.access.actor import Permission
+from tickwell.services.operations.job_bodies import SeveralInvalid
+from tickwell.web.problems import on_error
 
 NASTY = "it's a \"name\" \\ 'x' is 5; only"
 SAME = [
@@ -67,6 +68,6 @@ async def test_several_places_are_all_named():
         errors.InvalidJob("a", field="jobs.0.name"),
         errors.InvalidJob("b", field="jobs.1"),
     ]
-    found = cast("errors.InvalidInput", await crossed(Invalid(wrong)))
+    found = cast("errors.InvalidInput", await crossed(SeveralInvalid(wrong)))
     assert found.field == "jobs.0.name"
     assert str(found).endswith("jobs.0.name: a; jobs.1: b")

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
 from tickwell.client import AsyncClient, Client
-from tickwell.client.results.jobs import Job, JobChanged
+from tickwell.client.results import Job, JobChanged
 
 
 def test_an_operation_has_its_arguments_and_its_answer() -> None:

@@ -6,6 +6,7 @@ then the scheduler until it is told to stop; it says when it has started.
 
 import ast
 import asyncio
+import builtins
 import inspect
 import sys
 import types
@@ -31,7 +32,8 @@ async def run(text: str, names: dict[str, Any]) -> None:
 
 def main() -> None:
     text = Path(sys.argv[1]).read_text("utf-8")
-    names: dict[str, Any] = {"__name__": "page"}
+    # Formatting a time imports, by the globals of the code that asks for it.
+    names: dict[str, Any] = {"__name__": "page", "__builtins__": builtins}
     asyncio.run(run(text, names))
     if runs(text):
         names["scheduler"].subscribe(lambda event: print(type(event).__name__, flush=True))  # noqa: T201

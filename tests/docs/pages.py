@@ -9,6 +9,7 @@ DOCS = ROOT / "docs"
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted(DOCS.glob("*.md")),
+    *sorted((DOCS / "tutorials").glob("*.md")),
 ]
 ALL_PAGES = [*PAGES, *sorted((DOCS / "decisions").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))

@@ -3,6 +3,7 @@
 import json
 import tomllib
 from dataclasses import fields
+from datetime import datetime
 
 import pytest
 
@@ -13,7 +14,7 @@ from tickwell.domain.gate import Concurrency
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.policy import Misfire, Retention, Retry, Timeout
-from tickwell.domain.trigger import Trigger, trigger_from_document
+from tickwell.domain.trigger import CustomTrigger, Trigger, trigger_from_document
 
 TEXT = pages.text_of("document")
 DOCUMENTS = [json.loads(block) for block in pages.blocks(TEXT, "json")] + [
@@ -28,6 +29,16 @@ POLICIES = {
     "timeout": Timeout,
     "retention": Retention,
 }
+
+
+class FullMoon(CustomTrigger, name="tides.full_moon"):
+    """The one that the page of triggers defines."""
+
+    hours: int
+
+    def next_fire(self, after: datetime) -> datetime | None:
+        first = after.replace(month=1, day=1, hour=self.hours, minute=0, second=0, microsecond=0)
+        return first.replace(year=after.year + (first <= after))
 
 
 def names(record):

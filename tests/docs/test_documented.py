@@ -12,9 +12,8 @@ import typer
 import tickwell
 from tests.docs import pages
 from tickwell import errors
-from tickwell.api.app import flat
-from tickwell.api.routes import ROOT, ROUTERS
-from tickwell.cli.main import app
+from tickwell.api.routes import ALL
+from tickwell.cli.application import application
 from tickwell.domain import event, execution, policy, promises, trigger
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Job
@@ -22,7 +21,7 @@ from tickwell.domain.seconds import Seconds
 from tickwell.log import events as log_events
 from tickwell.settings import Settings
 from tickwell.ui import app as ui
-from tickwell.web.route_permission import PUBLIC, permission_of
+from tickwell.web.authentication import PUBLIC, permission_of
 
 ERRORS = sorted(
     (each for each in vars(errors).values() if isinstance(each, type)), key=lambda e: e.__name__
@@ -33,7 +32,7 @@ OWN_FIELDS = {
     *("id", "name", "trigger", "target", "project", "app", "declared"),
     *("version", "saved_at", "created_at"),
 }
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # a group
+COMMANDS = typer.main.get_command(application()).commands  # type: ignore[attr-defined]  # a group
 
 
 def word_in(word, text):
@@ -107,8 +106,10 @@ def test_log_events_have_names_of_one_form_and_sentences_of_their_fields():
 
 
 def test_every_address_that_is_counted_for_nobody_is_named():
-    routes = [*flat(ROUTERS, "/api/v1"), *flat(ROOT, ""), *ui.pages()]
-    public = {route.path.partition("{")[0] for route in routes if permission_of(route) == PUBLIC}
+    paths = [each.path for each in ui.pages() if permission_of(each) == PUBLIC]
+    open_to_all = [each for each in ALL if each.permission is None]
+    paths += [each.path if each.at_root else f"/api/v1{each.path}" for each in open_to_all]
+    public = {path.partition("{")[0] for path in paths}
     assert "/health" in public
     assert public <= pages.spans(pages.text_of("limits"))
 

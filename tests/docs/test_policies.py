@@ -5,8 +5,9 @@ from datetime import datetime
 import pytest
 
 from tests.docs import pages
-from tickwell import Backoff, Call, Every, Job, Misfire, OnMisfire, Retry
+from tickwell import Backoff, Call, Every, Misfire, OnMisfire, Retry
 from tickwell.clock import to_datetime, to_millis
+from tickwell.domain.job import Job
 from tickwell.domain.planning import first_cursor, plan
 
 ROWS = pages.rows(pages.text_of("policies"))

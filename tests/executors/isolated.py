@@ -152,3 +152,35 @@ async def awaited() -> int:
 
 def traced_span() -> str | None:
     return current_trace_id()
+
+
+@scheduler.job(isolation="process", retry=TWICE)
+def stepwise(run: Run) -> list[object]:
+    """Die after a step; the next attempt goes on from there."""
+    first = run.step("first", lambda: run.attempt)
+    run.checkpoint({"at": run.attempt})
+    if run.attempt == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return [first, run.last_checkpoint.get(), run.step("second", lambda: run.attempt)]
+
+
+@scheduler.job(isolation="process", retry=TWICE)
+async def stepwise_later(run: Run) -> list[object]:
+    before = await run.last_checkpoint
+    first, second = await asyncio.gather(
+        run.step("first", add_later, 1, 2), run.step("second", lambda: run.attempt)
+    )
+    await run.checkpoint(second)
+    if run.attempt == 1:
+        raise RuntimeError("once more")
+    return [before, first, second]
+
+
+@scheduler.job(isolation="process", retry=ONCE)
+def ask(run: Run) -> object:
+    return run.wait_for("approval", expires="1d")
+
+
+@scheduler.job(isolation="process", retry=ONCE)
+async def ask_later(run: Run) -> object:
+    return await run.wait_for("approval", expires="1d")

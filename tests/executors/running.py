@@ -16,7 +16,7 @@ async def until(scheduler, execution, found=lambda one: one.state in ENDED):
         async with asyncio.timeout(DEADLINE):
             while True:
                 changed.clear()
-                one = await scheduler.execution(execution.id)
+                one = await scheduler.get_execution(execution.id)
                 if found(one):
                     return one
                 await changed.wait()

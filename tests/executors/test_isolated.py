@@ -2,19 +2,21 @@
 
 import os
 import signal
+from typing import Any
 
 import pytest
 
-from tests.executors import isolated
+from tests.executors import isolated, isolated_around
 from tests.executors.running import run_to_end, until
 from tickwell import Scheduler, State
+from tickwell.declared.internals import internals
 from tickwell.domain.execution import OutcomeKind
 from tickwell.errors import InvalidJob, InvalidPayload
 
 
 @pytest.fixture
 def scheduler():
-    isolated.scheduler.move_to("memory://")
+    internals(isolated.scheduler).move_to("memory://")
     return isolated.scheduler
 
 
@@ -104,7 +106,8 @@ async def test_one_that_never_ends_is_killed_and_its_slot_is_free(scheduler):
         hard = isolated.SHORT.hard / 1000
         assert one.error.startswith(f"timed out: it did not stop within {hard:g} s")
         assert (await until(scheduler, await isolated.add.trigger(isolated.Pair(1, 1)))).result
-        children = scheduler._life.engine.executor._executors
+        engine: Any = internals(scheduler).engine
+        children = engine.executor._executors
         executor = next(one for one in children.values() if hasattr(one, "children"))
         assert len(executor.children._all) == 1
 
@@ -152,3 +155,25 @@ def test_what_no_other_process_can_import_is_refused():
         scheduler.job(isolation="process")(local)
     with pytest.raises(InvalidJob, match="isolation: 'thread' is no isolation"):
         scheduler.job(isolation="thread")(isolated.neighbour)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("handler", "closed"),
+    [
+        (isolated_around.plain, "closed"),
+        (isolated_around.Work, "closed"),
+        (isolated_around.in_a_loop, "closed async 1"),
+        (isolated_around.in_a_thread, "closed async 1"),
+    ],
+)
+async def test_middleware_and_dependencies_live_in_its_process(handler, closed):
+    is_plain = closed == "closed"
+    scheduler = isolated_around.PLAIN if is_plain else isolated_around.ASYNC
+    internals(scheduler).move_to("memory://")
+    async with scheduler:
+        one = await until(scheduler, await handler.trigger(7))
+        outputs = await scheduler.output(one.id)
+    n, pid = one.result["inner"]
+    assert (n, pid) == (7, one.result["outer"])
+    assert pid != os.getpid()
+    assert [each.lines for each in outputs] == [(closed,)]

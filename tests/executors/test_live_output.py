@@ -9,6 +9,7 @@ import pytest
 from tests.executors import live_handlers
 from tests.executors.running import DEADLINE, until
 from tickwell import Scheduler
+from tickwell.declared.internals import internals
 from tickwell.domain.execution import Claim, Kind
 from tickwell.domain.job import Job
 from tickwell.domain.note import MOST_LINES, OUTPUT, Output, output_document, output_key, outputs_of
@@ -38,7 +39,7 @@ class Telling(MemoryStore):
 
 async def lines_of(scheduler, id, expected, attempt=1):
     """Wait until the store has these lines: by the writes of the worker, not by the clock."""
-    store = scheduler._store
+    store: Any = internals(scheduler).store
     put, changed = store.put_records, asyncio.Event()
 
     async def put_and_tell(records, now):
@@ -80,7 +81,7 @@ async def test_a_line_is_read_while_its_attempt_runs(where, tmp_path):
     async with scheduler:
         one = await job.trigger()
         await lines_of(scheduler, one.id, (line,))
-        assert (await scheduler.execution(one.id)).state == "running"
+        assert (await scheduler.get_execution(one.id)).state == "running"
         if where == "process":
             await scheduler.cancel(one.id)
         let_go.set()

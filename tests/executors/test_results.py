@@ -10,6 +10,7 @@ import pytest
 
 from tests.executors.running import run_to_end
 from tickwell import Retry, Run, Scheduler, State
+from tickwell.declared.function import handler_of
 from tickwell.errors import InvalidPayload
 from tickwell.executors.results import LIMIT, MARK, stored, whole
 
@@ -58,7 +59,7 @@ def test_a_result_is_stored_as_an_argument_is(result, kept):
         ({"rows": "x" * LIMIT}, "64012 characters are more than 64000", '{"rows": "xx'),
         (object(), "object is not JSON", "<object object at"),
         (float("nan"), "float is not JSON", "nan"),
-        (timedelta(days=-1), "timedelta is not JSON", "datetime.timedelta(days=-1)"),
+        (b"x", "bytes is not JSON", "b'x'"),
         (Strange(), "Strange is not JSON", "<Strange>"),
     ],
 )
@@ -89,8 +90,33 @@ def test_a_decimal_is_an_argument_too():
     @Scheduler("memory://").job()
     async def pay(price: Decimal) -> None: ...
 
-    payload = pay.handler.payload(Decimal("9.90"))
+    handler = handler_of(pay)
+    payload = handler.payload(Decimal("9.90"))
     assert payload == {"price": "9.90"}
-    assert pay.handler.arguments(payload) == {"price": Decimal("9.90")}
+    assert handler.arguments(payload) == {"price": Decimal("9.90")}
     with pytest.raises(InvalidPayload, match="a decimal number"):
-        pay.handler.arguments({"price": "much"})
+        handler.arguments({"price": "much"})
+
+
+@dataclass(frozen=True)
+class Bill:
+    customer: int
+    total: Decimal
+
+
+async def test_the_result_of_an_execution_is_what_was_returned():
+    scheduler = Scheduler("memory://")
+
+    @scheduler.job()
+    async def bill(customer: int) -> Bill:
+        return Bill(customer, Decimal("9.90"))
+
+    @scheduler.job()
+    async def unlike(customer: int) -> Bill:
+        return customer  # type: ignore[return-value]
+
+    one = await run_to_end(scheduler, bill, 7)
+    assert one.result == Bill(7, Decimal("9.90"))
+    assert one.attempts[0].result == {"customer": 7, "total": "9.90"}
+    assert (await scheduler.executions(job="bill"))[0].result == one.result
+    assert (await run_to_end(scheduler, unlike, 7)).result == 7

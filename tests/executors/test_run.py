@@ -38,6 +38,17 @@ async def test_a_snooze_costs_no_attempt_of_the_budget(scheduler):
         assert [each.outcome for each in one.attempts] == ["snoozed", "snoozed", "succeeded"]
 
 
+async def test_a_handler_may_poll_for_as_long_as_its_job_allows(scheduler):
+    @scheduler.job(retry=Retry(max_attempts=1, max_snoozes=25))
+    async def poll(run: Run) -> int:
+        if run.attempt < 26:
+            run.snooze("1ms")
+        return run.attempt
+
+    one = await run_to_end(scheduler, poll)
+    assert (one.state, one.result, one.charged) == (State.SUCCEEDED, 26, 1)
+
+
 async def test_a_traceback_begins_in_the_handler(scheduler):
     @scheduler.job(retry=Retry(max_attempts=1))
     async def fails() -> None:
@@ -199,7 +210,7 @@ async def test_an_execution_does_not_run_twice_at_once_beside_its_abandoned_thre
         execution = await hangs.trigger()
         first = await until(scheduler, execution, attempted)
         assert first.attempts[0].error == (
-            "timed out: it did not stop within 1 s, and takes its slot until it ends"
+            "timed out: it did not stop within 1 s, and takes capacity until it ends"
         )
         second = await until(scheduler, execution, lambda one: len(one.attempts) > 1)
         assert second.attempts[1].outcome is OutcomeKind.SNOOZED
@@ -211,7 +222,7 @@ async def test_an_execution_does_not_run_twice_at_once_beside_its_abandoned_thre
 
 
 async def test_a_slot_rests_after_an_attempt(tmp_path):
-    settings = Settings(slots=1, rest="300ms")
+    settings = Settings(capacity=1, rest="300ms")
     scheduler = Scheduler("memory://", settings=settings)
     times = []
 

@@ -1,15 +1,20 @@
 """Arguments are what the annotations say, or the request is refused with the place and the word."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from enum import StrEnum
-from typing import Annotated, Any, Literal, Optional
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum, Flag, IntEnum, StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, NewType, NotRequired, Optional, TypedDict
 from uuid import UUID
 
+import pydantic
 import pytest
 
-from tickwell.errors import InvalidPayload
+from tickwell.errors import InvalidJob, InvalidPayload
 from tickwell.executors.handlers import Handler
 from tickwell.executors.run import Run
 
@@ -34,6 +39,52 @@ class Order:
     def __post_init__(self):
         if not self.lines:
             raise ValueError("an order has lines")
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+class Right(Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Unit(Enum):
+    METRE = "m"
+
+    @classmethod
+    def _missing_(cls, value):
+        return cls.METRE if value == "meter" else None
+
+
+class Point(NamedTuple):
+    x: int
+    y: int = 0
+
+
+class Movie(TypedDict):
+    title: str
+    year: NotRequired[int]
+
+
+@dataclass
+class Tree:
+    name: str
+    children: list["Tree"] = field(default_factory=list)
+    depth: int = field(init=False, default=0)
+
+
+class Box(pydantic.BaseModel):
+    width: Annotated[int, pydantic.Field(gt=0)]
+    label: str = pydantic.Field("", alias="name")
+
+
+Money = NewType("Money", Decimal)
+
+
+class Session:
+    """No JSON fills it."""
 
 
 ID = UUID("0197c0de-0000-7000-8000-000000000000")
@@ -73,6 +124,29 @@ def handler_for(annotation):
         (date, "2026-03-29", date(2026, 3, 29)),
         (timedelta, "1h30m", timedelta(minutes=90)),
         (UUID, str(ID), ID),
+        (time, "09:30:00", time(9, 30)),
+        (timedelta, "-0.000001s", timedelta(microseconds=-1)),
+        (Decimal, "9.99", Decimal("9.99")),
+        (Money, "9.99", Decimal("9.99")),
+        (Path, "/tmp/x", Path("/tmp/x")),
+        (Level, 1, Level.LOW),
+        (Right, 3, Right.READ | Right.WRITE),
+        (Unit, "meter", Unit.METRE),
+        (Literal[Size.SMALL], "small", Size.SMALL),
+        (Point, {"x": 1}, Point(1)),
+        (Point, [1, 2], Point(1, 2)),
+        (Movie, {"title": "M"}, {"title": "M"}),
+        (Tree, {"name": "a", "children": [{"name": "b"}]}, Tree("a", [Tree("b")])),
+        (Tree, {"name": "a", "depth": 5}, Tree("a")),
+        (Box, {"width": 3, "name": "x"}, Box(width=3, name="x")),
+        (list[Box], [{"width": "3"}], [Box(width=3, name="")]),
+        (Box | None, None, None),
+        (Annotated[int, pydantic.Field(gt=0)], 5, 5),
+        (dict[int, date], {"1": "2026-01-02"}, {1: date(2026, 1, 2)}),
+        (dict[Level, int], {"1": 2}, {Level.LOW: 2}),
+        (str | date, "2026-01-02", date(2026, 1, 2)),
+        (datetime | date, "2026-01-02", date(2026, 1, 2)),
+        (float | int, 1, 1),
         (Line, {"article": "tea"}, Line("tea")),
         (
             Order,
@@ -104,6 +178,19 @@ def test_what_fits_arrives_as_annotated(annotation, given, received):
         (datetime, "yesterday", "payload.value", "a date and time"),
         (timedelta, "a while", "payload.value", "a duration"),
         (UUID, "x", "payload.value", "a UUID"),
+        (time, "soon", "payload.value", "a time as"),
+        (Level, True, "payload.value", "one of 1"),
+        (Right, 8, "payload.value", "one of 1, 2"),
+        (Movie, {"titel": "M"}, "payload.value", "an object with title, year"),
+        (Movie, {"title": 5}, "payload.value.title", "a text"),
+        (Point, [1, 2, 3], "payload.value", "an object with x, y"),
+        (Tree, {"name": "a", "children": [{}]}, r"payload.value.children.0", "an object with"),
+        (Box, {"width": 0}, r"payload.value.width", "a Box .*greater than 0"),
+        (list[Box], [{"width": 1}, 5], r"payload.value\.1", "a Box"),
+        (Annotated[int, pydantic.Field(gt=0)], 0, "payload.value", "a whole number .*greater"),
+        (Annotated[int, pydantic.Field(gt=0)], "5", "payload.value", "a whole number"),
+        (dict[int, int], {"x": 1}, r"payload.value\.x", "a whole number as a key"),
+        (dict[int, int], {"01": 1}, r"payload.value\.01", "a whole number as a key"),
         (Line, {"articel": "tea"}, "payload.value", "an object with article, count"),
         (Line, {}, "payload.value", "an object with article, count"),
         (Order, {"id": str(ID), "lines": []}, "payload.value", "an order has lines"),
@@ -189,3 +276,76 @@ def test_others_may_have_any_name_but_that_of_the_run():
     assert handler.arguments({"color": "red", "size": 5}) == {"color": "red", "size": 5}
     with pytest.raises(InvalidPayload, match="it takes no 'run' and it needs 'color'"):
         handler.arguments({"size": 5, "run": 1})
+
+
+@pytest.mark.parametrize(
+    ("annotation", "words"),
+    [
+        (Session, "takes Session as 'value', which no payload can hold. Mark what"),
+        (list[Session], "takes Session as 'value'"),
+        (Session | None, "takes Session as 'value'"),
+        (bytes, "takes bytes as 'value', which no payload can hold. Pass it as a text, in base64"),
+        (Callable[[], int], "which no payload can hold"),
+        (type[Session], "which no payload can hold"),
+        (dict[Session, int], "takes Session as 'value'"),
+        (dict[float, int], r"takes dict\[float, …\] as 'value'.* Keys are texts"),
+    ],
+)
+def test_what_no_payload_can_hold_is_refused_at_the_decorator(annotation, words):
+    with pytest.raises(InvalidJob, match=words):
+        handler_for(annotation)
+
+
+def test_a_record_with_such_a_field_is_refused_and_the_field_named():
+    @dataclass
+    class Job:
+        session: Session
+
+    @dataclass
+    class Cached:
+        name: str
+        session: Session | None = None
+
+    with pytest.raises(InvalidJob, match=r"takes Job as 'value'.* Its field 'session' is no JSON"):
+        handler_for(Job)
+    cached = handler_for(Cached).arguments({"value": {"name": "x"}})["value"]
+    assert cached == Cached("x")
+
+
+def test_a_model_that_json_would_lose_something_of_is_refused():
+    class Login(pydantic.BaseModel):
+        user: str
+        password: pydantic.SecretStr
+
+    def work(login: Login, others: list[Login]) -> None: ...
+
+    login = Login(user="ada", password=pydantic.SecretStr("x"))
+    with pytest.raises(InvalidPayload, match=r"payload\.login: does not come back from JSON as it"):
+        Handler("work", work).payload(login, [])
+    with pytest.raises(
+        InvalidPayload, match=r"payload\.others: does not come back from JSON as it"
+    ):
+        Handler("work", work).payload(
+            Login(user="ada", password=pydantic.SecretStr("*" * 10)), [login]
+        )
+
+
+def test_pydantic_is_not_needed(tmp_path):
+    """Without it nothing else changes: marks that only it knows are documentation."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\n"
+        "sys.modules['pydantic'] = None\n"
+        "from dataclasses import dataclass\n"
+        "from typing import Annotated\n"
+        "from annotated_types import Gt\n"
+        "from tickwell.executors.handlers import Handler\n"
+        "@dataclass\n"
+        "class Line:\n"
+        "    count: Annotated[int, Gt(0)]\n"
+        "def work(line: Line): ...\n"
+        "handler = Handler('work', work)\n"
+        "print(handler.arguments(handler.payload(Line(0))))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("{'line': Line(count=0)}\n", "")

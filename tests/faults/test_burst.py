@@ -12,8 +12,8 @@ FIRES = 10_000
 
 def test_each_fire_is_run_once_and_every_process_helps(site, processes):
     help_of = burst(site, processes, 2)
-    # More than once its slots: how the cores are shared among the processes is not ours to say.
-    assert min(help_of.values()) > Settings().slots, help_of
+    # More than once its capacity: how the cores are shared among the processes is not ours to say.
+    assert min(help_of.values()) > Settings().capacity, help_of
 
 
 def burst(site, processes, count, fires=FIRES):

@@ -14,7 +14,7 @@ from tickwell.clock import wall_millis
 from tickwell.domain.http import Http
 from tickwell.domain.policy import Retry
 
-SLOTS = 8
+CAPACITY = 8
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def silent():
     """The port of a receiver that takes connections and never says a word."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        listening.listen(10 * SLOTS)
+        listening.listen(10 * CAPACITY)
         yield listening.getsockname()[1]
 
 
@@ -38,20 +38,20 @@ def sockets_to(port, pid):
 
 
 def test_a_receiver_that_hangs_costs_a_socket_for_each_slot_and_no_more(site, processes, silent):
-    agent = processes.agent(site.orders(settings=SENDING | {"slots": SLOTS}, webhooks=True))
+    agent = processes.agent(site.orders(settings=SENDING | {"capacity": CAPACITY}, webhooks=True))
     now = wall_millis()
     target = Http(f"http://127.0.0.1:{silent}/", timeout="2s")
     made = [
         replace(
             job(f"hangs-{n}", "count", once(now), now), target=target, retry=Retry(max_attempts=1)
         )
-        for n in range(3 * SLOTS)
+        for n in range(3 * CAPACITY)
     ]
     seen = set()
 
     def is_full():
         seen.add(sockets_to(silent, agent.pid))
-        return SLOTS in seen
+        return CAPACITY in seen
 
     def is_over():
         return is_full() and {each.state for each in site.executions()} == {"dead"}
@@ -59,5 +59,5 @@ def test_a_receiver_that_hangs_costs_a_socket_for_each_slot_and_no_more(site, pr
     site.add(*made, fires={each.name: [now] for each in made})
     until(is_full)
     until(is_over)
-    assert max(seen) == SLOTS
+    assert max(seen) == CAPACITY
     until(lambda: sockets_to(silent, agent.pid) == 0)

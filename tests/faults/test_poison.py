@@ -3,7 +3,7 @@
 import pytest
 
 from tests.processes.child import until
-from tests.processes.jobs import RUN_ALL, every, job, multiples, once
+from tests.processes.jobs import RUN_ALL, every, job, multiples, once, uuid_of
 from tests.processes.service import serving
 from tickwell.clock import wall_millis
 from tickwell.domain.gate import Overlap
@@ -41,7 +41,7 @@ def add_neighbours(site, seconds, overlap=Overlap.ALLOW):
 
 def add_bad(site, handler, retry=RETRY, timeout=None, **payload):
     now = wall_millis()
-    at = next(filter(comes_back_soon, range(now + 1500, now + 3000)))
+    at = next(at for at in range(now + 1500, now + 3000) if comes_back_soon("bad", at))
     bad = job(
         "bad",
         handler,
@@ -54,9 +54,9 @@ def add_bad(site, handler, retry=RETRY, timeout=None, **payload):
     site.add(bad, fires={"bad": [at]})
 
 
-def comes_back_soon(at):
+def comes_back_soon(name, at):
     """Whether the second loss of what fires then is followed by one of the shorter waits."""
-    return spread(f"{execution_id('bad', at)}:lost", 1 + 15 * APART) < APART
+    return spread(f"{execution_id(uuid_of(name), at)}:lost", 1 + 15 * APART) < APART
 
 
 def judge_neighbours(site):
@@ -70,7 +70,7 @@ def judge_neighbours(site):
         assert set(others) <= {"lost", "released"}
         assert last == "succeeded" or others.count("lost") == LOST_BUDGET - 1
     for execution in site.executions():
-        if execution.job_id != "bad":
+        if execution.job_id != uuid_of("bad"):
             assert execution.charged == (execution.state == "succeeded")
     return history
 

@@ -12,14 +12,15 @@ import pytest
 
 from tests.servers.schemas import empty, url
 from tickwell import Scheduler, Settings
-from tickwell.domain.event import Recovered
 from tickwell.domain.execution import OutcomeKind
+from tickwell.events import Recovered
 
 ROOT = Path(__file__).parent.parent.parent
 #: Tells on its standard error what has reached the store.
 WORKER = """
 import asyncio, sys
 from tickwell import Retry, Scheduler
+from tickwell.declared.internals import internals
 
 scheduler = Scheduler(sys.argv[1])
 
@@ -31,7 +32,7 @@ async def talk() -> None:
 
 async def main() -> None:
     async with scheduler:
-        store = scheduler._store
+        store = internals(scheduler).store
         for name in ("record_starts", "put_records"):
             def telling(name=name, call=getattr(store, name)):
                 async def told(*given):
@@ -88,7 +89,7 @@ async def test_its_start_and_its_lines_are_on_record(store):
     scheduler.on(Recovered)(recovered.set)
     async with scheduler, asyncio.timeout(100):
         await recovered.wait()
-        execution = await scheduler.execution(id)
+        execution = await scheduler.get_execution(id)
         outputs = await scheduler.output(id)
     [attempt] = execution.attempts
     assert attempt.outcome is OutcomeKind.LOST

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from tickwell import Call, Cron, Every, Scheduler
-from tickwell.declared import leaving
+from tickwell.declared import orphaned_jobs
+from tickwell.declared.internals import internals
 from tickwell.domain.event import JobPaused
 from tickwell.domain.job import Cursor, Entry, Job, JobState
 from tickwell.errors import Conflict, InvalidJob
-from tickwell.services.jobs.declarations import is_edited
 
 
 @pytest.fixture
@@ -30,16 +30,16 @@ def make(tmp_path):
 
 async def start(scheduler, name):
     async with scheduler:
-        return await scheduler.get(name)
+        return await scheduler.get_job(name)
 
 
 async def test_a_job_gone_from_the_code_is_paused_and_resumed_when_it_comes_back(make):
     await start(make("keep", "gone"), "gone")
     gone = await start(make("keep"), "gone")
-    assert gone.cursor.state is JobState.PAUSED
-    assert (gone.cursor.pause.by, gone.cursor.pause.why) == ("app shop", "gone from code")
-    assert (await start(make("keep"), "keep")).cursor.state is JobState.ACTIVE
-    assert (await start(make("keep", "gone"), "gone")).cursor.state is JobState.ACTIVE
+    assert gone.state is JobState.PAUSED
+    assert (gone.pause.by, gone.pause.why) == ("app shop", "gone from code")
+    assert (await start(make("keep"), "keep")).state is JobState.ACTIVE
+    assert (await start(make("keep", "gone"), "gone")).state is JobState.ACTIVE
 
 
 async def test_the_log_warns_of_what_a_start_pauses(make, caplog):
@@ -54,36 +54,36 @@ async def test_the_log_warns_of_what_a_start_pauses(make, caplog):
 async def test_what_a_live_worker_can_run_is_not_gone_until_that_worker_is(
     make, caplog, monkeypatch
 ):
-    monkeypatch.setattr(leaving, "REST", 0.01)
+    monkeypatch.setattr(orphaned_jobs, "REST", 0.01)
     async with make("theirs") as other:
         mine = make("mine")
         assert (await mine.sync()).kept == ["theirs"]
         paused = asyncio.Event()
         mine.on(JobPaused)(lambda _event: paused.set())
         async with mine:
-            assert (await mine.get("theirs")).cursor.state is JobState.ACTIVE
+            assert (await mine.get_job("theirs")).state is JobState.ACTIVE
             assert caplog.messages == []
             await other.stop()
             await asyncio.wait_for(paused.wait(), 100)
-            assert (await mine.get("theirs")).cursor.pause.why == "gone from code"
+            assert (await mine.get_job("theirs")).pause.why == "gone from code"
             assert len(caplog.messages) == 1
 
 
 async def test_what_a_person_paused_stays_paused(make):
     async with make("keep", "gone") as scheduler:
-        await scheduler.pause("gone", by="ada", why="the disk is full")
-    assert (await start(make("keep"), "gone")).cursor.pause.by == "ada"
-    assert (await start(make("keep", "gone"), "gone")).cursor.state is JobState.PAUSED
+        await scheduler.pause_job("gone", by="ada", why="the disk is full")
+    assert (await start(make("keep"), "gone")).pause.by == "ada"
+    assert (await start(make("keep", "gone"), "gone")).state is JobState.PAUSED
 
 
 async def test_a_start_touches_no_other_apps_jobs_and_nothing_when_it_declares_nothing(make):
     await start(make("mine"), "mine")
     await start(make("theirs", app="blog"), "theirs")
     async with make("other") as scheduler:
-        assert (await scheduler.get("theirs")).cursor.state is JobState.ACTIVE
-        await scheduler.resume("mine")
+        assert (await scheduler.get_job("theirs")).state is JobState.ACTIVE
+        await scheduler.resume_job("mine")
     async with make() as scheduler:
-        states = [entry.cursor.state for entry in await scheduler.list()]
+        states = [job.state for job in await scheduler.jobs()]
     assert states == [JobState.ACTIVE] * 3
 
 
@@ -92,7 +92,7 @@ async def test_another_apps_job_of_the_same_name_is_refused(make):
     with pytest.raises(Conflict, match=r"job 'report' belongs to app 'shop'.*app 'blog'"):
         await make("report", app="blog").start()
     async with make() as scheduler:
-        await scheduler.add("by-hand", Every("1h"), Call("x"))
+        await scheduler.add_job("by-hand", Every("1h"), Call("x"))
     with pytest.raises(Conflict, match="was not declared by code"):
         await make("by-hand").start()
 
@@ -105,34 +105,34 @@ async def test_sync_says_what_it_did_and_deletes_only_when_told(make):
     scheduler = make("b", "c", trigger=Every("2h"))
     synced = await scheduler.sync(prune=True)
     assert (synced.added, synced.edited, synced.deleted) == (["c"], ["b"], ["a"])
-    assert [entry.job.name for entry in await scheduler.list()] == ["b", "c"]
+    assert [job.name for job in await scheduler.jobs()] == ["b", "c"]
     await scheduler.stop()
 
 
 @pytest.mark.parametrize("trigger", [Every("1h"), Cron("H * * * *")])
 async def test_an_edit_by_a_person_wins_until_the_code_changes(make, trigger):
     declared = await start(make("poll", trigger=trigger), "poll")
-    assert not is_edited(declared.job)
+    assert not declared.is_edited
     async with make("poll", trigger=trigger) as scheduler:
-        await scheduler.edit("poll", trigger=Every("5m"))
+        await scheduler.edit_job("poll", trigger=Every("5m"))
     edited = await start(make("poll", trigger=trigger), "poll")
-    assert edited.job.trigger == Every("5m")
-    assert is_edited(edited.job)
+    assert edited.trigger == Every("5m")
+    assert edited.is_edited
     changed = await start(make("poll", trigger=Every("3h")), "poll")
-    assert changed.job.trigger == Every("3h")
-    assert not is_edited(changed.job)
+    assert changed.trigger == Every("3h")
+    assert not changed.is_edited
 
 
 async def test_an_edit_that_does_not_speak_of_the_app_leaves_it(make):
     from dataclasses import replace
 
     async with make("poll") as scheduler:
-        job = (await scheduler.get("poll")).job
+        job = (await internals(scheduler).jobs.get("default", "poll")).job
         plain = replace(job, app=None, declared=None, trigger=Every("5m"))
-        await scheduler.jobs.edit("default", "poll", plain)
-        job = (await scheduler.get("poll")).job
+        await internals(scheduler).jobs.edit("default", "poll", plain)
+        job = await scheduler.get_job("poll")
     assert job.app == "shop"
-    assert is_edited(job)
+    assert job.is_edited
 
 
 async def test_a_handler_declared_while_the_engine_runs_is_taken_up(make):
@@ -148,7 +148,7 @@ async def test_a_handler_declared_while_the_engine_runs_is_taken_up(make):
         async with asyncio.timeout(100):
             await late.trigger()
             await ran.wait()
-        assert (await scheduler.get("late")).job.app == "shop"
+        assert (await scheduler.get_job("late")).app == "shop"
 
 
 async def test_a_name_in_the_form_of_an_id_ends_the_start_even_if_it_was_taken_before():
@@ -160,8 +160,8 @@ async def test_a_name_in_the_form_of_an_id_ends_the_start_even_if_it_was_taken_b
 
     await scheduler.open()
     job = Job(id=name[:-1] + "1", name=name, trigger=Every("1h"), target=Call("report"))
-    await scheduler.jobs.store.add_jobs([Entry(job, Cursor())], 1)
+    await internals(scheduler).jobs.store.add_jobs([Entry(job, Cursor())], 1)
     with pytest.raises(InvalidJob, match=r"name: 0197.* is in the form of an id\. Choose"):
         await scheduler.start()
-    assert (await scheduler.get(name)).job == job
+    assert (await scheduler.get_job(name)).id == job.id
     await scheduler.stop()

@@ -30,7 +30,7 @@ def test_a_program_without_a_loop_runs_jobs_in_the_background(scheduler):
     assert scheduler.is_running
     execution = mail.blocking.trigger(7)
     assert ran.wait(DEADLINE)
-    assert scheduler.blocking.execution(execution.id).payload == {"user_id": 7}
+    assert scheduler.blocking.get_execution(execution.id).payload == {"user_id": 7}
     with pytest.raises(InvalidPayload, match="user_id"):
         scheduler.blocking.trigger("mail", {"user_id": "seven"})
     scheduler.blocking.stop()
@@ -39,17 +39,17 @@ def test_a_program_without_a_loop_runs_jobs_in_the_background(scheduler):
 
 def test_one_that_only_asks_needs_no_engine(scheduler):
     blocking = scheduler.blocking
-    blocking.add("ping", Every("5m"), Call("ping"))
-    blocking.edit("ping", trigger=Every("1h"))
-    assert blocking.get("ping").job.trigger == Every("1h")
-    blocking.pause("ping", why="lunch", until="1h")
-    assert [one.job.name for one in blocking.list(state=JobState.PAUSED)] == ["ping"]
-    blocking.resume("ping")
+    blocking.add_job("ping", Every("5m"), Call("ping"))
+    blocking.edit_job("ping", trigger=Every("1h"))
+    assert blocking.get_job("ping").trigger == Every("1h")
+    blocking.pause_job("ping", why="lunch", until="1h")
+    assert [one.name for one in blocking.jobs(state=JobState.PAUSED)] == ["ping"]
+    blocking.resume_job("ping")
     at = blocking.trigger_at(datetime(2100, 1, 1, tzinfo=UTC), "ping")
     later = blocking.trigger_in("1h", "ping", key="k")
-    assert {one.id for one in blocking.history("ping")} == {at.id, later.id}
-    blocking.delete("ping")
-    assert blocking.list() == []
+    assert {one.id for one in blocking.executions(job="ping")} == {at.id, later.id}
+    blocking.delete_job("ping")
+    assert blocking.jobs() == []
     blocking.stop()
     assert not scheduler.is_running
 
@@ -60,13 +60,13 @@ async def test_a_thread_beside_a_running_loop_uses_that_loop(scheduler):
 
     async with scheduler:
         execution = await asyncio.to_thread(mail.blocking.trigger)
-        assert (await scheduler.execution(execution.id)).id == execution.id
+        assert (await scheduler.get_execution(execution.id)).id == execution.id
         assert scheduler._owner._background is None
 
 
 async def test_a_blocking_call_inside_a_loop_is_refused(scheduler):
     with pytest.raises(NotRunning, match=r"without \.blocking"):
-        scheduler.blocking.list()
+        scheduler.blocking.jobs()
     with pytest.raises(NotRunning, match="would stop the event loop"):
         scheduler.start_in_background()
 
@@ -101,8 +101,11 @@ def test_the_end_of_the_program_drains(program):
     ("opening", "using"),
     [
         ("scheduler.start_in_background()", "scheduler.blocking.trigger('noop')"),
-        ("scheduler.blocking.list()", "scheduler.blocking.list()"),
-        ("scheduler.blocking.list()", "asyncio.run(scheduler.jobs.get('default', 'noop'))"),
+        ("scheduler.blocking.jobs()", "scheduler.blocking.jobs()"),
+        (
+            "scheduler.blocking.jobs()",
+            "asyncio.run(scheduler.get_job('noop'))",
+        ),
     ],
 )
 def test_a_forked_child_is_told_to_open_its_own(program, opening, using):
@@ -125,13 +128,13 @@ def test_a_forked_child_is_told_to_open_its_own(program, opening, using):
                 {using}
             except NotRunning as error:
                 print(error)
-            scheduler.move_to("sqlite:///jobs.db")
-            print(scheduler.blocking.get("noop").job.name)
+            scheduler.after_fork()
+            print(scheduler.blocking.get_job("noop").name)
             scheduler.blocking.stop()
             sys.stdout.flush()
             os._exit(0)
         os.waitpid(child, 0)
-        print("parent:", scheduler.blocking.get("noop").job.name)
+        print("parent:", scheduler.blocking.get_job("noop").name)
         scheduler.blocking.stop()
         """,
     )
@@ -158,18 +161,20 @@ def test_a_child_of_a_process_that_is_just_opening_it_is_told_as_well(program):
                 await asyncio.to_thread(over.wait)
 
         scheduler = Scheduler("memory://")
-        scheduler.live_on(Slow(), StoreClock(), scheduler.settings)
-        listing = threading.Thread(target=scheduler.blocking.list)
+        from tickwell.declared.internals import internals
+
+        internals(scheduler).live_on(Slow(), StoreClock(), scheduler.settings)
+        listing = threading.Thread(target=scheduler.blocking.jobs)
         listing.start()
         opening.wait()
         child = os.fork()
         if not child:
             signal.alarm(100)
             try:
-                scheduler.blocking.list()
+                scheduler.blocking.jobs()
             except NotRunning:
-                scheduler.move_to("memory://")
-                scheduler.blocking.list()
+                scheduler.after_fork()
+                scheduler.blocking.jobs()
                 os._exit(3)
             os._exit(0)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

@@ -42,7 +42,7 @@ def test_children_that_are_forked_amid_work_can_open_the_file(program):
     for _ in range(20):
         child = os.fork()
         if not child:
-            scheduler.move_to("sqlite:///jobs.db")
+            scheduler.after_fork()
             scheduler.blocking.trigger("noop")
             scheduler.blocking.stop()
             os._exit(0)
@@ -64,7 +64,7 @@ def test_a_child_writes_on_when_its_parent_has_closed_the_file(program):
     scheduler.blocking.trigger("noop")
     child = os.fork()
     if not child:
-        scheduler.move_to("sqlite:///jobs.db")
+        scheduler.after_fork()
         scheduler.blocking.trigger("noop")
         os.write(asked[1], b".")
         os.read(gone[0], 1)
@@ -74,7 +74,7 @@ def test_a_child_writes_on_when_its_parent_has_closed_the_file(program):
     scheduler.blocking.stop()
     os.write(gone[1], b".")
     os.waitpid(child, 0)
-    print(len(scheduler.blocking.history("noop")))
+    print(len(scheduler.blocking.executions(job="noop")))
     scheduler.blocking.stop()
     """
     )

@@ -42,7 +42,7 @@ PROGRAM = """
                 while one.state is not State.SUCCEEDED:
                     await changed.wait()
                     changed.clear()
-                    one = await scheduler.execution(one.id)
+                    one = await scheduler.get_execution(one.id)
                 print(one.result, one.attempt)
 
     asyncio.run(main())

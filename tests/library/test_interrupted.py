@@ -6,8 +6,9 @@ import threading
 import pytest
 
 from tickwell import Call, Every, Scheduler, Settings
-from tickwell.clock import StoreClock
+from tickwell.clock import StoreClock, to_millis
 from tickwell.declared import lifecycle
+from tickwell.declared.internals import internals
 from tickwell.engine.liveness.pulse import Pulse
 from tickwell.errors import Conflict, NotRunning, StoreUnavailable
 from tickwell.stores.memory import MemoryStore
@@ -43,7 +44,7 @@ async def test_a_start_that_is_cancelled_leaves_no_pulse_and_no_worker(url, monk
             await starting
         assert ours() == []
         await scheduler.open()
-        assert await scheduler.tools().store.list_workers() == []
+        assert await internals(scheduler).tools().store.list_workers() == []
         await scheduler.stop()
 
 
@@ -71,13 +72,13 @@ async def test_a_store_whose_time_cannot_be_read_is_not_open(url, monkeypatch, o
 
     monkeypatch.setattr(SqliteStore, "ping", ping)
     with pytest.raises(StoreUnavailable):
-        await scheduler.add("report", Every("1h"), TARGET)
+        await scheduler.add_job("report", Every("1h"), TARGET)
     assert ours("tickwell-loop") == [
         "tickwell-loop"
     ]  # which answers the next call, and ends with the scheduler
     away = False
-    job = (await scheduler.add("report", Every("1h"), TARGET)).job
-    assert job.created_at > NOON / 2  # and not in 1970, by a clock that was never read
+    job = await scheduler.add_job("report", Every("1h"), TARGET)
+    assert to_millis(job.created_at) > NOON / 2  # and not in 1970, by a clock that was never read
     await scheduler.stop()
     assert ours() == []
 
@@ -86,12 +87,14 @@ async def test_who_only_asks_goes_by_the_stores_time_of_today(monkeypatch):
     monkeypatch.setattr(lifecycle, "STALE", -1.0)
     times = [NOON]
     scheduler = Scheduler("memory://")
-    scheduler.live_on(MemoryStore(lambda: times[-1]), StoreClock(), Settings(store="memory://"))
-    before = (await scheduler.add("before", Every("1h"), TARGET)).job
+    internals(scheduler).live_on(
+        MemoryStore(lambda: times[-1]), StoreClock(), Settings(store="memory://")
+    )
+    before = await scheduler.add_job("before", Every("1h"), TARGET)
     times.append(NOON - 3_600_000)  # it was wrong, and somebody has set it right
-    after = (await scheduler.add("after", Every("1h"), TARGET)).job
+    after = await scheduler.add_job("after", Every("1h"), TARGET)
     await scheduler.stop()
-    assert before.created_at >= NOON > after.created_at
+    assert to_millis(before.created_at) >= NOON > to_millis(after.created_at)
 
 
 def test_a_signal_is_not_waited_for_in_a_thread_that_gets_none():

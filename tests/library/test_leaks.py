@@ -7,7 +7,7 @@ from tests.servers import mariadb_tables, mongo, redis_keys, schemas
 PROGRAM = """
     import asyncio, gc, sys, threading
     from tickwell import Http, Scheduler, Settings
-    from tickwell.domain.event import AttemptsFinished
+    from tickwell.events import AttemptsFinished
     from tickwell.testing import Receiver
 
     HERE = Settings(
@@ -29,11 +29,11 @@ PROGRAM = """
 
         await scheduler.start()
         await mail.trigger()
-        await scheduler.add("hook", None, Http(target.url()))
+        await scheduler.add_job("hook", None, Http(target.url()))
         await scheduler.trigger("hook")
         await ended.acquire()
         await ended.acquire()
-        await scheduler.delete("hook")
+        await scheduler.delete_job("hook")
         await scheduler.stop()
 
     with Receiver() as target:

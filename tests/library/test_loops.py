@@ -24,7 +24,9 @@ def test_a_loop_after_a_blocking_call_and_another_loop_after_that(scheduler, our
 
     runs = [mail.blocking.trigger()]
     runs += [asyncio.run(mail.trigger()), asyncio.run(mail.trigger()), mail.blocking.trigger()]
-    assert {one.id for one in asyncio.run(scheduler.history("mail"))} == {one.id for one in runs}
+    assert {one.id for one in asyncio.run(scheduler.executions(job="mail"))} == {
+        one.id for one in runs
+    }
     asyncio.run(scheduler.stop())
     assert ours() == []
 
@@ -44,7 +46,7 @@ def test_loops_in_many_threads_at_once_are_answered_by_the_one_that_owns_it(sche
     with ThreadPoolExecutor(8) as threads:
         ids = {call.result(DEADLINE) for call in [threads.submit(ask, n) for n in range(8)]}
     assert len(ids) == 8
-    assert {one.id for one in scheduler.blocking.history("mail")} == ids
+    assert {one.id for one in scheduler.blocking.executions(job="mail")} == ids
     scheduler.blocking.stop()
     assert ours() == []
 
@@ -62,10 +64,10 @@ def test_a_scheduler_in_the_background_is_used_and_stopped_from_a_loop(scheduler
         await scheduler.start()  # runs already
         execution = await mail.trigger()
         assert (await scheduler.wait(execution)).state == "succeeded"
-        page = await scheduler.executions.get("default", execution.id)
+        page = await scheduler.get_execution(execution.id)
         assert page.id == execution.id
         with pytest.raises(NotFound, match="nothing"):
-            await scheduler.get("nothing")
+            await scheduler.get_job("nothing")
         assert scheduler.is_running
         await scheduler.stop()
 
@@ -95,13 +97,13 @@ def test_the_loop_that_starts_it_runs_its_handlers_even_after_blocking_calls(sch
 
 
 def test_calls_under_way_end_before_the_loop_that_starts_it_takes_over(scheduler, ours):
-    scheduler.blocking.add("report", None, Call("report"))
+    scheduler.blocking.add_job("report", None, Call("report"))
     begun, over = threading.Event(), threading.Event()
 
     async def slow() -> str:
         begun.set()
         await asyncio.to_thread(over.wait, DEADLINE)
-        return (await scheduler.get("report")).job.name
+        return (await scheduler.get_job("report")).name
 
     async def serve() -> None:
         under_way = asyncio.create_task(asyncio.to_thread(scheduler.blocking.call, slow))
@@ -109,12 +111,12 @@ def test_calls_under_way_end_before_the_loop_that_starts_it_takes_over(scheduler
         starting = asyncio.create_task(scheduler.start())
         await asyncio.sleep(0)
         assert scheduler._owner._moved is not None
-        meanwhile = asyncio.create_task(asyncio.to_thread(scheduler.blocking.get, "report"))
-        other = asyncio.create_task(scheduler.get("report"))
+        meanwhile = asyncio.create_task(asyncio.to_thread(scheduler.blocking.get_job, "report"))
+        other = asyncio.create_task(scheduler.get_job("report"))
         over.set()
         assert await under_way == "report"
         await starting
-        assert (await meanwhile).job.name == (await other).job.name == "report"
+        assert (await meanwhile).name == (await other).name == "report"
         assert scheduler._owner.loop is asyncio.get_running_loop()
         await scheduler.stop()
 
@@ -129,7 +131,7 @@ def test_a_call_from_another_loop_is_told_when_it_is_stopped_before_the_answer(s
         begun.set()
         await asyncio.Event().wait()
 
-    scheduler.blocking.list()
+    scheduler.blocking.jobs()
 
     async def ask() -> None:
         await scheduler._owner.run(never)
@@ -161,7 +163,7 @@ def test_a_cancelled_caller_cancels_its_call(scheduler, ours):
         with pytest.raises(asyncio.CancelledError):
             await call
 
-    scheduler.blocking.list()
+    scheduler.blocking.jobs()
     asyncio.run(ask())
     assert cancelled.wait(DEADLINE)
     scheduler.blocking.stop()
@@ -177,8 +179,8 @@ def test_a_loop_that_ended_without_a_stop_is_replaced(scheduler, ours):
         return (await mail.trigger()).id
 
     first = asyncio.run(leave())
-    assert [one.id for one in asyncio.run(scheduler.history("mail"))] == [first]
+    assert [one.id for one in asyncio.run(scheduler.executions(job="mail"))] == [first]
     second = asyncio.run(leave())
-    assert {one.id for one in scheduler.blocking.history("mail")} == {first, second}
+    assert {one.id for one in scheduler.blocking.executions(job="mail")} == {first, second}
     asyncio.run(scheduler.stop())
     assert ours() == []

@@ -25,7 +25,7 @@ async def run_once(scheduler, function, *args, **kwargs):
         while execution.state not in {State.SUCCEEDED, State.DEAD}:
             await changed.wait()
             changed.clear()
-            execution = await scheduler.executions.get("default", execution.id)
+            execution = await scheduler.get_execution(execution.id)
     return execution
 
 
@@ -69,7 +69,7 @@ class Unprintable:
 
 
 async def test_whatever_a_handler_raises_is_a_failed_attempt(url):
-    scheduler = Scheduler(url, settings=Settings(slots=1, threads=1))
+    scheduler = Scheduler(url, settings=Settings(capacity=1, threads=1))
 
     @scheduler.job(retry=Retry(max_attempts=1))
     async def odd() -> None:
@@ -143,8 +143,8 @@ def test_a_refused_declaration_can_be_corrected(url):
 @pytest.mark.parametrize(
     "policies",
     [
-        {"ttl": 10**19},
-        {"ttl": 1500.5},
+        {"expires": 10**19},
+        {"expires": 1500.5},
         {"pause_after": 5.0},
         {"description": 5},
         {"auto_remove": 1},

@@ -6,11 +6,12 @@ import pytest
 
 from tickwell import Every, Once, Scheduler
 from tickwell.clock import to_datetime
-from tickwell.domain.event import JobOver
+from tickwell.declared.internals import internals
 from tickwell.domain.job import JobState
 from tickwell.domain.removed import REMOVED_KIND
 from tickwell.engine.liveness.housekeeping import Housekeeping
 from tickwell.errors import InvalidTrigger
+from tickwell.events import JobOver
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock
 
@@ -28,7 +29,7 @@ class World:
 
     def deploy(self, name: str, trigger, **policies) -> Scheduler:
         scheduler = Scheduler("memory://", app="shop")
-        scheduler.live_on(self.store, self.clock, scheduler.settings, claims_loop=True)
+        internals(scheduler).live_on(self.store, self.clock, scheduler.settings, claims_loop=True)
         scheduler.on(JobOver)(lambda event: self.over.append(event.job))
 
         async def work() -> None:
@@ -39,7 +40,9 @@ class World:
 
     async def tidy(self, scheduler: Scheduler) -> None:
         """What the reaper does once a minute."""
-        house = Housekeeping(self.store, self.clock, scheduler.events, scheduler.settings)
+        house = Housekeeping(
+            self.store, self.clock, internals(scheduler).events, scheduler.settings
+        )
         await house.run([])
 
 
@@ -56,9 +59,9 @@ async def test_a_job_without_a_fire_time_left_is_finished_at_every_start(
     for _ in range(3):
         scheduler = world.deploy("greet", trigger, auto_remove=auto_remove)
         await scheduler.sync()
-        assert (await scheduler.get("greet")).cursor.state is JobState.FINISHED
+        assert (await scheduler.get_job("greet")).state is JobState.FINISHED
         await world.tidy(scheduler)
-        known = [entry.job.name for entry in await scheduler.list()]
+        known = [job.name for job in await scheduler.jobs()]
         assert known == ([] if auto_remove else ["greet"])
         await scheduler.stop()
     assert world.over == ["greet"]  # said once, not at every start
@@ -74,7 +77,7 @@ async def test_a_person_is_still_told_that_the_moment_is_past(world):
     scheduler = world.deploy("greet", Every("1h"))
     await scheduler.sync()
     with pytest.raises(InvalidTrigger, match="is past"):
-        await scheduler.edit("greet", trigger=Once(YESTERDAY))
+        await scheduler.edit_job("greet", trigger=Once(YESTERDAY))
 
 
 async def test_max_runs_holds_across_removal_and_deployments(world):
@@ -83,7 +86,7 @@ async def test_max_runs_holds_across_removal_and_deployments(world):
             for _ in range(4):
                 await world.clock.advance(60)
             await world.tidy(scheduler)
-            assert await scheduler.list() == []
+            assert await scheduler.jobs() == []
     assert world.ran == ["greet"] * 2
     async with world.deploy("greet", Every("1m", max_runs=3), auto_remove=True):
         for _ in range(4):
@@ -98,13 +101,13 @@ async def test_another_app_does_not_inherit_the_count(world):
     record = await world.store.get_record(REMOVED_KIND, "default", "greet", world.clock.now())
     assert record.document == {"app": "shop", "runs": 1}
     other = Scheduler("memory://", app="mail")
-    other.live_on(world.store, world.clock, other.settings, claims_loop=True)
+    internals(other).live_on(world.store, world.clock, other.settings, claims_loop=True)
 
     @other.job(Every("1m", max_runs=1))
     async def greet() -> None: ...
 
     await other.sync()
-    assert (await other.get("greet")).cursor.runs == 0
+    assert (await other.get_job("greet")).runs == 0
 
 
 async def test_one_that_was_removed_can_still_be_triggered(world):
@@ -112,7 +115,7 @@ async def test_one_that_was_removed_can_still_be_triggered(world):
     async with world.deploy("greet", Once(moment), auto_remove=True) as scheduler:
         await world.clock.advance(120)
         await world.tidy(scheduler)
-        assert await scheduler.list() == []
+        assert await scheduler.jobs() == []
         await scheduler.trigger("greet")
         await world.clock.advance(10)
     assert world.ran == ["greet"] * 2
@@ -127,5 +130,5 @@ def test_the_program_starts_with_a_real_store(tmp_path):
         def greet() -> None: ...
 
         scheduler.start_in_background()
-        assert scheduler.blocking.get("greet").cursor.state is JobState.FINISHED
+        assert scheduler.blocking.get_job("greet").state is JobState.FINISHED
         scheduler.blocking.stop()

@@ -64,8 +64,8 @@ REFUSED: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (declare, {"name": "  "}, "^name: 1 to 255 printable .* Spaces alone are no name"),
     (declare, {"queue": " "}, "^queue: 1 to 255 printable .* Spaces alone are no name"),
     (declare, {"name": 5}, "^name: 1 to 255 printable characters"),
-    (Settings, {"slots": "a"}, "slots: a whole number is needed"),
-    (Settings, {"slots": True}, "slots: a whole number is needed"),
+    (Settings, {"capacity": "a"}, "capacity: a whole number is needed"),
+    (Settings, {"capacity": True}, "capacity: a whole number is needed"),
     (Settings, {"threads": None}, "threads: a whole number is needed"),
     (Settings, {"drain_timeout": -1}, "drain_timeout: must be between 0 and 100 years"),
     (Settings, {"beat": 10}, 'beat: must have a unit; got 10. Write "10s" for seconds or'),
@@ -100,11 +100,11 @@ async def test_a_key_that_is_no_text_is_refused():
 
     async with scheduler:
         with pytest.raises(InvalidInput, match="key: 1 to 255 printable characters"):
-            await noop.keyed(5).trigger()  # type: ignore[arg-type]
+            await noop.options(key=5).trigger()  # type: ignore[arg-type]
 
 
 async def test_tags_may_be_a_list_and_each_is_kept_once():
     scheduler = Scheduler("memory://")
     async with scheduler:
-        added = await scheduler.add("tagged", None, Call("noop"), tags=["a", "b", "a"])
-    assert added.job.tags == ("a", "b")
+        added = await scheduler.add_job("tagged", None, Call("noop"), tags=["a", "b", "a"])
+    assert added.tags == ("a", "b")

@@ -19,7 +19,7 @@ from tickwell import (
     State,
     Timeout,
 )
-from tickwell.domain.event import AttemptsFinished
+from tickwell.declared.internals import internals
 from tickwell.domain.execution import ENDED
 from tickwell.domain.job import JobState
 from tickwell.errors import (
@@ -31,6 +31,7 @@ from tickwell.errors import (
     NotFound,
     NotRunning,
 )
+from tickwell.events import AttemptsFinished
 
 DEADLINE = 100
 
@@ -48,7 +49,7 @@ async def ended(scheduler, execution):
         async with asyncio.timeout(DEADLINE):
             while True:
                 changed.clear()
-                found = await scheduler.executions.get("default", execution.id)
+                found = await scheduler.get_execution(execution.id)
                 if found.state in ENDED:
                     return found
                 await changed.wait()
@@ -137,7 +138,7 @@ async def test_a_running_attempt_is_cancelled_on_request(url):
         execution = await forever.trigger()
         async with asyncio.timeout(DEADLINE):
             await running.wait()
-        await scheduler.executions.cancel("default", [execution.id])
+        await scheduler.cancel(execution.id)
         assert (await ended(scheduler, execution)).state is State.CANCELLED
 
 
@@ -153,9 +154,9 @@ async def test_two_schedulers_on_one_file_declare_the_same_jobs_once(tmp_path):
     first, second = make(), make()
     async with asyncio.timeout(DEADLINE):
         await asyncio.gather(first.start(), second.start())
-    entry = await first.jobs.get("default", "hourly")
-    assert entry.job.version == 1
-    assert entry.job.app == "web"
+    job = await first.get_job("hourly")
+    assert job.version == 1
+    assert job.app == "web"
     await asyncio.gather(first.stop(), second.stop())
 
 
@@ -167,7 +168,7 @@ async def test_a_changed_declaration_edits_the_job_and_an_unchanged_one_keeps_ed
         async def poll() -> None: ...
 
         async with scheduler:
-            return (await scheduler.jobs.get("default", "poll")).job
+            return await scheduler.get_job("poll")
 
     assert (await start_with("1h")).version == 1
     assert (await start_with("1h")).version == 1
@@ -183,12 +184,12 @@ async def test_pause_and_resume(url):
     async def hourly() -> None: ...
 
     async with scheduler:
-        await scheduler.jobs.pause("default", ["hourly"], by="me", why="maintenance")
-        paused = await scheduler.jobs.get("default", "hourly")
-        assert paused.cursor.state is JobState.PAUSED
-        await scheduler.jobs.resume("default", ["hourly"])
-        resumed = await scheduler.jobs.get("default", "hourly")
-        assert resumed.cursor.state is JobState.ACTIVE
+        await scheduler.pause_job("hourly", by="me", why="maintenance")
+        paused = await scheduler.get_job("hourly")
+        assert paused.state is JobState.PAUSED
+        await scheduler.resume_job("hourly")
+        resumed = await scheduler.get_job("hourly")
+        assert resumed.state is JobState.ACTIVE
 
 
 async def test_events_of_batches_reach_a_listener_and_a_broken_one_harms_nobody(url):
@@ -225,8 +226,10 @@ async def test_wrong_arguments_are_refused_when_a_run_is_requested(url):
         with pytest.raises(InvalidPayload, match="cannot be called so"):
             await scheduler.trigger("mail", {"nobody": 1})
         # As another process would ask, which does not know the handler.
-        scheduler.executions.check = lambda _job, _payload: None
-        asked = await scheduler.executions.trigger("default", "mail", payload={"nobody": 1})
+        internals(scheduler).executions.check = lambda _job, _payload: None
+        asked = await internals(scheduler).executions.trigger(
+            "default", "mail", payload={"nobody": 1}
+        )
         done = await ended(scheduler, asked)
     assert done.state is State.DEAD
     assert done.attempt == 1
@@ -249,20 +252,24 @@ async def test_bad_input_gets_one_clear_sentence(url):
     for policies, words in (
         ({"priority": 11}, "priority"),
         ({"retries": 3}, "Did you mean retry"),
-        ({"misfire": "latest"}, "Misfire"),
+        ({"misfire": "never"}, "misfire.policy: .* not one of skip"),
+        ({"misfire": 5}, "Misfire"),
+        ({"retry": 0}, "retry.max_attempts"),
+        ({"retry": "3"}, "Retry"),
+        ({"timeout": "soon"}, "timeout.hard"),
         ({"overlap": "sometimes"}, "not one of skip"),
-        ({"ttl": "soon"}, "ttl"),
+        ({"expires": "soon"}, "expires"),
     ):
         with pytest.raises(InvalidJob, match=words):
             scheduler.job(name="urgent", **policies)(noop)
     async with scheduler:
         past = Once(datetime(2020, 1, 1, tzinfo=UTC))
         with pytest.raises(InvalidTrigger, match="is past"):
-            await scheduler.add("late", past, Call("noop"))
+            await scheduler.add_job("late", past, Call("noop"))
         with pytest.raises(NotFound, match="nothing"):
             await scheduler.trigger("nothing")
         with pytest.raises(NotRunning):
-            scheduler.move_to("memory://")
+            internals(scheduler).move_to("memory://")
 
 
 def test_durations_and_choices_may_be_written_as_people_write_them():
@@ -282,8 +289,8 @@ def test_what_nobody_can_read_is_refused_by_its_field(field, value):
 async def test_jobs_can_be_read_and_changed_without_running(tmp_path):
     scheduler = Scheduler(f"sqlite:///{tmp_path}/jobs.db")
     await scheduler.open()
-    await scheduler.add("hourly", Every("1h"), Call("hourly"))
-    assert (await scheduler.jobs.get("default", "hourly")).job.name == "hourly"
+    await scheduler.add_job("hourly", Every("1h"), Call("hourly"))
+    assert (await scheduler.get_job("hourly")).name == "hourly"
     await scheduler.stop()
 
 
@@ -301,7 +308,7 @@ async def test_overlap_skip_leaves_a_trace(url):
         await release.wait()
 
     async with scheduler:
-        run = scheduler.executions.trigger
+        run = internals(scheduler).executions.trigger
         first = await run("default", "slow", overlap=Overlap.SKIP)
         second = await run("default", "slow", overlap=Overlap.SKIP)
         assert second.state is State.SKIPPED

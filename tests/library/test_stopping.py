@@ -42,7 +42,7 @@ def test_a_call_meanwhile_is_refused_and_leaves_nothing_unawaited(scheduler, our
             await asyncio.Event().wait()
         finally:
             with pytest.raises(NotRunning) as caught:
-                await asyncio.to_thread(scheduler.blocking.list)
+                await asyncio.to_thread(scheduler.blocking.jobs)
             refused.append(caught.value)
 
     async def begin():
@@ -62,7 +62,7 @@ def test_several_threads_may_stop_it_and_it_can_be_used_again(scheduler, ours):
         stops = [threads.submit(scheduler.blocking.stop) for _ in range(3)]
         assert [each.result(DEADLINE) for each in stops] == [None] * 3
     assert ours() == []
-    scheduler.blocking.add("report", None, Call("report"))
-    assert [each.job.name for each in scheduler.blocking.list()] == ["report"]
+    scheduler.blocking.add_job("report", None, Call("report"))
+    assert [each.name for each in scheduler.blocking.jobs()] == ["report"]
     scheduler.blocking.stop()
     assert ours() == []

@@ -13,7 +13,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from tests.executors.isolated import traced_span
 from tickwell import Cron, Retry, Scheduler
-from tickwell.domain.event import AttemptsFinished
+from tickwell.declared.internals import internals
+from tickwell.events import AttemptsFinished
 from tickwell.ids import span_id, trace_id
 from tickwell.observe.traces import current_trace_id, find_spans
 
@@ -36,9 +37,9 @@ async def run(scheduler, name, **options):
 
     scheduler.subscribe(hear)
     async with scheduler:
-        execution = await scheduler.executions.trigger("default", name, **options)
+        execution = await internals(scheduler).executions.trigger("default", name, **options)
         while True:
-            found = await scheduler.executions.get("default", execution.id)
+            found = await internals(scheduler).executions.get("default", execution.id)
             if found.state in {"succeeded", "dead"}:
                 return found
             ended.clear()
@@ -160,7 +161,7 @@ async def test_without_an_sdk_nothing_is_wrapped():
     assert find_spans() is None
     scheduler = Scheduler("memory://")
     async with scheduler:
-        engine = scheduler._life.engine
+        engine = internals(scheduler).life.engine
         assert engine is not None
         assert type(engine.executor).__name__ == "Registry"
         assert engine._tracer is None

@@ -1,4 +1,4 @@
-"""The same with 5,000,000 executions in history, which takes minutes to fill."""
+"""The same with 1,000,000 jobs and 5,000,000 executions in history, which takes minutes to fill."""
 
 import pytest
 
@@ -17,4 +17,4 @@ from tests.plans.test_postgres import (  # noqa: F401 - the tests are these
 
 pytestmark = pytest.mark.timeout(3600)
 
-ENDED = 5_000_000
+JOBS, ENDED = 1_000_000, 5_000_000

@@ -10,7 +10,7 @@ import pytest_asyncio
 from tests.servers.postgres import server
 from tickwell.stores.postgres import PostgresStore
 
-JOBS, WAITING, QUEUED, RUNNING = 1_000_000, 100_000, 50_000, 2_000
+WAITING, QUEUED, RUNNING = 100_000, 50_000, 2_000
 #: What stands before the gates of keys, and how many gates there are.
 GATED, GATES = 50_000, 20_000
 NOW = 1_800_000_000_000
@@ -23,15 +23,15 @@ FILL = f"""
 INSERT INTO plans.job (id, project, name, folded, queue, tags, auto_remove, version, document)
 SELECT {JOB.format("n")}, 'p' || n % 100, 'job-' || n, 'job-' || n, 'default', '{{{{}}}}', false, 1,
        '{{{{}}}}'
-FROM generate_series(1, {JOBS}) AS n;
+FROM generate_series(1, {{jobs}}) AS n;
 INSERT INTO plans.cursor (job, version, state, next_fire_time, after, runs, failures, nudged, hard,
                           keep, made, prune_at, project)
 SELECT {JOB.format("n")}, 1, 0, {NOW} - 1000 + n, {NOW}, 0, 0, false, 60000, 1000, 1, {NOW} * 2,
        'p' || n % 100
-FROM generate_series(1, {JOBS}) AS n;
+FROM generate_series(1, {{jobs}}) AS n;
 INSERT INTO plans.execution (id, project, job, job_version, kind, fire_time, run_at, queue, ability,
                              created_at, overlap, gate_limit, state, rare, ended_at)
-SELECT {RUN.format("n", "00")}, 'p' || n % 100, {JOB.format(f"n % {JOBS}")}, 1, 0, n, n, 'default',
+SELECT {RUN.format("n", "00")}, 'p' || n % 100, {JOB.format("n % {jobs}")}, 1, 0, n, n, 'default',
        'call:work', 0, 0, 0, CASE WHEN n % 50 = 0 THEN 6 ELSE 5 END,
        CASE WHEN n % 50 = 0 THEN 6 END, n
 FROM generate_series(1, {{ended}}) AS n;
@@ -89,9 +89,8 @@ async def full(request):
     # Filled without them and made afterwards: in half the time.
     for name, _ in indexes:
         await connection.execute(f"DROP INDEX {SCHEMA}.{name}")
-    await connection.execute(
-        f"SET synchronous_commit = off; {FILL.format(ended=request.module.ENDED)}"
-    )
+    fill = FILL.format(jobs=request.module.JOBS, ended=request.module.ENDED)
+    await connection.execute(f"SET synchronous_commit = off; {fill}")
     for _, definition in indexes:
         await connection.execute(definition)
     await connection.execute(f"ANALYZE {', '.join(f'{SCHEMA}.{name}' for name in TABLES)}")

@@ -17,7 +17,7 @@ from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter
 from tickwell.stores.mysql import MysqlStore
 from tickwell.stores.mysql.claiming import pick
 from tickwell.stores.mysql.listing import executions_query, jobs_query, lane_lengths
-from tickwell.stores.sql import codec
+from tickwell.stores.sql.rows import codec
 
 # The first test waits until all that is there: half a minute, more on a busy machine.
 pytestmark = pytest.mark.timeout(600)
@@ -158,7 +158,7 @@ HOT = {
     "finish": (REPORTS, runs("01", *RAN)),
     "lock_jobs": (jobs(*SOME),),
     "gates_of_jobs": (jobs(*SOME),),
-    "standing": (runs("01", *RAN),),
+    "running_rows": (runs("01", *RAN),),
     "pass_job_on": (jobs(*SOME),),
     "best_before_gates": ("gate-7", LIMIT),
     "move_keyed": ([(2, 0, True, True, id) for id in runs("03", *SOME)],),
@@ -207,7 +207,7 @@ async def scans(store, text, parameters):
                 found |= {row[2] for row in rows if row[3] in {"ALL", "index"} and is_read(row)}
         return found - {"worker", "plans_worker"}
 
-    return await store.database.single(work)
+    return await store.database.write_one(work)
 
 
 def is_read(row):
@@ -278,9 +278,9 @@ async def test_lanes_are_counted_as_far_as_the_limit_goes(full, code):
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_wakeup_costs_a_step_of_the_index_for_each_answer(full):
-    before = await full.database.single(counted)
+    before = await full.database.write_one(counted)
     await full.next_wakeup(NOW, ["default", "slow"])
-    after = await full.database.single(counted)
+    after = await full.database.write_one(counted)
     assert sum(after[name] - before[name] for name in after) <= 50
 
 

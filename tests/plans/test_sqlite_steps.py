@@ -28,7 +28,7 @@ JOBS = """
 #: The last hundred are due, the others come later.
 CURSORS = """
     INSERT INTO cursor SELECT key, id, 1, 0, :now + iif(key > :jobs - 100, 0, 3600000 + key),
-        :now - 1, 0, 0, 0, NULL, NULL, NULL, 300000, 1, 1000, project FROM job
+        :now - 1, 0, 0, 0, NULL, NULL, NULL, 300000, NULL, 1, 1000, project FROM job
 """
 EXECUTIONS = """
     INSERT INTO execution (key, id, project, job, job_version, kind, fire_time, run_at, queue,
@@ -108,7 +108,7 @@ async def measure(path, jobs):
     await store.open()
     build(path, jobs)
     worker = Worker(
-        id="w", host="h", pid=1, queues=("default",), abilities=(), slots=1, started_at=T0
+        id="w", host="h", pid=1, queues=("default",), abilities=(), capacity=1, started_at=T0
     )
     await store.beat(worker, T0)
     steps = Steps(store)

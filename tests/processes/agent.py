@@ -159,7 +159,7 @@ class Agent:
 
 
 def say(event: str, **details: Any) -> None:
-    sys.stdout.write(json.dumps({"event": event, **details}) + "\n")
+    sys.stdout.write(json.dumps({"event": event, **details}, default=str) + "\n")
     sys.stdout.flush()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.processes.handlers import RecordingHandlers
 from tests.processes.journal import Journal
+from tickwell.declared.internals import internals
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 
@@ -16,4 +17,4 @@ _settings = Settings(**json.loads(os.environ["TICKWELL_TEST_SETTINGS"]))
 scheduler = Scheduler("memory://", settings=_settings)
 _recording = RecordingHandlers(Journal(Path(os.environ["TICKWELL_TEST_CALLS"])))
 for _handler in _recording.registered().all():
-    scheduler.handlers.add(_handler.name, _handler.function)
+    internals(scheduler).handlers.add(_handler.name, _handler.function)

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from tests.processes.journal import Journal
@@ -15,6 +16,10 @@ from tickwell.executors.run import Run
 
 #: Seconds, longer than any test waits: its processes end with it, and what they run with them.
 LONGEST = 600.0
+#: Seconds that a loop keeps a processor busy: longer than the timeouts of its job.
+SPINS = 3.0
+#: Seconds that a handler takes to stop.
+LINGERS = 0.3
 #: Milliseconds that the host's two clocks drift apart between two samples of one by the other.
 SLACK = 1
 
@@ -32,6 +37,7 @@ class RecordingHandlers:
             self.count,
             self.nap,
             self.hold,
+            self.linger,
             self.fail_first,
             self.poison,
             self.quit,
@@ -62,6 +68,16 @@ class RecordingHandlers:
         self.note("end", run)
         return str(os.getpid())
 
+    async def linger(self, until: str, run: Run) -> None:
+        """Until a file is there; once cancelled, a while longer."""
+        self.note("begin", run)
+        try:
+            await _until(Path(until).exists)
+        finally:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(LINGERS)
+            self.note("end", run)
+
     async def fail_first(self, times: int, run: Run) -> None:
         self.note("begin", run)
         if run.attempt <= times:
@@ -80,11 +96,12 @@ class RecordingHandlers:
         sys.exit(3)
 
     def spin(self, run: Run) -> None:
-        """A sync loop that heeds nothing."""
+        """A sync loop that heeds nothing; past every timeout it leaves the processor to others."""
         self.note("begin", run)
-        end = time.monotonic() + LONGEST
+        end = time.monotonic() + SPINS
         while time.monotonic() < end:
             pass
+        time.sleep(LONGEST)
 
     async def stubborn(self, until: str, run: Run) -> None:
         """Swallows every cancellation."""

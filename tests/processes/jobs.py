@@ -21,9 +21,9 @@ RUN_ALL = Misfire(policy=OnMisfire.ALL, grace="1d", cap=1000)
 
 
 def job(name: str, handler: str, trigger: Trigger, now: int, **policies: Any) -> Job:
-    """A job whose id is its name, so that a repeated creation is the same job."""
+    """A job whose id follows from its name: a repeated creation is the same job."""
     return Job(
-        id=name,
+        id=uuid_of(name),
         name=name,
         trigger=trigger,
         target=Call(handler),
@@ -34,7 +34,7 @@ def job(name: str, handler: str, trigger: Trigger, now: int, **policies: Any) ->
 
 
 def uuid_of(name: str) -> str:
-    """The id of a job where a store takes none but UUIDs."""
+    """The id of a job: SQL stores take only UUIDs."""
     return str(uuid5(NAMESPACE_OID, name))
 
 
@@ -62,6 +62,6 @@ async def add_jobs(store: Store, jobs: Iterable[Job], now: int) -> None:
         await store.add_jobs(entries[begin : begin + BATCH], now)
 
 
-def request(job: Job, id: str, now: int) -> NewExecution:
+def request(job: Job, id: str, now: int, overlap: Overlap = Overlap.ALLOW) -> NewExecution:
     """A requested run."""
-    return new_execution(job, now, id=id, kind=Kind.REQUEST, overlap=Overlap.ALLOW)
+    return new_execution(job, now, id=id, kind=Kind.REQUEST, overlap=overlap)

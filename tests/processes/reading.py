@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from tests.faults.history import Call, History, Range, Row, Try
 from tests.processes import journal
+from tests.processes.jobs import uuid_of
 from tickwell.domain.execution import ENDED, LIVE, Execution, Kind, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import Store
@@ -23,13 +24,11 @@ async def read_history(
     fires: dict[str, list[int]],
     calls: Path,
     requests: tuple[str, ...] = (),
-    ids: dict[str, str] | None = None,
 ) -> History:
-    """What the oracle, the store and the handlers say; ids are those of jobs, by their names."""
+    """What the oracle, the store and the handlers say."""
     executions = await all_executions(store)
-    names = {id: name for name, id in (ids or {}).items()}
-    asked = (ids or {}).values() or fires
-    skips = await _together([store.list_skips(id, 0, FOREVER) for id in asked])
+    names = {uuid_of(name): name for name in fires}
+    skips = await _together([store.list_skips(id, 0, FOREVER) for id in names])
     ranges = [
         Range(names.get(each.job_id, each.job_id), each.first, each.last, each.count)
         for found in skips

@@ -6,7 +6,6 @@ the same script up from the beginning, because repeating any of it has no second
 
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,12 @@ from tickwell.testing.clock import ManualClock
 
 #: 2030-01-01 00:00 UTC.
 BEGIN = 1_893_456_000_000
-SETTINGS = Settings(store="sqlite:///", ttl="30s", beat="10s", sweep="5s", prune_every="10000d")
+SETTINGS = Settings(store="sqlite:///", lease="30s", beat="10s", sweep="5s", prune_every="10000d")
 RETRY = Retry(max_attempts=3, backoff=Backoff.FIXED, delay="1s", jitter=0.0)
 #: Rounds after which work that does not end is given up on.
 MOST_ROUNDS = 60
 
-NAMED = [
+JOBS = [
     job("single", "note", once(BEGIN + 1000), BEGIN, misfire=RUN_ALL),
     job(
         "series",
@@ -61,8 +60,6 @@ NAMED = [
     ),
     job("asked", "note", OnDemand(), BEGIN),
 ]
-#: Some stores take no ids but UUIDs.
-JOBS = [replace(each, id=uuid_of(each.name)) for each in NAMED]
 FIRES = {
     "single": [BEGIN + 1000],
     "series": multiples(1000, BEGIN + 1000, BEGIN + 3000),
@@ -78,8 +75,7 @@ EXPECTED = sum(map(len, FIRES.values())) + len(REQUESTS)
 
 async def history_of(store: Any, calls: Path) -> History:
     """What was to happen, and what the store and the handlers say."""
-    ids = {each.name: each.id for each in JOBS}
-    return await read_history(store, FIRES, calls, REQUESTS, ids)
+    return await read_history(store, FIRES, calls, REQUESTS)
 
 
 class DrivenClock(Faults):

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,13 +22,13 @@ from tickwell.wiring import make_store
 T = TypeVar("T")
 
 #: Everything is soon noticed, and no lease ends because the machine is busy.
-FAST = {"ttl": "30s", "beat": "400ms", "sweep": "300ms", "poll": "500ms", "drain_timeout": "5s"}
+FAST = {"lease": "30s", "beat": "400ms", "sweep": "300ms", "poll": "500ms", "drain_timeout": "5s"}
 #: A lease whose end somebody waits for: where a process stands still, or cannot beat.
-SHORT = {"ttl": "5s"}
+SHORT = {"lease": "5s"}
 #: A lease that nobody lives to see the end of.
-NEVER = {"ttl": "1h"}
+NEVER = {"lease": "1h"}
 #: Leases as in production, where a busy machine and no loss is the point.
-STEADY = {"ttl": "30s", "beat": "10s", "sweep": "5s", "poll": "5s"}
+STEADY = {"lease": "30s", "beat": "10s", "sweep": "5s", "poll": "5s"}
 
 
 class Site:
@@ -39,7 +38,6 @@ class Site:
         self.folder = folder
         #: A file, unless it is told another.
         self.store = store or f"sqlite:///{folder / 'jobs.db'}"
-        self.id_of = str if store is None else uuid_of
         #: How its processes reach the store, where something stands in between.
         self.way = self.store
         self.calls = folder / "calls"
@@ -73,9 +71,8 @@ class Site:
     def add(self, *jobs: Job, fires: dict[str, list[int]]) -> None:
         """Jobs, and the fire times that they must be found to have had."""
         self.fires |= fires
-        known = [replace(job, id=self.id_of(job.name)) for job in jobs]
         # As of when they were made: what comes due meanwhile is still to come.
-        self.ask(lambda store: add_jobs(store, known, jobs[0].created_at))
+        self.ask(lambda store: add_jobs(store, jobs, jobs[0].created_at))
 
     def begun(self) -> list[journal.Line]:
         return [line for line in journal.read(self.calls) if line.what == "begin"]
@@ -97,10 +94,7 @@ class Site:
         self.ask(quiet)
 
     def history(self) -> History:
-        ids = {name: self.id_of(name) for name in self.fires}
-        history = self.ask(
-            lambda store: read_history(store, self.fires, self.calls, self.requests, ids)
-        )
+        history = self.ask(lambda store: read_history(store, self.fires, self.calls, self.requests))
         history.by_request = self.by_request
         return history
 
@@ -112,7 +106,7 @@ class Site:
         return history
 
     def executions(self, job: str | None = None) -> list[Execution]:
-        where = ExecutionFilter(job_id=job and self.id_of(job))
+        where = ExecutionFilter(job_id=job and uuid_of(job))
         return self.ask(lambda store: all_executions(store, where))
 
     def workers(self) -> list[Liveness]:
@@ -124,7 +118,7 @@ class Site:
         """The only execution of a job, with its attempts."""
 
         async def read(store: Any) -> Execution:
-            where = ExecutionFilter(job_id=self.id_of(job))
+            where = ExecutionFilter(job_id=uuid_of(job))
             [found] = await all_executions(store, where)
             whole: Execution = await store.get_execution(found.project, found.id)
             return whole

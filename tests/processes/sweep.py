@@ -3,8 +3,8 @@
     python -m tests.processes.sweep FOLDER kill|reset [STORE]
 
 A child of this small process, which has no threads, is cut; then a survivor with a clock past the
-ttl takes over. In between nothing is waited for. Prints one JSON document. Each cut has a store of
-its own, whose URL is STORE with the name of the cut for `{place}`.
+lease takes over. In between nothing is waited for. Prints one JSON document. Each cut has a
+store of its own, whose URL is STORE with the name of the cut for `{place}`.
 """
 
 import asyncio

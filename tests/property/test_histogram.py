@@ -5,8 +5,8 @@ from math import ceil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tickwell.domain.histogram import PER_DOUBLING, Histogram, bucket_of, merge, percentile
 from tickwell.domain.policy import DAY
+from tickwell.domain.tally import PER_DOUBLING, Histogram, bucket_of, merge, percentile
 
 #: What docs/dashboard.md states.
 BOUND = 0.091

@@ -34,7 +34,7 @@ class Crew:
 
     def _new(self) -> Child:
         # Leases that end within the faults.
-        settings = {"ttl": "1500ms"} | (self.sending or {})
+        settings = {"lease": "1500ms"} | (self.sending or {})
         webhooks = self.sending is not None
         return self.processes.begin(
             self.site.orders(settings=settings, webhooks=webhooks, report_every=1.0)

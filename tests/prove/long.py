@@ -28,6 +28,8 @@ LONG = {
     "plans-postgresql": "tests/plans/long_postgres.py",
     "kill-sweep-mongodb": "tests/faults/mongo/long_kill_sweep.py",
     "simulation": "tests/simulation/long_swarm.py",
+    # Needs Python 3.12 or 3.13, and a registry.
+    "pythons": "tests/repo/long_pythons.py",
     "plans-sqlite": "tests/plans/long_sqlite.py",
     "servers-mongodb": "tests/faults/mongo/long_servers.py",
     "verify": "tests/testing/long_verify.py",

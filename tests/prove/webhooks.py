@@ -68,7 +68,7 @@ class Edits(threading.Thread):
     def __init__(self, site: Site, jobs: list[Job]) -> None:
         super().__init__(daemon=True)
         self.site = site
-        self.jobs = [replace(each, id=site.id_of(each.name)) for each in jobs]
+        self.jobs = jobs
         self.made = 0
         self._over = threading.Event()
 

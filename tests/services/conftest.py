@@ -24,7 +24,7 @@ from tickwell.stores.sqlite import SqliteStore
 #: 15 June 2026, 10:00 UTC; a Monday.
 TEN = 1_781_517_600_000
 WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), slots=99, started_at=0
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), capacity=99, started_at=0
 )
 
 

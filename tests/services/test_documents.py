@@ -16,7 +16,6 @@ from tickwell.services.documents import (
     entry_document,
     execution_document,
     group_document,
-    page_document,
     slots_document,
     worker_document,
 )
@@ -32,7 +31,7 @@ async def test_a_job_reads_back_as_its_definition(world):
             name="a",
             trigger=Every("1h"),
             target=Http("https://example.com/"),
-            ttl=Millis(5000),
+            expires=Millis(5000),
         )
     )
     document = json.loads(json.dumps(entry_document(entry)))
@@ -98,9 +97,8 @@ async def test_what_is_listed_says_where_it_goes_on(world):
     for name in "abc":
         await world.jobs.add(world.job(OnDemand(), name=name))
     page = await world.jobs.list(JobFilter(project="default"), limit=2)
-    document = page_document(page, entry_document)
-    assert [each["name"] for each in document["items"]] == ["a", "b"]
-    assert document["next_cursor"] is not None
+    assert [entry_document(entry)["name"] for entry in page.items] == ["a", "b"]
+    assert page.cursor is not None
 
 
 async def test_a_backfill(world):

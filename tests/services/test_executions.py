@@ -149,7 +149,7 @@ class TestBackfill:
             await world.executions.backfill("default", "report", TEN + 1, TEN + HOUR)
 
     async def test_an_old_slot_is_not_past_its_time_to_live(self, world):
-        await world.jobs.add(world.job(Every("1m"), misfire=SKIP, ttl="1m"))
+        await world.jobs.add(world.job(Every("1m"), misfire=SKIP, expires="1m"))
         await world.at(TEN + HOUR + MINUTE // 2)
         await world.executions.backfill("default", "report", TEN + 1, TEN + 2 * MINUTE)
         await world.at(world.clock.now())

@@ -25,7 +25,7 @@ async def test_a_run_of_a_quiet_project_overtakes_a_crowd():
     await clock.advance(0.5)
     run = await executions.trigger("quiet", "job")
     worker = Worker(
-        id="w", host="h", pid=1, queues=("default",), abilities=(), slots=1, started_at=T0
+        id="w", host="h", pid=1, queues=("default",), abilities=(), capacity=1, started_at=T0
     )
     await store.beat(worker, clock.now())
     ability = shared_ability("work")

@@ -14,10 +14,9 @@ from tickwell.domain.health.facts import LATE, WAITS_LONG
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import ExecutionFilter, Flaw, Record
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.health import SAMPLE, TTL, HealthReader, Link
-from tickwell.services.jobs.declarations import GONE
+from tickwell.services.jobs.fire_times import GONE
 from tickwell.stores.memory import MemoryStore
 
 MINUTE = 60_000
@@ -137,7 +136,7 @@ async def test_a_worker_is_no_planner_and_a_planner_no_worker(world):
     await late(world)
     await world.jobs.add(world.job(Every("1s"), name="often"))
     world.clock.instant += LATE + 2000
-    planner = replace(WORKER, id="p", roles=("planner",), queues=(), abilities=(), slots=0)
+    planner = replace(WORKER, id="p", roles=("planner",), queues=(), abilities=(), capacity=0)
     await world.store.beat(planner, world.clock.now())
     found = await look(world)
     assert (found["planner"].level, found["workers"].level) == (Level.AMBER, Level.RED)
@@ -195,7 +194,7 @@ async def test_a_crowd_of_parked_work_hides_no_other_lane(world):
     assert "queue 'mail'" in found["queues"].text
 
 
-async def test_a_crowd_that_no_worker_serves_hides_no_want_of_slots(world):
+async def test_a_crowd_that_no_worker_serves_hides_no_want_of_capacity(world):
     await late(world)
     await crowd(world, queue="mail")
     world.clock.instant += WAITS_LONG
@@ -203,7 +202,7 @@ async def test_a_crowd_that_no_worker_serves_hides_no_want_of_slots(world):
     reader = HealthReader(world.store, world.clock)
     told = [each.text for each in (await reader.of(ADMIN)).findings if each.check == "queues"]
     assert told[0].endswith("no live worker serves queue 'mail'")
-    assert "waiting for a free slot" in told[1]
+    assert "waiting for free capacity" in told[1]
 
 
 async def test_webhooks_of_another_project_in_the_same_queue_are_not_told(world):

@@ -14,8 +14,7 @@ from tickwell.domain.trigger import Every, OnDemand
 from tickwell.engine.charts.tallies import Tallies
 from tickwell.errors import Forbidden, InvalidInput, NotFound
 from tickwell.ports.records import ClaimRequest, Record
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.insights.metrics import SPANS, Scope, read_current, read_series
 from tickwell.services.insights.overview import look
 from tickwell.services.operations import Operations, Tools

@@ -7,6 +7,7 @@ import pytest
 
 from tickwell import Scheduler
 from tickwell.clock import NEVER
+from tickwell.declared.internals import internals
 from tickwell.services.executions.executions import Executions
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.time import After, instant_of
@@ -47,16 +48,16 @@ async def test_a_delayed_run_comes_exactly_as_late_as_asked():
 @pytest.mark.parametrize("span", ["1h", timedelta(hours=1)])
 async def test_the_library_leaves_the_reading_to_the_operation(span):
     scheduler = Scheduler("memory://")
-    scheduler.live_on(MemoryStore(), RestlessClock(T0), scheduler.settings)
+    internals(scheduler).live_on(MemoryStore(), RestlessClock(T0), scheduler.settings)
 
     @scheduler.job()
     async def mail() -> None: ...
 
     await scheduler.open()
     execution = await scheduler.trigger_in(span, "mail")
-    assert execution.run_at - execution.created_at == HOUR
-    changed = await scheduler.pause("mail", until=span)
-    assert length(changed.entry.cursor.pause) == HOUR
+    assert execution.run_at - execution.created_at == timedelta(hours=1)
+    changed = await scheduler.pause_job("mail", until=span)
+    assert length(changed.job.pause) == timedelta(hours=1)
     await scheduler.stop()
 
 

@@ -9,9 +9,9 @@ from tests.servers.schemas import empty, url
 from tickwell.clock import StoreClock
 from tickwell.domain.event import AttemptsFinished, Events
 from tickwell.domain.execution import State
+from tickwell.domain.fairness import PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.outcome import Report
 from tickwell.domain.target import Call
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.trigger import OnDemand
 from tickwell.engine.engine import Engine
 from tickwell.ports.records import ExecutionFilter, Record
@@ -63,7 +63,7 @@ async def test_runs_that_hang_leave_slots_to_another_project(store):
                     ended.put_nowait(report)
 
     events.subscribe(on_event)
-    settings = Settings(slots=10)
+    settings = Settings(capacity=10)
     engine = Engine(store, executor, clock, settings, random=random.Random(1), events=events)
     jobs = Jobs(store, clock, random.Random(2), engine.wake)
     executions = Executions(store, clock, random.Random(3), engine.wake)

@@ -13,7 +13,7 @@ from tickwell.domain.trigger import Calendar, Cron, Every, Once, Window
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.services.executions.dead_letters import DeadFilter, DeadLetters
 from tickwell.services.slots import slots as slots_module
-from tickwell.services.slots.slot import Answer
+from tickwell.services.slots.slots import Answer
 
 TEN = 1_781_517_600_000
 SKIP = Misfire(policy=OnMisfire.SKIP)

@@ -9,8 +9,7 @@ from tickwell.domain.policy import HOUR, MINUTE
 from tickwell.domain.trigger import Every
 from tickwell.errors import NotFound
 from tickwell.ports.records import JobFilter
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.operations import Operations, Tools
 
 ADA = Actor(name="user:ada", project="default", permissions=frozenset(Permission))

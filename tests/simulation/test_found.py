@@ -40,4 +40,4 @@ def test_is_mended_where_calls_are_slow(seed):
 @pytest.mark.parametrize("seed", [5, 6])
 def test_the_slots_of_handlers_that_never_end_are_not_claimed_for(seed):
     scenario = scenario_of(seed, faults=frozenset({Fault.PEOPLE}))
-    run(seed, replace(scenario, settings=replace(scenario.settings, slots=2, lead="100ms")))
+    run(seed, replace(scenario, settings=replace(scenario.settings, capacity=2, lead="100ms")))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tickwell.stores.sql.server.pieces import PIECE, in_pieces
+from tickwell.stores.sql.flow.pieces import PIECE, in_pieces
 
 
 @pytest.mark.parametrize("count", [0, 1, PIECE, PIECE + 1, 3 * PIECE])

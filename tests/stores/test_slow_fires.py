@@ -6,7 +6,7 @@ from tests.servers import mariadb_tables, schemas
 from tickwell.domain.execution import State
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.policy import Misfire, OnMisfire
-from tickwell.stores.sql.server import firing
+from tickwell.stores.sql.flow import firing
 from tickwell.testing.contract.builders import a_job, minute
 from tickwell.testing.contract.scene import Scene
 from tickwell.wiring import make_store

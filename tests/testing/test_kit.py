@@ -11,6 +11,7 @@ import pytest
 from tickwell import Cron, Every, Http, Retry, Run, Scheduler, State, Timeout
 from tickwell.domain.job import JobState
 from tickwell.errors import InvalidInput, NotRunning
+from tickwell.testing.clock import ManualClock
 from tickwell.testing.kit import Kit, Stuck
 
 ROME = ZoneInfo("Europe/Rome")
@@ -110,7 +111,7 @@ async def test_webhooks_reach_the_receiver(tickwell, tickwell_receiver):
     tickwell_receiver.answer(503, 200)
     target = Http(tickwell_receiver.url("/hook"), body={"text": "hello"})
     retry = Retry(delay="1m", jitter=0)
-    await tickwell.scheduler.add("ping", Every("1h"), target, retry=retry)
+    await tickwell.scheduler.add_job("ping", Every("1h"), target, retry=retry)
     await tickwell.travel("1h")
     assert [one.path for one in tickwell_receiver.requests] == ["/hook"]
     await tickwell.travel("1h")
@@ -122,10 +123,10 @@ async def test_webhooks_reach_the_receiver(tickwell, tickwell_receiver):
 
 async def test_a_410_pauses_the_job(tickwell, tickwell_receiver):
     tickwell_receiver.answer(410)
-    await tickwell.scheduler.add("ping", Every("1h"), Http(tickwell_receiver.url()))
+    await tickwell.scheduler.add_job("ping", Every("1h"), Http(tickwell_receiver.url()))
     await tickwell.travel("1d")
     assert len(tickwell_receiver.requests) == 1
-    assert (await tickwell.scheduler.get("ping")).cursor.state is JobState.PAUSED
+    assert (await tickwell.scheduler.get_job("ping")).state is JobState.PAUSED
 
 
 async def test_assertions_say_what_happened_instead(tickwell):
@@ -232,3 +233,28 @@ def test_time_goes_on_in_a_second_event_loop():
     assert len(ran) == 5
     asyncio.run(kit.assert_ran("report", 5))
     asyncio.run(kit.scheduler.stop())
+
+
+async def test_a_wait_shorter_than_time_is_counted_lets_time_pass():
+    """Where it did not, a service that waits for an instant looked again for ever."""
+    clock = ManualClock()
+    await clock.advance(7198.4)
+    target = clock.monotonic() + 1e-9
+
+    async def until_then():
+        while clock.monotonic() < target:
+            await clock.wait(asyncio.Event(), target - clock.monotonic())
+
+    waiting = asyncio.ensure_future(until_then())
+    await clock.advance(1.0)
+    assert waiting.done()
+
+
+async def test_the_clock_of_the_store_may_be_set_on_the_way(tickwell):
+    @tickwell.job(Cron("0 * * * *"))
+    async def report() -> None: ...
+
+    await tickwell.travel("1h")
+    tickwell.clock.jump(5.0)
+    await tickwell.travel("1h")
+    await tickwell.assert_ran("report", times=2)

@@ -1,5 +1,6 @@
 """A `Run` for those who call their handlers."""
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
@@ -57,3 +58,53 @@ def test_it_is_what_the_test_says():
         FakeRun(fire_time=datetime(2026, 1, 1))  # noqa: DTZ001
     with pytest.raises(InvalidInput, match="is not between 0 and 1"):
         run.progress(2)
+
+
+@scheduler.job()
+async def order(run: Run) -> list[object]:
+    begin = await run.last_checkpoint
+    await run.checkpoint("charged")
+    steps = (run.step(name, lambda: run.attempt) for name in ("charge", "mail"))
+    return [begin, *await asyncio.gather(*steps)]
+
+
+@scheduler.job()
+def order_plainly(run: Run) -> list[object]:
+    begin = run.last_checkpoint.get()
+    run.checkpoint("charged")
+    return [begin, *[run.step(name, lambda: run.attempt) for name in ("charge", "mail")]]
+
+
+async def test_steps_are_called_once():
+    for run in (FakeRun(), FakeRun(steps={"charge": 1}, attempt=2, last_checkpoint=7)):
+        expected = [1, 1] if run.attempt == 1 else [1, 2]
+        begin = run.saved_checkpoint
+        assert await order(run) == [begin, *expected]
+        assert run.steps == dict(zip(("charge", "mail"), expected, strict=True))
+        assert run.saved_checkpoint == "charged"
+
+
+def test_steps_of_a_plain_handler_are_called_once():
+    assert order_plainly(FakeRun(steps={"charge": 1}, attempt=2)) == [None, 1, 2]
+
+
+async def test_steps_of_a_plain_handler_need_no_await_inside_of_a_loop():
+    assert order_plainly(FakeRun(steps={"charge": 1}, attempt=2)) == [None, 1, 2]
+
+
+@scheduler.job()
+async def refund(run: Run) -> object:
+    url = await run.answer_url("approval")
+    try:
+        return [url, await run.wait_for("approval", expires="3d")]
+    except TimeoutError:
+        return "late"
+
+
+async def test_answers_are_those_of_the_test():
+    url = "https://example.com/api/v1/answers/approval"
+    assert await refund(FakeRun(answers={"approval": False})) == [url, False]
+    assert await refund(FakeRun(answers={"approval": TimeoutError()})) == "late"
+    with pytest.raises(Snoozed) as waiting:
+        await refund(FakeRun())
+    assert waiting.value.delay == 3 * 86_400_000

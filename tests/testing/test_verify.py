@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tickwell.cli import store_verify
+from tickwell.cli.commands import store
 from tickwell.errors import InvalidInput
 from tickwell.testing.verify import run as verification
 from tickwell.testing.verify import suites
@@ -211,4 +211,4 @@ async def test_without_pytest_it_says_what_to_install(monkeypatch):
 
 
 def test_the_command_and_the_process_know_the_same_suites():
-    assert store_verify.SUITES == SUITES == tuple(suites.SUITES)
+    assert store.SUITES == SUITES == tuple(suites.SUITES)

@@ -3,6 +3,7 @@
 import asyncio
 
 from tickwell import Scheduler, Settings
+from tickwell.declared.internals import internals
 from tickwell.ports.records import ExecutionFilter
 
 #: Whoever is not told of a commit sleeps on.
@@ -36,5 +37,5 @@ async def until(condition):
 
 
 async def runs(scheduler):
-    found = await scheduler.executions.list(ExecutionFilter(project="default"))
+    found = await internals(scheduler).executions.list(ExecutionFilter(project="default"))
     return {one.id for one in found.items}

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from tests.transactional.shop import TABLE, runs, scheduler_on, until
 from tickwell import Scheduler
+from tickwell.clock import to_datetime
 from tickwell.domain.gate import Concurrency
 from tickwell.domain.target import Call
 from tickwell.errors import Conflict, InvalidInput, InvalidPayload, NotFound, StoreRefused
@@ -101,12 +102,12 @@ async def test_a_gate_lets_one_through(path):
     quiet = Scheduler(f"sqlite:///{path}")
     await quiet.open()
     only_one = Concurrency(key="printer", limit=1)
-    await quiet.add("print", None, Call("print"), concurrency=only_one)
+    await quiet.add_job("print", None, Call("print"), concurrency=only_one)
     connection = sqlite3.connect(path)
     ids = [quiet.transactions.trigger(connection, "print") for _ in range(2)]
     connection.commit()
     connection.close()
-    states = [(await quiet.executions.get("default", id)).state for id in ids]
+    states = [(await quiet.get_execution(id)).state for id in ids]
     assert states == ["queued", "blocked"]
     await quiet.stop()
 
@@ -146,8 +147,8 @@ async def test_a_run_may_be_recorded_for_later(scheduler, connection):
     )
     assert await runs(scheduler) == set()
     connection.commit()
-    found = await scheduler.execution(execution.id)
-    assert (found.state, found.run_at) == ("waiting", execution.run_at)
+    found = await scheduler.get_execution(execution.id)
+    assert (found.state, found.run_at) == ("waiting", to_datetime(execution.run_at))
     assert execution.run_at == execution.created_at + 3_600_000
 
 

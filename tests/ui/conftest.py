@@ -1,12 +1,12 @@
 """Debian's Chromium before a real service. An error in a page's console fails the test."""
 
-import os
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright, expect
 
+from tests.servers.chromium import chromium
 from tests.ui.house import House
 from tests.ui.seeds import seed
 from tests.ui.site import Site, lively
@@ -92,7 +92,7 @@ class Window:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser():
-    path = os.environ.get("TICKWELL_TEST_CHROMIUM", "/usr/bin/chromium")
+    path = chromium()
     async with async_playwright() as playwright:
         found = await playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=PATIENCE)
         yield found

@@ -13,8 +13,7 @@ from tickwell.domain.health import ProcessHealth
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission
+from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.operations import Tools
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
@@ -23,7 +22,7 @@ from tickwell.web.access import first_start
 from tickwell.wiring import make_api
 
 WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), slots=99, started_at=0
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), capacity=99, started_at=0
 )
 #: With a dot, so that cookies are kept for it as they are.
 HOST = "tickwell.test"

@@ -13,7 +13,8 @@ from starlette.routing import Mount
 from tests.servers.private import free_port
 from tickwell import Retry, Run, Scheduler, Timeout
 from tickwell.api.server import serve
-from tickwell.services.keyring.proof import find_keys
+from tickwell.declared.internals import internals
+from tickwell.services.keyring.source import find_keys
 from tickwell.settings import Settings
 from tickwell.wiring import make_api
 
@@ -79,13 +80,13 @@ class Site:
         self.scheduler = scheduler = Scheduler(self.settings.store, settings=self.settings)
         self.declare(scheduler)
         await scheduler.start()
-        tools = scheduler.tools()
-        await find_keys(tools.store, self.settings, scheduler.clock.now())
+        tools = internals(scheduler).tools()
+        await find_keys(tools.store, self.settings, internals(scheduler).clock.now())
         app = make_api(
             tools,
             health=scheduler.health,
             settings=scheduler.settings,
-            events=scheduler.events,
+            events=internals(scheduler).events,
         )
         self.context = app.state.context
         served = Starlette(routes=[Mount(self.prefix, app)]) if self.prefix else app
@@ -144,7 +145,7 @@ class Site:
             try:
                 while True:
                     changed.clear()
-                    found = await self.scheduler.executions.get("default", id)
+                    found = await internals(self.scheduler).executions.get("default", id)
                     if found.state in wanted:
                         return found
                     with contextlib.suppress(TimeoutError):

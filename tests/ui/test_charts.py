@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 from playwright.async_api import expect
 
 from tests.ui.test_pages import serious
-from tickwell.domain.event import AttemptsFinished
+from tickwell.declared.internals import internals
 from tickwell.domain.tally import HOURS, MINUTES, Tally
+from tickwell.events import AttemptsFinished
 from tickwell.services.insights.metrics import Percentiles
 from tickwell.ui.svg.bars import ended_bars, failed_bars
 from tickwell.ui.svg.lines import depth_line, percentile_lines
@@ -73,14 +74,16 @@ def run_and_count(site, name):
 
         def hear(event):
             reports = event.reports if isinstance(event, AttemptsFinished) else ()
-            if any(report.claim.job.name == name for report in reports):
+            if any(report.job == name for report in reports):
                 heard.set()
 
         hear_no_more = site.scheduler.subscribe(hear)
         await site.scheduler.trigger(name)
         await heard.wait()
         hear_no_more()
-        await site.scheduler._life.engine.tallies.flush()
+        engine = internals(site.scheduler).engine
+        assert engine is not None
+        await engine.tallies.flush()
 
     site.call(counted())
 
@@ -110,4 +113,4 @@ async def test_charts_are_narrowed_by_queue_and_job_and_follow(window, site):
 
 async def test_an_empty_span_says_what_to_do(window, site):
     page = await (await window(site)).open("/charts?queue=nobody")
-    await expect(page.get_by_text("No executions in this time")).to_be_visible()
+    await expect(page.get_by_text("No executions in this range")).to_be_visible()

@@ -60,6 +60,6 @@ async def test_what_was_done_is_said_where_one_lands_and_once(house):
     browser = await house.login()
     await browser.get("/settings")
     answer = await browser.post("/settings/password", new="a few words of my own")
-    said = "The password is set; log in with it"
+    said = "Password set; log in with it"
     assert said in (await browser.get(answer.headers["location"])).text
     assert said not in (await browser.get("/login")).text

@@ -8,7 +8,7 @@ import pytest
 from tests.ui.house import OWNER
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.ports.records import ExecutionFilter
-from tickwell.services.operations.revival import Revival
+from tickwell.services.operations.dead_letters import Revival
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ async def test_a_group_is_repeated_with_another_payload(house, dead):
     await begun(house)
     assert await repeated(house) == {id: {"a": 7} for id in dead}
     page = await browser.see(answer.headers["location"])
-    assert "Repeating 2 at 1000 a second" in page.text
+    assert "Repeating 2 at 1000 per second" in page.text
     assert "Revived 2 of 2" in page.text
 
 

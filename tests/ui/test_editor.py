@@ -66,7 +66,7 @@ async def test_a_change_is_shown_before_it_is_saved_and_a_conflict_is_refused(wi
     visitor.allowed.append("422 (Unprocessable")
     job = site.add("contested", trigger={"every": "1h"})
     page = await visitor.open("/jobs/contested/edit")
-    await expect(page.locator("#preview")).to_contain_text("Nothing yet.")
+    await expect(page.locator("#preview")).to_contain_text("No changes yet.")
     await page.get_by_label("Every", exact=True).last.fill("2h")
     await expect(page.locator(".diff .added")).to_contain_text('"every": "2h"')
     await expect(page.locator(".diff .removed")).to_contain_text('"every": "1h"')
@@ -75,7 +75,7 @@ async def test_a_change_is_shown_before_it_is_saved_and_a_conflict_is_refused(wi
     )
     assert changed.status_code == 200, changed.text
     await page.get_by_role("button", name="Save").click()
-    await expect(page.locator(".banner.bad")).to_contain_text("Somebody else saved version 2")
+    await expect(page.locator(".banner.bad")).to_contain_text("Version 2 was saved by someone else")
     await expect(page.locator(".diff .removed")).to_contain_text('"every": "3h"')
     assert site.get("/jobs/contested")["trigger"] == {"every": "3h"}
     await page.get_by_role("button", name="Save").click()
@@ -84,14 +84,14 @@ async def test_a_change_is_shown_before_it_is_saved_and_a_conflict_is_refused(wi
 
 
 async def test_what_the_form_lacks_stays(page, site):
-    site.add("rich", trigger={"every": "1h", "jitter": "10s"}, priority=9, ttl="5m")
+    site.add("rich", trigger={"every": "1h", "jitter": "10s"}, priority=9, expires="5m")
     await page.goto(f"{site.url}/jobs/rich/edit")
     await page.get_by_label("Every", exact=True).last.fill("2h")
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("rich")
     saved = site.get("/jobs/rich")
     assert saved["trigger"] == {"every": "2h", "jitter": "10s"}
-    assert (saved["priority"], saved["ttl"]) == (9, "5m")
+    assert (saved["priority"], saved["expires"]) == (9, "5m")
 
 
 async def test_what_somebody_types_slowly_stays_as_it_is_typed(page, site):

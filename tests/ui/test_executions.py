@@ -1,5 +1,6 @@
 """Executions and dead letters: see what went wrong, and set it right."""
 
+import asyncio
 import re
 
 from playwright.async_api import expect
@@ -49,7 +50,7 @@ async def test_a_dead_one_is_revived_under_its_id_or_repeated_with_another_paylo
     await page.get_by_role("button", name="Revive").click()
     await expect(page.locator(".toast")).to_have_text("Revived")
     await expect(page.locator("tbody tr")).to_have_count(2)
-    await page.get_by_role("link", name="With another payload…").click()
+    await page.get_by_role("link", name="Repeat with payload…").click()
     await page.get_by_role("dialog").get_by_label("Payload").fill('{"what": "frail: still no"}')
     await page.get_by_role("button", name="Repeat").click()
     await expect(page.locator(".banner.bad")).to_contain_text("still no")
@@ -66,7 +67,7 @@ async def test_a_group_of_dead_letters_is_revived_with_progress(page, site):
     await expect(row).to_have_count(1)
     await expect(row).to_contain_text("ConnectionError: a sick thing")
     await page.get_by_role("link", name="Revive all…").click()
-    await page.get_by_label("A second at most").fill("1000")
+    await page.get_by_label("Maximum per second").fill("1000")
     async with page.expect_navigation(url=re.compile("revival=")):
         await page.get_by_role("dialog").get_by_role("button", name="Revive", exact=True).click()
     await expect(page.locator("#revival [role=status]")).to_contain_text("Revived 4 of 4")
@@ -88,14 +89,14 @@ async def test_a_group_is_revived_by_its_row_after_a_question(page, site):
     page.once("dialog", agree)
     async with page.expect_navigation(url=re.compile("revival=")):
         await page.get_by_role("button", name="Revive 2…").click()
-    assert asked == ["Revive 2, 10 a second?"]
+    assert asked == ["Revive 2, 10 per second?"]
     await expect(page.locator("#revival [role=status]")).to_contain_text("Revived 2 of 2")
     assert [site.until(id, {"dead"}).attempt for id in ids] == [2, 2]
 
 
 async def test_an_address_leads_to_a_dialog_that_goes_away_again(page, site):
     await page.goto(f"{site.url}/dead?q=upstream")
-    await page.get_by_role("link", name="Otherwise…").click()
+    await page.get_by_role("link", name="Revive with options…").click()
     await expect(page.get_by_role("dialog", name="Revive 1 dead letter")).to_be_visible()
     await page.get_by_role("link", name="Cancel").click()
     await expect(page.get_by_role("dialog")).to_be_hidden()
@@ -106,7 +107,7 @@ async def test_a_queue_is_paused_and_resumed(page, site):
     await page.goto(f"{site.url}/workers")
     row = page.locator("tr", has=page.get_by_role("link", name="later-on"))
     await row.get_by_role("button", name="Resume").click()
-    await expect(page.locator(".toast")).to_have_text("Queue later-on goes on")
+    await expect(page.locator(".toast")).to_have_text("Resumed queue later-on")
     await expect(page.get_by_role("link", name="later-on")).to_have_count(0)
     await page.wait_for_load_state()
     row = page.locator("tr", has=page.get_by_role("link", name="default", exact=True))
@@ -121,9 +122,9 @@ async def test_a_running_one_is_watched_line_by_line(page, site):
     address = f"{site.url}/executions/{id}"
     await page.goto(address)
     log = page.locator("#log-1")
-    await expect(log).to_contain_text("Nothing yet")
+    await expect(log).to_contain_text("No output yet")
     await expect(page.locator("[data-since]")).to_have_text(re.compile(r"^\d+ s$"))
-    await expect(page.locator("#progress")).to_contain_text("Asked to stop")
+    await expect(page.locator("#progress")).to_contain_text("Soft timeout")
     # The page is loaded anew every 5 s, which would hide a log that vanishes in between.
     await page.route(address, lambda route: route.fulfill(status=204))
     site.tell("the very first line")
@@ -143,6 +144,36 @@ async def test_a_running_one_is_watched_line_by_line(page, site):
     await expect(page.locator("h1 + .badge")).to_have_text("succeeded")
     await expect(log).to_contain_text("what it printed and logged")
     await expect(log.locator("pre")).to_contain_text("one more")
+
+
+async def test_lines_that_come_after_the_end_of_the_run_are_not_shown_twice(page, site):
+    site.add("slow-log", target={"call": {"handler": "talks"}})
+    id = site.run("slow-log", {"running"}).id
+    held, ended = asyncio.Event(), asyncio.Event()
+
+    async def hold(route):
+        response = await route.fetch()
+        held.set()
+        await ended.wait()
+        await route.fulfill(response=response)
+
+    await page.route("**/log?*", hold, times=1)
+    await page.goto(f"{site.url}/executions/{id}")
+    await page.evaluate(
+        """() => { window.taken = new Promise((taken) => {
+            document.addEventListener("htmx:afterOnLoad", (event) => {
+                if (event.detail.requestConfig.path.includes("/log?")) taken();
+            });
+        }); }"""
+    )
+    async with asyncio.timeout(60):
+        await held.wait()
+        site.tell("its only line", None)
+        await expect(page.locator("h1 + .badge")).to_have_text("succeeded")
+        ended.set()
+        await page.evaluate("window.taken")
+    await expect(page.locator("#log-1")).to_have_count(1)
+    await expect(page.locator("#log-1 pre")).to_have_text("INFO its only line")
 
 
 async def test_every_attempt_shows_its_own_response(page, site):

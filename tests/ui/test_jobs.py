@@ -7,6 +7,7 @@ from playwright.async_api import expect
 
 from tests.ui.site import Site
 from tickwell import OnDemand
+from tickwell.declared.internals import internals
 from tickwell.domain.job import Job
 from tickwell.domain.target import Call
 
@@ -21,7 +22,7 @@ def crowd(tmp_path_factory):
             Job(id="", name=f"crowd-{n:04}", trigger=OnDemand(), target=Call("works"))
             for n in range(MANY)
         ]
-        found.call(found.scheduler.jobs.add_many(jobs))
+        found.call(internals(found.scheduler).jobs.add_many(jobs))
         yield found
 
 
@@ -69,7 +70,7 @@ async def test_what_was_done_to_many_is_undone_and_only_that(window, crowd):
     await page.get_by_role("button", name="Pause").click()
     await expect(page.locator(".toast")).to_contain_text("999 of 999 jobs paused")
     await page.get_by_role("button", name="Undo").click()
-    await expect(page.locator(".toast")).to_contain_text("999 jobs are as before")
+    await expect(page.locator(".toast")).to_contain_text("999 jobs restored")
     assert states(crowd, ["crowd-4001", "crowd-4999"]) == {"active"}
     assert states(crowd, ["crowd-4000"]) == {"paused"}
     await page.wait_for_load_state()
@@ -77,7 +78,7 @@ async def test_what_was_done_to_many_is_undone_and_only_that(window, crowd):
     await page.get_by_role("button", name="Resume").click()
     await expect(page.locator(".toast")).to_contain_text("1 of 1 jobs resumed")
     await page.get_by_role("button", name="Undo").click()
-    await expect(page.locator(".toast")).to_contain_text("1 job is as before")
+    await expect(page.locator(".toast")).to_contain_text("1 job restored")
     assert crowd.get("/jobs/crowd-4000")["pause"]["why"] == "before"
 
 
@@ -86,7 +87,7 @@ async def choose_all(page, total):
     await page.wait_for_load_state()
     await page.get_by_label("Select all on this page").check()
     await expect(page.locator("[data-count]")).to_have_text("50 selected")
-    await page.get_by_label(f"all {total:,} that match, on every page").check()
+    await page.get_by_label(f"all {total:,} matching jobs on all pages").check()
 
 
 async def test_all_that_match_are_no_longer_meant_when_one_mark_is_taken_away(window, crowd):
@@ -178,14 +179,14 @@ async def test_a_job_is_paused_with_a_reason_resumed_run_and_deleted(window, sit
     site.add("handled", trigger={"every": "1h"})
     page = await (await window(site)).open("/jobs/handled")
     await page.get_by_role("link", name="Pause…").click()
-    await page.get_by_label("Why").fill("while the cat sleeps")
-    await page.get_by_label("For how long").fill("2h")
+    await page.get_by_label("Reason").fill("while the cat sleeps")
+    await page.get_by_label("Duration").fill("2h")
     await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     await expect(page.locator(".banner")).to_contain_text("while the cat sleeps. It resumes in 1 h")
     await page.get_by_role("button", name="Resume").click()
-    await expect(page.locator(".toast")).to_contain_text("handled fires again")
+    await expect(page.locator(".toast")).to_contain_text("Resumed handled")
     await page.get_by_role("link", name="Trigger…").click()
-    await page.get_by_label("Another payload").fill('{"customer": 42}')
+    await page.get_by_role("dialog").get_by_label("Payload").fill('{"customer": 42}')
     await page.get_by_role("button", name="Run now").click()
     await expect(page.locator("h1 + .badge")).to_have_text("succeeded")
     await expect(page.get_by_label("Result")).to_contain_text("42")
@@ -194,7 +195,7 @@ async def test_a_job_is_paused_with_a_reason_resumed_run_and_deleted(window, sit
     await page.wait_for_load_state()
     page.once("dialog", lambda dialog: dialog.accept())
     await page.get_by_role("button", name="Delete").click()
-    await expect(page.locator(".toast")).to_contain_text("handled is deleted")
+    await expect(page.locator(".toast")).to_contain_text("Deleted handled")
 
 
 async def test_what_is_pressed_twice_is_sent_once_and_again_by_whoever_comes_back(window, site):
@@ -226,6 +227,6 @@ async def test_slots_say_why_and_a_backfill_runs_them(window, site):
     page.on("dialog", lambda dialog: asked.append(dialog.message))
     page.on("dialog", lambda dialog: dialog.accept())
     await page.get_by_role("button", name="Backfill 6 slots").click()
-    await expect(page.locator(".toast")).to_contain_text("6 slots run now, 0 had run before")
+    await expect(page.locator(".toast")).to_contain_text("6 slots are running, 0 had already run")
     await expect(page.locator("tbody .badge")).to_have_count(6)
     assert asked == ["Run 6 slots now?"]

@@ -74,7 +74,7 @@ def test_the_names_are_a_picture_beside_that_of_the_lanes():
 def test_what_fires_more_often_than_is_counted_is_a_band_to_the_end():
     drawn = chart(lane(1, 2, 3, dense=True))
     assert drawn.count('<rect class="band"') == 1
-    assert "fires too often to be drawn one by one" in drawn
+    assert "fires too frequently to draw individually" in drawn
 
 
 def test_a_pile_up_is_marked_with_its_number_however_much_of_the_axis_is_empty():
@@ -92,7 +92,9 @@ async def test_only_a_span_with_a_shorter_one_below_it_advises_that(house, monke
     for name in ("one", "two"):
         await house.run(await house.add(name))
     browser = await house.login()
-    assert "a shorter span shows all of it" in (await browser.see("/timeline?span=6h")).text
+    assert (
+        "choose a shorter range to see everything" in (await browser.see("/timeline?span=6h")).text
+    )
     shortest = (await browser.see("/timeline?span=1h")).text
     assert "shorter" not in shortest
-    assert "the page of a job shows all that it ran" in shortest
+    assert "a job's page shows all its executions" in shortest

@@ -25,7 +25,7 @@ async def test_pages_about_a_large_payload_stay_small(house):
         assert "tickwell jobs show 'big one' --json" in page.text
     page = await browser.see(f"/executions/{id}")
     assert "--data-binary @body.json" in page.text
-    assert "put it into body.json first" in page.text
+    assert "save it as body.json first" in page.text
 
 
 async def test_a_large_payload_and_result_of_its_own_are_shown_by_the_execution(house):

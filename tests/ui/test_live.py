@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from tests.ui.house import House
 from tests.ui.site import Site, lively
 from tickwell.clock import StoreClock
+from tickwell.declared.internals import internals
 from tickwell.domain.event import (
     AttemptsFinished,
     Events,
@@ -110,7 +111,9 @@ async def test_a_page_whose_parts_get_no_answer_for_ten_seconds_is_stale(window,
 
 
 async def test_a_fire_time_that_no_planner_answered_is_overdue(window, house):
-    house.loop.call_soon_threadsafe(house.scheduler.engine._loops["planner"].stop)
+    engine = internals(house.scheduler).engine
+    assert engine is not None
+    house.loop.call_soon_threadsafe(engine._loops["planner"].stop)
     job = house.add("late", trigger={"every": "1s"})
     visitor = await window(house)
     for path in ("/", "/jobs", f"/jobs/{job['id']}"):

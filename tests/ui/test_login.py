@@ -5,8 +5,9 @@ from playwright.async_api import expect
 
 from tests.ui.house import HOST, OWNER, House
 from tests.ui.site import Site
-from tickwell.services.access.permission import Role
-from tickwell.services.admin.bootstrap import bootstrap
+from tickwell.declared.internals import internals
+from tickwell.services.access.actor import Role
+from tickwell.services.admin.admin import bootstrap
 from tickwell.ui.app import pages
 
 PASSWORD = "a few words of my own"
@@ -54,7 +55,7 @@ async def test_of_very_many_projects_a_page_offers_a_hundred_and_the_way_to_the_
         page = await browser.see("/jobs")
         assert page.text.count("All 101 projects") == 1
         assert ("team-098" in page.text, "team-099" in page.text) == (True, False)
-        assert "Work in it" in (await browser.see("/settings/projects/team-099")).text
+        assert "Switch to it" in (await browser.see("/settings/projects/team-099")).text
         await browser.post("/preferences/project", project="team-099")
         assert "/hook --project team-099" in (await browser.see("/jobs")).text
 
@@ -155,7 +156,7 @@ async def test_no_change_without_the_token_or_from_elsewhere(house):
             assert (await browser.post(path)).status_code == 401, path
         browser.token = token
         tried += 1
-    assert tried == 41
+    assert tried == 47
     link = await house.link("local")
     assert (await browser.post("/login", foreign[0], link=link)).status_code == 401
 
@@ -202,7 +203,7 @@ def asking(tmp_path_factory):
 
 async def test_a_real_browser_logs_in_by_link_and_out(asking, window):
     """What it says of origin and site depends on the page's own headers."""
-    made = asking.call(bootstrap(asking.context.administration, asking.scheduler.clock))
+    made = asking.call(bootstrap(asking.context.administration, internals(asking.scheduler).clock))
     visitor = await window(asking)
     visitor.allowed += ["401 (Unauthorized", "Error Code 401"]
     page = await visitor.open(f"/login?link={made.link_token}")
@@ -217,11 +218,11 @@ async def test_a_real_browser_logs_in_by_link_and_out(asking, window):
     await expect(page).to_have_title("Log in · Tickwell")
     # Pages that are open elsewhere say so: they are of a session that is no more.
     await other.get_by_label("Name", exact=True).fill("typed")
-    await expect(other.locator(".toast").first).to_contain_text("You are logged out. Copy what")
+    await expect(other.locator(".toast").first).to_contain_text("You are logged out. Copy your")
     await watching.evaluate("htmx.trigger(document.querySelector('[data-part]'), 'changed')")
     sign = watching.locator("[data-live]")
-    await expect(sign).to_have_text("Logged out: load this page again")
+    await expect(sign).to_have_text("Logged out. Reload this page.")
     # Back from another tab it asks for its stream anew, which is refused; it goes on saying why.
     await watching.evaluate("document.querySelector('[data-live]').textContent = ''")
     await watching.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    await expect(sign).to_have_text("Logged out: load this page again")
+    await expect(sign).to_have_text("Logged out. Reload this page.")

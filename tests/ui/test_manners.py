@@ -154,7 +154,7 @@ async def test_forms_work_without_scripts(window, site):
     await page.get_by_role("button", name="Save").click()
     await expect(page.locator(".lead")).to_contain_text("Every 2 hours")
     await page.get_by_role("link", name="Pause…").click()
-    await page.get_by_label("Why").fill("no scripts")
+    await page.get_by_label("Reason").fill("no scripts")
     await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     await expect(page.locator(".banner")).to_contain_text("no scripts")
     await page.get_by_role("button", name="Resume").click()

@@ -7,7 +7,7 @@ import pytest
 from python_multipart.multipart import QuerystringParser
 
 from tests.ui.test_trial import typed
-from tickwell.api.edge import MOST_FIELDS
+from tickwell.api.http.edge import MOST_FIELDS
 from tickwell.domain.execution import OutcomeKind
 from tickwell.ui.anonymous_limits import MOST as MOST_OF_STRANGER
 

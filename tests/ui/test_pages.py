@@ -11,7 +11,7 @@ from tests.ui.seeds import LONG
 
 #: A page, and what it says there.
 PAGES = {
-    "/": "Needs attention",
+    "/": "Jobs that need attention",
     "/timeline": "Timeline",
     "/timeline?span=7d": "Timeline",
     "/calendar": "Calendar",
@@ -24,12 +24,12 @@ PAGES = {
     "/jobs/{nightly}/versions": "nightly",
     "/jobs/{heartbeat}/slots": "Slots of heartbeat",
     "/executions": "succeeded",
-    "/executions/{worked}": "Facts",
+    "/executions/{worked}": "Details",
     "/executions/{called}": "As curl",
     "/executions/{stumbled}": "Error of attempt 3",
-    "/executions/{dead}": "With another payload",
+    "/executions/{dead}": "Repeat with payload",
     "/executions/{held}": "Cancel",
-    "/dead": "not tried again",
+    "/dead": "permanently failed",
     "/charts": "Metrics",
     "/charts?span=24h": "Metrics",
     "/charts?span=7d&job={nightly}": "Metrics",

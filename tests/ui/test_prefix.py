@@ -69,7 +69,7 @@ async def test_keys_palette_stream_and_forms_work_there_too(window, tmp_path):
         await page.get_by_label("Select nightly").check()
         await page.get_by_role("button", name="Resume").click()
         await page.get_by_role("button", name="Undo").click()
-        await expect(page.locator(".toast")).to_have_text(re.compile("1 job is as before"))
+        await expect(page.locator(".toast")).to_have_text(re.compile("1 job restored"))
         await page.wait_for_load_state()
         await page.keyboard.press("Control+k")
         await page.get_by_role("combobox").fill("nightl")

@@ -3,9 +3,13 @@
 import re
 
 from tests.ui.house import OWNER
+from tickwell.domain.alert import Condition
 from tickwell.domain.execution import OutcomeKind
-from tickwell.services.access.permission import Role
+from tickwell.domain.policy import HOUR
+from tickwell.domain.step import WAIT, Step
+from tickwell.services.access.actor import Role
 from tickwell.services.callbacks.callback import Told
+from tickwell.services.time import After
 from tickwell.ui.app import pages
 
 #: What changes something over the API, and the form that does the same.
@@ -19,6 +23,7 @@ FORMS = {
     "trigger_job": "/jobs/{id}/trigger",
     "backfill_job": "/jobs/{id}/backfill",
     "cancel_execution": "/executions/{id}/cancel",
+    "answer_execution": "/executions/{id}/answer",
     "revive_execution": "/executions/{id}/revive",
     "revive_dead_letters": "/dead/revive",
     "purge_dead_letters": "/dead/purge",
@@ -48,6 +53,11 @@ FORMS = {
     "delete_secret": "/settings/secrets/delete",
     "create_callback": "/settings/callbacks",
     "delete_callback": "/settings/callbacks/{id}/delete",
+    "create_alert_rule": "/alerts/rules",
+    "delete_alert_rule": "/alerts/rules/{id}/delete",
+    "create_silence": "/alerts/silences",
+    "delete_silence": "/alerts/silences/{id}/delete",
+    "send_test_alert": "/alerts/test",
     "log_in": "/login",
     "log_out": "/logout",
     "set_password": "/settings/password",
@@ -55,6 +65,9 @@ FORMS = {
 #: And what no page needs.
 EXEMPT = {
     "create_jobs": "a thousand at once come from a file or a program",
+    "put_calendar": "a list of days comes from a file, a program or a country's holidays",
+    "delete_calendar": "the same",
+    "answer_by_link": "the address is for a program; the page has a button",
     "issue_token": "a token is for a program; a person has a session",
 }
 #: Forms of the pages' own: nothing of them is anybody's but the visitor's.
@@ -85,7 +98,14 @@ async def furnish(house):
     await house.run(job, OutcomeKind.FAILED, error="no")
     await house.run(job, result={"rows": 7})
     await operations.executions.trigger(OWNER, job, run_at=house.clock.now() + 60_000)
+    asking = await house.run(job, None)
+    now = house.clock.now()
+    asked = {"expires_at": now + HOUR}
+    step = Step(execution=asking, attempt=1, name=f"{WAIT}ok", value=asked, at=now, is_final=False)
+    await house.store.write_steps([step])
     await operations.queues.pause(OWNER, "mail")
+    await operations.alerts.create_rule(OWNER, Condition.MISSING, after=90_000_000)
+    await operations.alerts.silence(OWNER, After(60_000), why="moving")
 
 
 async def crawl(browser, root=""):

@@ -6,9 +6,9 @@ import pytest
 
 from tests.ui.house import OWNER
 from tests.ui.test_reach import crawl, furnish
-from tickwell.services.access.permission import Role, permissions_of
+from tickwell.services.access.actor import Role, permissions_of
 from tickwell.ui.app import pages
-from tickwell.web.route_permission import PUBLIC, permission_of
+from tickwell.web.authentication import PUBLIC, permission_of
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR, Role.EDITOR])

@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 from tests.ui.conftest import NARROW
 from tests.ui.house import OWNER
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 from tickwell.services.audit.block import KIND
 
 ADMIN = ["members", "keys", "secrets", "callbacks", "audit"]

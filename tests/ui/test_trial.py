@@ -14,7 +14,7 @@ from tickwell.domain.job import Job
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import LimitReached
 from tickwell.ports.records import ExecutionFilter, JobFilter
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 from tickwell.services.operations import trials
 from tickwell.testing.receiver import Answer, Receiver
 
@@ -82,7 +82,7 @@ async def test_only_webhooks_that_are_right_are_tried(house):
     answer = await browser.post("/jobs/try", side="document", document=json.dumps(call))
     assert "only a webhook can be tried out" in answer.text
     answer = await browser.post("/jobs/try", **typed("nonsense"))
-    assert "Mend the fields" in answer.text
+    assert "Fix the marked fields" in answer.text
 
 
 @pytest.mark.parametrize(("role", "status"), [(Role.OPERATOR, 403), (Role.EDITOR, 200)])
@@ -137,7 +137,8 @@ async def test_a_project_has_a_few_at_once(house, hanging):
     under_way = [asyncio.create_task(send(OWNER, job)) for _ in range(trials.MOST)]
     while hanging.running < trials.MOST:  # noqa: ASYNC110 - nobody tells of the last
         await asyncio.sleep(0)
-    with pytest.raises(LimitReached, match="5 test requests of this project are under way") as last:
+    refusal = "5 test requests of this project are in progress"
+    with pytest.raises(LimitReached, match=refusal) as last:
         await send(OWNER, job)
     assert last.value.retry_after
     browser = await house.login()

@@ -9,7 +9,7 @@ from tests.ui.house import OWNER
 from tickwell.domain.execution import OutcomeKind
 
 HOURLY = {"trigger": {"every": "1h"}, "retry": {"max_attempts": 1}}
-NONE_LEFT = "No dead letter matches any more: nothing was done"
+NONE_LEFT = "No matching dead letters remain; nothing was changed"
 
 
 async def tabs(house):
@@ -68,7 +68,7 @@ async def test_the_revival_of_a_group(house):
     await dead_letter(house)
     one, two = await tabs(house)
     progress, said = await told_after(one, "/dead/revive")
-    assert said == "Reviving 1 at 10 a second"
+    assert said == "Reviving 1 at 10 per second"
     async with asyncio.timeout(100):
         while "Revived 1 of 1" not in (await one.get(progress)).text:  # noqa: ASYNC110 - a page
             await asyncio.sleep(0.01)
@@ -77,7 +77,7 @@ async def test_the_revival_of_a_group(house):
 
 async def test_a_pause_is_a_pause_whoever_asked_first(house):
     job = await house.add("frail", **HOURLY)
-    assert await sent_by_both(house, f"/jobs/{job}/pause") == "frail is paused"
+    assert await sent_by_both(house, f"/jobs/{job}/pause") == "Paused frail"
 
 
 async def test_a_resumption(house):

@@ -5,10 +5,12 @@ from dataclasses import replace
 from tests.ui.house import OWNER
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.note import OUTPUT, PROGRESS
+from tickwell.domain.policy import HOUR
+from tickwell.domain.step import CHECKPOINT, WAIT, Step
 from tickwell.ids import trace_id
 from tickwell.ports.records import Record
-from tickwell.services.access.permission import Role
-from tickwell.services.jobs.declarations import stamped
+from tickwell.services.access.actor import Role
+from tickwell.services.jobs.fire_times import stamped
 
 
 async def test_neighbours_are_compared_and_an_old_one_is_put_back(house):
@@ -49,10 +51,10 @@ async def test_whether_code_or_an_edit_is_in_force(house):
     entry = await operations.jobs.get(OWNER, job)
     declared = stamped(replace(entry.job, app="shop"))
     await operations.jobs.tools.jobs.edit("default", job, declared)
-    assert "the code is in force" in (await browser.see(f"/jobs/{job}")).text
+    assert "the code's definition applies" in (await browser.see(f"/jobs/{job}")).text
     await operations.jobs.patch(OWNER, job, {"description": "mine"})
-    assert "the edit wins until the code changes" in (await browser.see(f"/jobs/{job}")).text
-    assert "The edit wins" in (await browser.see(f"/jobs/{job}/versions")).text
+    assert "the edit applies until the code changes" in (await browser.see(f"/jobs/{job}")).text
+    assert "The edit applies" in (await browser.see(f"/jobs/{job}/versions")).text
 
 
 async def test_logs_trace_request_and_response_of_an_execution(house):
@@ -80,3 +82,44 @@ async def test_how_far_a_running_one_is(house):
     page = await (await house.login()).see(f"/executions/{id}")
     assert "40 %: row 4 of 10" in page.text
     assert ("progress", {"max": "1", "value": "0.4", "aria-label": "Progress"}) in page.tags
+
+
+async def test_what_a_running_one_has_done(house):
+    job = await house.add("slow")
+    id = await house.run(job, None)
+    now = house.clock.now()
+    steps = [
+        Step(execution=id, attempt=1, name="charge <b>", value={"receipt": "r-1"}, at=now),
+        Step(execution=id, attempt=1, name="mail", value=None, at=now),
+        Step(execution=id, attempt=1, name=CHECKPOINT, value={"page": 3}, at=now, is_final=False),
+    ]
+    assert await house.store.write_steps(steps) == []
+    text = (await (await house.login()).see(f"/executions/{id}")).text
+    for part in (
+        "charge <b>",
+        '{"receipt": "r-1"}',
+        "mail",
+        "Checkpoint of attempt 1",
+        '"page": 3',
+    ):
+        assert part in text, part
+
+
+async def test_what_it_waits_for_is_answered_on_its_page(house):
+    job = await house.add("slow")
+    id = await house.run(job, None)
+    name, asked = f"{WAIT}approval", {"expires_at": house.clock.now() + HOUR}
+    step = Step(execution=id, attempt=1, name=name, value=asked, at=1, is_final=False)
+    assert await house.store.write_steps([step]) == []
+    browser = await house.login()
+    page = await browser.see(f"/executions/{id}")
+    path = f"/executions/{id}/answer"
+    assert path in page.forms
+    answer = await browser.post(path, name="approval", answer='{"ok": true}')
+    assert answer.headers["location"] == f"/executions/{id}"
+    after = await browser.see(f"/executions/{id}")
+    assert path not in after.forms
+    assert '{"ok": true}' in after.text
+    assert "answered by" in after.text
+    assert (await browser.post(path, name="approval", answer="1")).status_code == 409
+    assert (await browser.post(path, name="approval", answer="{")).status_code == 422

@@ -13,7 +13,7 @@ from tickwell.domain.note import OUTPUT
 from tickwell.domain.worker import Worker
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import Record
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 from tickwell.services.callbacks.callback import Told
 from tickwell.ui.rendering import POLICY
 
@@ -55,7 +55,7 @@ async def infest(house):
     await operations.jobs.pause(OWNER, job, why=EVIL)
     await operations.queues.pause(OWNER, SHORT, why=EVIL)
     worker = Worker(
-        id="x", host=EVIL, pid=1, queues=(SHORT,), abilities=(SHORT,), slots=1, started_at=0
+        id="x", host=EVIL, pid=1, queues=(SHORT,), abilities=(SHORT,), capacity=1, started_at=0
     )
     await house.store.beat(worker, house.clock.now())
     await administration.keys.create(OWNER, EVIL[:200], Role.VIEWER)

@@ -1,6 +1,17 @@
 """Every broken variant. A test suite that lets one of them pass is no evidence."""
 
-from tests.variants import charts, django, engines, logs, mongo, postgres, signals, sqlite, stores
+from tests.variants import (
+    alerts,
+    charts,
+    django,
+    engines,
+    logs,
+    mongo,
+    postgres,
+    signals,
+    sqlite,
+    stores,
+)
 from tests.variants.variant import CutOnPostgres, OnPostgres, Simulated, Tested, Variant
 from tickwell.testing.simulation import Fault
 
@@ -24,6 +35,87 @@ VARIANTS = [
         prey=Tested(
             test="contract/test_memory.py::TestMemory::test_the_next_attempt_begins_without_a_start"
         ),
+    ),
+    Variant(
+        name="calendars read once",
+        flaw="a job that is saved while its calendar changes fires by the former days for ever",
+        patch=engines.calendars_read_once,
+        prey=Tested(
+            test="services/test_calendars.py"
+            "::test_a_calendar_that_changes_while_a_job_is_saved_reaches_it"
+        ),
+    ),
+    Variant(
+        name="steps unfenced",
+        flaw="a zombie adds to what the attempt that replaced its own relies on",
+        patch=stores.steps_unfenced,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_a_lost_attempt_writes_nothing_once_it_is_recovered"
+        ),
+    ),
+    Variant(
+        name="steps unfenced on MongoDB",
+        flaw="a zombie adds to what the attempt that replaced its own relies on",
+        patch=mongo.steps_unfenced,
+        prey=Tested(
+            test="contract/test_mongo.py::TestMongo::test_a_lost_attempt_writes_nothing_once_it_is_recovered"
+        ),
+    ),
+    Variant(
+        name="steps without a lock on PostgreSQL",
+        flaw="a step is kept that the next attempt has not seen and does again",
+        patch=postgres.steps_without_lock,
+        prey=Tested(
+            test="stores/postgres/test_steps.py::test_an_attempt_does_not_end_while_its_step_is_written"
+        ),
+    ),
+    Variant(
+        name="steps not waited for",
+        flaw="a process that dies next has done what it does again",
+        patch=engines.steps_not_waited_for,
+        prey=Tested(
+            test="executors/test_steps.py::test_a_stale_attempt_is_told_and_the_others_go_on"
+        ),
+    ),
+    Variant(
+        name="steps forgotten",
+        flaw="a retried attempt charges the card once more",
+        patch=engines.steps_forgotten,
+        prey=Tested(
+            test="executors/test_steps.py::test_a_retried_attempt_goes_on_where_the_last_one_stopped"
+        ),
+    ),
+    Variant(
+        name="answers unheeded",
+        flaw="an answer that comes as the attempt ends is slept over until the question expires",
+        patch=stores.answers_unheeded,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_an_answer_that_comes_while_it_runs_is_not_slept_over"
+        ),
+    ),
+    Variant(
+        name="answers unheeded on PostgreSQL",
+        flaw="an answer that comes as the attempt ends is slept over until the question expires",
+        patch=postgres.answers_unheeded,
+        prey=OnPostgres(contract="test_an_answer_that_comes_while_it_runs_is_not_slept_over"),
+    ),
+    Variant(
+        name="answers replaced",
+        flaw="a refund that was approved and made is refused afterwards",
+        patch=stores.answers_replaced,
+        prey=Tested(test="contract/test_memory.py::TestMemory::test_an_answer_is_given_once"),
+    ),
+    Variant(
+        name="addresses unproven",
+        flaw="anybody approves anything",
+        patch=engines.addresses_unproven,
+        prey=Tested(test="api/test_answers.py::test_an_address_that_was_changed_is_none"),
+    ),
+    Variant(
+        name="waits charged",
+        flaw="an execution that asks twice is dead before the second answer",
+        patch=engines.waits_charged,
+        prey=Tested(test="unit/domain/test_outcome.py::TestWaiting::test_it_costs_nothing"),
     ),
     Variant(
         name="losses without their start",
@@ -247,6 +339,14 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="lost claims kept at a shutdown",
+        flaw="what a worker claimed without an answer waits until its warm shutdown has ended",
+        patch=engines.lost_claims_kept,
+        prey=Tested(
+            test="unit/engine/test_hint_worker.py::test_a_claim_whose_reply_was_lost_before_a_shutdown_is_given_back"
+        ),
+    ),
+    Variant(
         name="jobs per Celery beat",
         flaw="two beats send each task twice",
         patch=engines.jobs_per_beat,
@@ -392,6 +492,22 @@ VARIANTS = [
         patch=charts.late_reports_replace,
         prey=Tested(
             test="unit/engine/test_tallies.py::test_a_late_report_never_replaces_what_was_counted_before"
+        ),
+    ),
+    Variant(
+        name="alerts forgotten before delivery",
+        flaw="an evaluator that dies before it has delivered an alert takes it along",
+        patch=alerts.forgotten_before_delivery,
+        prey=Tested(
+            test="services/alerts/test_crashes.py::test_a_crash_at_any_call_neither_loses_nor_repeats_a_notice[before-fire]"
+        ),
+    ),
+    Variant(
+        name="alerts delivered without a key",
+        flaw="an evaluator that dies after it has delivered an alert has it sent twice",
+        patch=alerts.delivered_without_a_key,
+        prey=Tested(
+            test="services/alerts/test_crashes.py::test_a_crash_at_any_call_neither_loses_nor_repeats_a_notice[after-fire]"
         ),
     ),
     Variant(

@@ -1,8 +1,11 @@
 """Engines that break a promise."""
 
+import asyncio
 from dataclasses import replace
+from hmac import new
 from types import SimpleNamespace
 
+from tickwell.declared.internals import internals
 from tickwell.domain import change as changes
 from tickwell.domain import outcome as outcomes
 from tickwell.domain import planning
@@ -15,8 +18,7 @@ from tickwell.engine.claiming.worker import Worker
 from tickwell.engine.engine import Engine
 from tickwell.engine.hints.hint_worker import HintInbox
 from tickwell.engine.liveness import reaper
-from tickwell.engine.liveness.pulse import Pulse
-from tickwell.engine.liveness.pulse_thread import PulseThread
+from tickwell.engine.liveness.pulse import Pulse, PulseThread
 from tickwell.engine.liveness.reaper import Reaper
 from tickwell.engine.loop import LONGEST_REST, Loop
 from tickwell.engine.planning.outage_recovery import OutageRecovery
@@ -26,6 +28,10 @@ from tickwell.engine.running.runner import Runner
 from tickwell.errors import StoreError
 from tickwell.executors.celery import executor
 from tickwell.executors.celery.executor import CeleryExecutor
+from tickwell.executors.notes import StoreNotes
+from tickwell.executors.step_writer import StepWriter
+from tickwell.services import cursor_seal
+from tickwell.services.jobs.jobs import Jobs
 
 
 def recovery_at_start_only(patches):
@@ -58,7 +64,7 @@ def loss_by_age(patches):
     """A worker is lost when the time of its last beat is long ago by the clock."""
 
     def silent(self, workers):
-        oldest = self.clock.now() - self.settings.ttl * 1000
+        oldest = self.clock.now() - self.settings.lease * 1000
         return [one for one in workers if not one.lost and one.seen_at < oldest]
 
     patches.setattr(Reaper, "_silent", silent)
@@ -184,7 +190,7 @@ def every_process_serves(patches):
     identity = Engine._identity
 
     def announced(self):
-        return replace(identity(self), queues=self.settings.queues, slots=1)
+        return replace(identity(self), queues=self.settings.queues, capacity=1)
 
     patches.setattr(Engine, "_identity", announced)
 
@@ -272,13 +278,13 @@ def acknowledged_first(patches):
 
 
 def more_than_callers(patches):
-    """A hint opens all slots of its process, also those without a caller."""
+    """A hint opens all seats of its process, also those without a caller."""
     sound = HintInbox.admit
 
     def admit(self, now):
         sound(self, now)
-        if self.slots:
-            self.lane.slots = max(self.lane.slots, 10)
+        if self.seats:
+            self.lane.capacity = max(self.lane.capacity, 10)
 
     patches.setattr(HintInbox, "admit", admit)
 
@@ -286,6 +292,15 @@ def more_than_callers(patches):
 def callers_kept(patches):
     """A caller goes on for as long as something is due."""
     patches.setattr("tickwell.engine.hints.hint_worker.LONGEST", float("inf"))
+
+
+def lost_claims_kept(patches):
+    """A worker that shuts down does not ask again for claims whose reply was lost."""
+
+    async def give_back(self):
+        pass
+
+    patches.setattr(Worker, "_give_back_lost_claims", give_back)
 
 
 def task_sent_again(patches):
@@ -306,7 +321,7 @@ def jobs_per_beat(patches):
 
     def make_engine(app, entries):
         engine = sound(app, entries)
-        engine.move_to("memory://")
+        internals(engine).move_to("memory://")
         return engine
 
     patches.setattr(beat, "make_engine", make_engine)
@@ -325,3 +340,46 @@ def losses_without_start(patches):
         return replace(sound(claim, now, in_crowd=in_crowd), started_at=None)
 
     patches.setattr(reaper, "_lost", lost)
+
+
+def steps_not_waited_for(patches):
+    """A handler goes on before what it has done is in the store."""
+
+    async def write(self, step):
+        self._left = getattr(self, "_left", [])
+        self._left.append(asyncio.create_task(self.store.write_steps([step])))
+
+    patches.setattr(StepWriter, "write", write)
+
+
+def steps_forgotten(patches):
+    """Every attempt begins with nothing done."""
+
+    async def read_steps(self, claim):
+        return []
+
+    patches.setattr(StoreNotes, "read_steps", read_steps)
+
+
+def calendars_read_once(patches):
+    """A job that is saved is not compared again with the calendars that it names."""
+
+    async def latest(_self, entry):
+        return entry
+
+    patches.setattr(Jobs, "_latest", latest)
+
+
+def addresses_unproven(patches):
+    """Whoever knows how an address is made answers any question."""
+    patches.setattr(cursor_seal, "hmac", SimpleNamespace(compare_digest=lambda *_: True, new=new))
+
+
+def waits_charged(patches):
+    """A question whose answer takes days uses up the attempts."""
+    sound = outcomes._counts
+
+    def counts(claim, outcome):
+        return sound(claim, replace(outcome, awaits=()))
+
+    patches.setattr(outcomes, "_counts", counts)

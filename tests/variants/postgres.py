@@ -6,16 +6,16 @@ from random import Random
 from tickwell.engine.liveness.pulse import Pulse
 from tickwell.ids import new_id
 from tickwell.stores.postgres import database
-from tickwell.stores.postgres.queue import PostgresQueue
+from tickwell.stores.postgres.parts import PostgresQueue
 from tickwell.stores.postgres.session import statements
-from tickwell.stores.sql.server import finishing
-from tickwell.stores.sql.server.firing import Firing
-from tickwell.stores.sql.server.flow import Flow
-from tickwell.stores.sql.server.recording import Recorder
-from tickwell.stores.sql.server.standing import Standing
+from tickwell.stores.sql.flow import finishing
+from tickwell.stores.sql.flow.firing import Firing
+from tickwell.stores.sql.flow.flow import Flow
+from tickwell.stores.sql.flow.recording import Recorder
+from tickwell.stores.sql.rows.running_row import RunningRow
 
 #: The schemas of whatever hunts them.
-SCHEMAS = ("variants", "statements")
+SCHEMAS = ("variants", "statements", "stores")
 
 
 def rewrite(patches, name, old, new):
@@ -33,7 +33,7 @@ def move_before_record(patches):
     async def quickly(self, batches, **options):
         firing = getattr(self.flow, "firing", None)
         if firing is not None:
-            rows = [moved(firing, *one) for one in firing.planned]
+            rows = [moved(firing, one, one.batch()) for one in firing.planned]
             await self.session.many("move_cursor", rows)
             await self.session.connection.execute("COMMIT")
             await self.session.connection.execute("BEGIN")
@@ -50,6 +50,20 @@ def move_before_record(patches):
     patches.setattr(Recorder, "quickly", quickly)
 
 
+def steps_without_lock(patches):
+    """A step is written by what was seen before its attempt ended."""
+    rewrite(patches, "write_steps", "FOR KEY SHARE OF running", "")
+
+
+def answers_unheeded(patches):
+    """What comes while an attempt ends is slept over."""
+
+    async def answered(self, reports):
+        return set()
+
+    patches.setattr(finishing.Finishing, "_answered", answered)
+
+
 def no_fence(patches):
     """Whoever reports an attempt of a running execution is believed."""
 
@@ -63,18 +77,18 @@ def no_fence(patches):
     own = "(SELECT attempts FROM given)[width_bucket(id, (SELECT ids FROM given))]"
     rewrite(patches, "finish_quickly", f"AND attempt = {own}", "")
     patches.setattr(
-        finishing, "Standing", lambda *row: Standing(*row)._replace(attempt=Any(row[2]))
+        finishing, "RunningRow", lambda *row: RunningRow(*row)._replace(attempt=Any(row[2]))
     )
 
 
 def attempt_given_back(patches):
     """An attempt that another one follows frees its number."""
-    sound = Standing.again_row
+    sound = RunningRow.again_row
 
     def again_row(self, *args):
         return sound(self._replace(attempt=self.attempt - 1), *args)
 
-    patches.setattr(Standing, "again_row", again_row)
+    patches.setattr(RunningRow, "again_row", again_row)
 
 
 def claim_without_lock(patches):
@@ -110,7 +124,7 @@ def overlap_ahead(patches):
         )
 
     patches.setattr(Flow, "admit", admit)
-    patches.setattr("tickwell.stores.sql.server.recording.place", lambda *_, **__: None)
+    patches.setattr("tickwell.stores.sql.flow.recording.place", lambda *_, **__: None)
 
 
 def forgets_who_asked(patches):

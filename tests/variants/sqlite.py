@@ -1,8 +1,7 @@
 """SQLite stores that break a promise."""
 
-from tickwell.stores.sql.placing import Batch
-from tickwell.stores.sqlite import finishing, firing, transactional
-from tickwell.stores.sqlite.standing import Standing
+from tickwell.stores.sqlite import parts, transactional
+from tickwell.stores.sqlite.session import Session
 
 
 def no_fence(patches):
@@ -14,18 +13,29 @@ def no_fence(patches):
         def __eq__(self, other):
             return True
 
-    patches.setattr(
-        finishing, "Standing", lambda *row: Standing(*row)._replace(attempt=Any(row[2]))
-    )
+        def __ne__(self, other):
+            return False
+
+    sound = Session.array
+    #: Where the attempt is among the columns.
+    column = {"reported": 2, "running_rows": 2}
+
+    def array(self, name, *parameters):
+        rows = sound(self, name, *parameters)
+        for row in rows:
+            row[column[name]] = Any(row[column[name]])
+        return rows
+
+    patches.setattr(Session, "array", array)
 
 
 def no_compare_and_set(patches):
     """Plans are written though others have moved the cursor since they were made."""
 
-    def standing(session, plans):
-        return plans, [Batch(one.row[0], None, one.plan.executions) for one in plans]
+    async def unchanged(session, planned):
+        return planned
 
-    patches.setattr(firing, "_standing", standing)
+    patches.setattr(parts, "_unchanged", unchanged)
 
 
 def read_before_lock(patches):

@@ -15,6 +15,7 @@ from tickwell.stores.memory.firing import MemoryFiring
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.liveness import MemoryLiveness
 from tickwell.stores.memory.reports import MemoryReports
+from tickwell.stores.memory.steps import MemorySteps
 
 
 def move_before_record(patches):
@@ -67,6 +68,29 @@ def starts_unfenced(patches):
         return [one.id for one in starts]
 
     patches.setattr(MemoryLiveness, "record_starts", record_starts)
+
+
+def steps_unfenced(patches):
+    """Whoever ran an execution once may add to what it has done."""
+    patches.setattr(MemorySteps, "_is_under_way", lambda self, step: True)
+
+
+def answers_unheeded(patches):
+    """What comes while an attempt ends is slept over."""
+    patches.setattr(MemoryReports, "_is_answered", lambda self, report: False)
+
+
+def answers_replaced(patches):
+    """The last answer counts, whatever was done by the first."""
+    sound = MemorySteps.answer_step
+
+    async def answer_step(self, project, id, name, *answer):
+        steps = self.tables.steps.get(id, {})
+        if name in steps:
+            self.tables.steps[id] = steps | {name: replace(steps[name], is_final=False)}
+        return await sound(self, project, id, name, *answer)
+
+    patches.setattr(MemorySteps, "answer_step", answer_step)
 
 
 def attempt_given_back(patches):

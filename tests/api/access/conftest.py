@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from tickwell.services.access.actor import Actor
+from tickwell.services.access.actor import Actor, Permission, Role
 from tickwell.services.access.passwords import Passwords
-from tickwell.services.access.permission import Permission, Role
 from tickwell.services.admin.admin import Administration
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.limits.request_limits import RequestLimits

@@ -8,7 +8,8 @@ import pytest
 
 from tests.api.access.test_matrix import operations
 from tests.executors.http.receiver import Receiver
-from tickwell.domain.event import AttemptsFinished
+from tickwell.declared.internals import internals
+from tickwell.events import AttemptsFinished
 from tickwell.scheduler import Scheduler
 from tickwell.settings import Settings
 from tickwell.web.access import first_start
@@ -36,9 +37,12 @@ async def echo(exchange):
 async def service(tmp_path):
     scheduler = Scheduler(f"sqlite:///{tmp_path}/jobs.db", settings=LOCAL)
     await scheduler.start()
-    tools = scheduler.tools()
+    tools = internals(scheduler).tools()
     app = make_api(
-        tools, health=scheduler.health, settings=scheduler.settings, events=scheduler.events
+        tools,
+        health=scheduler.health,
+        settings=scheduler.settings,
+        events=internals(scheduler).events,
     )
     first = await first_start(app.state.context, tools)
     assert first is not None
@@ -60,7 +64,7 @@ async def test_the_canary_is_with_its_receiver_only(service, tmp_path, caplog):
 
     def hear(event):
         heard.append(event)
-        if isinstance(event, AttemptsFinished) and event.reports[0].claim.attempt == 2:
+        if isinstance(event, AttemptsFinished) and event.reports[0].attempt == 2:
             ended.set()
 
     scheduler.subscribe(hear)

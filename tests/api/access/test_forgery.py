@@ -3,8 +3,8 @@
 import pytest
 
 from tests.executors.http.conftest import Names
-from tickwell.executors.http.guard import Guard
-from tickwell.services.access.permission import Role
+from tickwell.executors.http.network.guard import Guard
+from tickwell.services.access.actor import Role
 from tickwell.services.jobs.admission import Admission
 
 JOB = {"name": "j", "trigger": {"on_demand": True}}

@@ -1,6 +1,6 @@
 """What is done in a session only: a token that got out must not live on in others."""
 
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 
 PASSWORD = {"new": "a few words together"}
 
@@ -15,7 +15,7 @@ async def test_a_token_makes_neither_a_token_nor_a_password(house):
         for headers in (bearer, session | bearer):
             answer = await house.http.request(method, path, json=body, headers=headers)
             assert answer.status_code == 422, answer.text
-            assert "A user logs in first" in answer.json()["detail"]
+            assert "requires a logged-in session" in answer.json()["detail"]
     user = await house.administration.directory.read("root")
     assert user is not None
     assert user.password is None

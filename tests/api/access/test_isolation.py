@@ -5,7 +5,7 @@ import re
 from tests.api.access.test_matrix import operations
 from tests.api.conftest import WORKER
 from tickwell.domain.execution import OutcomeKind
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 
 CANARY = "canary-of-a"
 

@@ -3,7 +3,7 @@
 from tests.api.access.conftest import OWNER
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.planning import plan
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 from tickwell.services.documents import instant_text
 from tickwell.services.limits.quota import Quota
 

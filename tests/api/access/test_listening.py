@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 from tickwell.services.limits.request_limits import RequestLimits
 from tickwell.web.authentication import Authentication
 
@@ -38,7 +38,7 @@ class Listener:
 
 
 async def test_a_key_that_is_revoked_hears_no_more(house, monkeypatch):
-    monkeypatch.setattr("tickwell.api.stream.ASKED", 0.0)
+    monkeypatch.setattr("tickwell.api.http.event_stream.ASKED", 0.0)
     shown = await house.key("a", Role.VIEWER)
     limits = RequestLimits(house.world.clock, without_key=0, with_key=1)
     context = house.world.context

@@ -2,7 +2,7 @@
 
 from tests.api.conftest import CALL
 from tickwell.domain.document import job_from_document
-from tickwell.web.local_access import local_admin
+from tickwell.web.access import local_admin
 
 JOB = {"name": "report", "trigger": {"on_demand": True}, "target": CALL}
 

@@ -3,7 +3,7 @@
 from tests.api.conftest import METRICS_TOKEN
 from tests.observe.metrics.reports import a_report
 from tickwell.domain.event import AttemptsFinished
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 
 BEARER = {"authorization": f"Bearer {METRICS_TOKEN}"}
 

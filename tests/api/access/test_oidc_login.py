@@ -6,8 +6,8 @@ from fastapi import FastAPI
 
 from tests.services.administration.test_oidc import ISSUER, Issuer
 from tickwell import Scheduler, Settings
-from tickwell.services.access.actor import Actor
-from tickwell.services.access.permission import Permission, Role
+from tickwell.declared.internals import internals
+from tickwell.services.access.actor import Actor, Permission, Role
 
 ADMIN = Actor(name="user:local", project="default", permissions=frozenset(Permission))
 
@@ -20,7 +20,7 @@ async def test_a_browser_goes_there_and_comes_back_logged_in(tmp_path, path):
     app.mount(path, scheduler.asgi())
     async with scheduler.lifespan():
         administration = scheduler.asgi().state.context.administration
-        issuer = administration.oidc._web = Issuer(scheduler.clock)
+        issuer = administration.oidc._web = Issuer(internals(scheduler).clock)
         await administration.members.set(ADMIN, "corp:ada", Role.VIEWER)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
@@ -35,3 +35,18 @@ async def test_a_browser_goes_there_and_comes_back_logged_in(tmp_path, path):
             page = (await http.get(f"{path}/settings")).text
             assert "corp:ada" in page
             assert 'name="new"' not in page  # no password here for who logs in there
+
+
+async def test_the_issuer_sends_a_browser_to_the_public_url_whatever_host_a_request_names(tmp_path):
+    public = "https://jobs.example.com/scheduler"
+    settings = Settings(oidc=f"corp issuer={ISSUER} client_id=us", public_url=public)
+    scheduler = Scheduler(f"sqlite:///{tmp_path / 'jobs.db'}", settings=settings)
+    app = scheduler.asgi()
+    async with scheduler.lifespan():
+        administration = app.state.context.administration
+        issuer = administration.oidc._web = Issuer(internals(scheduler).clock)
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://evil.example") as http:
+            sent = await http.get("/login/oidc")
+            issuer.arrive(sent.headers["location"])
+    assert issuer.asked["redirect_uri"] == f"{public}/login/oidc/back"

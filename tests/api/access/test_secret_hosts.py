@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 
 #: What is stored is the same everywhere.
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)

@@ -10,7 +10,7 @@ from tests.api.test_many import progress
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.ports.records import ClaimRequest
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 
 
 @pytest.fixture

@@ -1,10 +1,7 @@
 """The same tests on Django 6, whose task framework is part of Django."""
 
 import asyncio
-import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +13,7 @@ from tests.contrib.django.test_project import (  # noqa: F401  # collected here 
     test_the_projects_own_tests_pass,
 )
 from tests.processes.child import ROOT
+from tests.processes.pythons import installed
 
 NEEDS = ["django>=6", "psycopg[binary]", "asyncpg"]
 
@@ -23,21 +21,13 @@ NEEDS = ["django>=6", "psycopg[binary]", "asyncpg"]
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
     """A Python that Django 6 runs on, with Django 6."""
-    versions = [sys.executable] if sys.version_info >= (3, 12) else []
-    versions += [found for minor in (14, 13, 12) if (found := shutil.which(f"python3.{minor}"))]
-    versions += sorted(map(str, Path.home().glob(".pyenv/versions/3.1[2-9].*/bin/python")))
-    versions = [each for each in versions if _works(each)]
+    versions = [found for minor in (14, 13, 12) if (found := installed(minor))]
     assert versions, "Django 6 needs Python 3.12 or newer; install one"
     folder = tmp_path_factory.mktemp("django-6")
     subprocess.run([versions[0], "-m", "venv", folder], check=True)
     pip = [folder / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     subprocess.run([*pip, *NEEDS, ROOT], check=True)
     return str(folder / "bin/python")
-
-
-def _works(python):
-    """Whether it is one: pyenv has names on the path that lead to none."""
-    return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])

@@ -93,5 +93,5 @@ def message(**values):
 
 async def run(owner, target, payload=None, **policies):
     async with owner:
-        await owner.add("job", OnDemand(), target, **policies)
+        await owner.add_job("job", OnDemand(), target, **policies)
         return await until(owner, await owner.trigger("job", payload))

@@ -6,7 +6,7 @@ import pytest
 
 from tickwell import Celery
 from tickwell.domain.execution import OutcomeKind
-from tickwell.domain.task_rules import why_forbidden
+from tickwell.domain.target import why_forbidden
 from tickwell.errors import InvalidSetting
 from tickwell.executors.celery.task_state import UNREADABLE, TaskState, outcome_of
 from tickwell.executors.results import MARK

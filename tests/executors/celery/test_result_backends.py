@@ -49,12 +49,12 @@ async def test_a_task_that_no_worker_has(shop, tmp_path):
 
 async def test_a_queue_that_no_worker_has_declared(shop, tmp_path):
     async with (owner := scheduler(shop, tmp_path)):
-        await owner.add("job", OnDemand(), Celery("shop.add", queue="nobody"))
+        await owner.add_job("job", OnDemand(), Celery("shop.add", queue="nobody"))
         parked = asyncio.Event()
         owner.subscribe(lambda event: parked.set() if type(event).__name__ == "Parked" else None)
         one = await owner.trigger("job")
         await parked.wait()
-        assert "no queue 'nobody'" in (await owner.execution(one.id)).reason
+        assert "no queue 'nobody'" in (await owner.get_execution(one.id)).explanation
 
 
 async def test_an_attempt_after_a_lost_one_waits_for_its_task(shop, pipes, monkeypatch):

@@ -80,8 +80,8 @@ async def test_the_limits_of_the_job_end_the_task(shop, tmp_path):
 
 
 async def test_a_cancelled_execution_stops_its_task(shop, tmp_path, pipes):
-    async with (owner := scheduler(shop, tmp_path, beat="1s", ttl="3s")):
-        await owner.add("job", OnDemand(), Celery("shop.hold", pipes))
+    async with (owner := scheduler(shop, tmp_path, beat="1s", lease="3s")):
+        await owner.add_job("job", OnDemand(), Celery("shop.hold", pipes))
         one = await owner.trigger("job")
         await asyncio.to_thread(Path(pipes[0]).read_text)  # it runs
         with await asyncio.to_thread(Path(pipes[1]).open, "w") as go:
@@ -103,7 +103,7 @@ async def test_a_worker_that_drains_leaves_the_task_and_the_next_waits_for_it(
 ):
     owner = scheduler(shop, tmp_path, drain_timeout="0s")
     async with owner:
-        await owner.add("job", OnDemand(), Celery("shop.hold", pipes))
+        await owner.add_job("job", OnDemand(), Celery("shop.hold", pipes))
         one = await owner.trigger("job")
         await asyncio.to_thread(Path(pipes[0]).read_text)  # it runs
     waits, wait = asyncio.Event(), Poller.wait
@@ -118,7 +118,7 @@ async def test_a_worker_that_drains_leaves_the_task_and_the_next_waits_for_it(
         await asyncio.to_thread(Path(pipes[1]).write_text, "done")
         done = await until(successor, one)
         # A second message of the task would have been taken before this one.
-        await successor.add("after", OnDemand(), Celery("shop.add"))
+        await successor.add_job("after", OnDemand(), Celery("shop.add"))
         await until(successor, await successor.trigger("after"))
     outcomes = [each.outcome for each in done.attempts]
     assert outcomes == [OutcomeKind.RELEASED, OutcomeKind.SUCCEEDED]
@@ -128,11 +128,11 @@ async def test_a_worker_that_drains_leaves_the_task_and_the_next_waits_for_it(
 async def test_a_worker_asks_the_rules_again(shop, tmp_path):
     """The job was saved by a process with other rules."""
     async with (saves := scheduler(shop, tmp_path, queues=("other",))):
-        await saves.add("job", OnDemand(), Celery("shop.add"))
+        await saves.add_job("job", OnDemand(), Celery("shop.add"))
     async with (runs := scheduler(shop, tmp_path, celery_tasks=("default:shop.fail",))):
         one = await runs.trigger("job")
         parked = await until(runs, one, lambda each: each.state is State.PARKED)
-    assert "project 'default' may not send the Celery task 'shop.add'" in parked.reason
+    assert "project 'default' may not send the Celery task 'shop.add'" in parked.explanation
     assert shop.ran(one) == []
 
 
@@ -157,9 +157,9 @@ async def test_what_cannot_be_sent_is_parked_with_the_reason(shop, tmp_path, set
         settings = {"broker": url.replace("//", "//:wrong-word@") if wrong else url}
     owner = scheduler(shop, tmp_path, **settings)
     async with owner:
-        await owner.add("job", OnDemand(), Celery("shop.add", **target))
+        await owner.add_job("job", OnDemand(), Celery("shop.add", **target))
         one = await owner.trigger("job")
         parked = await until(owner, one, lambda each: each.state is State.PARKED)
-    assert why in parked.reason
-    assert "wrong-word" not in parked.reason
+    assert why in parked.explanation
+    assert "wrong-word" not in parked.explanation
     assert shop.ran(one) == []

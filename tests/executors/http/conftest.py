@@ -16,7 +16,7 @@ from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.trigger import OnDemand
 from tickwell.executors.http.executor import HttpExecutor
-from tickwell.executors.http.guard import Guard
+from tickwell.executors.http.network.guard import Guard
 from tickwell.wiring import loop_factory
 
 FIRE_TIME = 1_763_240_000_123

@@ -61,10 +61,14 @@ class Receiver:
 
     async def __aexit__(self, *_):
         self._server.close()
+        await self._rounds()  # whom the server has just let in gets its task
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for _round in range(3):  # what is done is cut in the next, and closed in the one after it
+        await self._rounds()  # what is done is cut in the next round, and closed in the one after
+
+    async def _rounds(self):
+        for _round in range(3):
             await asyncio.sleep(0)
 
     def url(self, path="/", host="127.0.0.1", scheme="http"):

@@ -9,7 +9,7 @@ from tickwell.clock import wall_millis
 from tickwell.stores.postgres import PostgresStore
 
 #: A beat is given up after three seconds; a statement after ten, when the driver's patience ends.
-LEASE = {"ttl": "8s", "beat": "500ms"}
+LEASE = {"lease": "8s", "beat": "500ms"}
 TIMEOUTS = "&statement_timeout=5&connect_timeout=2"
 
 

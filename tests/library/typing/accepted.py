@@ -1,13 +1,16 @@
 """What type checkers must accept: as people write it, and as it works."""
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, assert_type
+from typing import Annotated, Any, assert_type
 
 from tickwell import (
     Cron,
+    Depends,
     Every,
     Execution,
     Http,
+    Job,
     Misfire,
     Retention,
     Retry,
@@ -15,7 +18,7 @@ from tickwell import (
     Scheduler,
     Timeout,
 )
-from tickwell.domain.event import AttemptsFinished, Event
+from tickwell.events import AttemptsFinished, Event
 
 scheduler = Scheduler("memory://")
 
@@ -27,7 +30,7 @@ scheduler = Scheduler("memory://")
     timeout=Timeout(soft="1m", hard="90s"),
     retention=Retention(age="7d"),
     overlap="queue_one",
-    ttl="10m",
+    expires="10m",
     tags=("reports",),
 )
 async def report() -> str:
@@ -59,12 +62,64 @@ async def main(run: Run) -> None:
     assert_type(await report(), str)
     assert_type(clean("eu"), int)
     await mail(run, 7)
-    assert_type(await mail.trigger(7, subject="welcome"), Execution)
+    assert_type(await mail.trigger(7, subject="welcome"), Execution[None])
     await mail.trigger_in("10m", 7)
     await mail.trigger_at(datetime(2026, 1, 1, tzinfo=UTC), user_id=7)
-    await mail.keyed("order-1").trigger(7)
-    assert_type(clean.blocking.trigger("eu"), Execution)
-    await scheduler.add("ping", Every("5m"), Http("https://example.com/hook"), ttl="1m")
-    await scheduler.edit("ping", trigger=Every("10m"), overlap="skip")
-    await scheduler.pause("ping", until="2h")
+    await mail.options(key="order-1").trigger(7)
+    assert_type(clean.blocking.trigger("eu"), Execution[int])
+    assert_type((await scheduler.wait(await report.trigger())).result, str | None)
+    assert_type(scheduler.blocking.wait(await clean.trigger("eu")).result, int | None)
+    assert_type(scheduler.blocking.get_job("clean"), Job)
+    assert_type((await scheduler.get_execution("id")).started_at, datetime | None)
+    for dead in await scheduler.executions(state="dead", job="clean", limit=5):
+        assert_type(dead.fire_time, datetime)
+    await scheduler.add_job("ping", Every("5m"), Http("https://example.com/hook"), expires="1m")
+    await scheduler.edit_job("ping", trigger=Every("10m"), overlap="skip")
+    await scheduler.pause_job("ping", until="2h")
     assert_type(Retry().delay, int)
+
+
+class Mailer: ...
+
+
+def open_mailer() -> Mailer:
+    return Mailer()
+
+
+@scheduler.middleware
+async def timing(run: Run, call_next: Callable[[], Awaitable[object]]) -> object:
+    return await call_next()
+
+
+@scheduler.middleware
+def logged(run: Run, call_next: Callable[[], object]) -> object:
+    return call_next()
+
+
+@scheduler.job()
+async def send(user_id: int, mailer: Mailer = Depends(open_mailer)) -> str:
+    return str(user_id)
+
+
+class Import:
+    def __init__(self, mailer: Annotated[Mailer, Depends(open_mailer)]) -> None:
+        self.mailer = mailer
+
+    async def run(self, path: str) -> int:
+        return len(path)
+
+
+class Export:
+    def run(self, run: Run, path: str) -> int:
+        return len(path)
+
+
+#: mypy does not look at what decorates a class.
+import_ = scheduler.job()(Import)
+export = scheduler.job(name="export")(Export)
+
+
+async def around() -> None:
+    assert_type(await send.trigger(7), Execution[str])
+    assert_type(await import_.trigger("x"), Execution[int])
+    assert_type(await export.trigger(path="x"), Execution[int])

@@ -21,7 +21,7 @@ async def main() -> None:
     await mail.trigger_in("10m", "seven")  # type: ignore[arg-type]
     clean(5)  # type: ignore[arg-type]
     clean.blocking.trigger(5)  # type: ignore[arg-type]
-    await scheduler.edit("clean", ttl=5.5)  # type: ignore[arg-type]
+    await scheduler.edit_job("clean", expires=5.5)  # type: ignore[arg-type]
     scheduler.job(Every("5m"), retries=3)  # type: ignore[call-arg]
     scheduler.job(Every("5m"), overlap="sometimes")  # type: ignore[arg-type]
     scheduler.job("5m")  # type: ignore[arg-type]
@@ -30,3 +30,20 @@ async def main() -> None:
     Retry(delay=5.5)  # type: ignore[arg-type]
     Retry(backoff="steep")  # type: ignore[arg-type]
     Timeout(hard=None)  # type: ignore[arg-type]
+
+
+class Import:
+    async def run(self, path: str) -> int:
+        return len(path)
+
+
+def of_three(run: Run, call_next: object, more: int) -> None: ...
+
+
+import_ = scheduler.job()(Import)
+
+
+async def classes() -> None:
+    await import_.trigger(7)  # type: ignore[arg-type]
+    await import_.trigger()  # type: ignore[call-arg]
+    scheduler.middleware(of_three)  # type: ignore[type-var]

@@ -36,16 +36,16 @@ if STORE in os.environ:
 def ask(number):
     """What a sync view does: ask for a run, then read the run and all jobs."""
     execution = resize.blocking.trigger(number)
-    found = scheduler.blocking.execution(execution.id)
-    return _answer(found, scheduler.blocking.list())
+    found = scheduler.blocking.get_execution(execution.id)
+    return _answer(found, scheduler.blocking.jobs())
 
 
 async def ask_async(number):
     """What an async view does."""
     execution = await mail.trigger(number)
-    found = await scheduler.execution(execution.id)
-    return _answer(found, await scheduler.list())
+    found = await scheduler.get_execution(execution.id)
+    return _answer(found, await scheduler.jobs())
 
 
 def _answer(execution, entries):
-    return {"id": execution.id, "jobs": [each.job.name for each in entries], "pid": os.getpid()}
+    return {"id": execution.id, "jobs": [each.name for each in entries], "pid": os.getpid()}

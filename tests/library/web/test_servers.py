@@ -102,7 +102,7 @@ def check(site, listener, command, also=lambda: None):
     assert process.returncode in {0, -signal.SIGTERM}  # uvicorn ends by the signal, once drained
     assert site.calls() == list(range(REQUESTS))
     history = [
-        each for name in ("mail", "resize") for each in site.scheduler.blocking.history(name)
+        each for name in ("mail", "resize") for each in site.scheduler.blocking.executions(job=name)
     ]
     assert {each.id for each in history} == ids
     assert [each.attempt for each in history] == [1] * REQUESTS

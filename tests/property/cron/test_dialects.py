@@ -1,6 +1,7 @@
 """Expressions of Quartz, EventBridge and Celery fire at the minutes that brute force finds."""
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,3 +107,24 @@ def test_a_document_reads_back(hours, weekdays):
     document = trigger_to_document(trigger)
     assert document["dialect"] == "aws"
     assert trigger_from_document(document) == trigger
+
+
+@given(
+    st.sampled_from(["0 0 9 * * mon", "30 */7 * 1,31 * *", "0 30 2 * * *", "15 H H L * *"]),
+    st.sampled_from(["2027", "2028", "2026,2028", "2027/2", "2026-2028/2", "*", "2029-2030"]),
+    st.sampled_from(["UTC", "Pacific/Auckland", "America/New_York"]),
+)
+def test_a_year_keeps_the_fires_that_fall_into_it(expr, years, zone):
+    named = {
+        "2027": {2027},
+        "2028": {2028},
+        "2026,2028": {2026, 2028},
+        "2027/2": {2027},
+        "2026-2028/2": {2026, 2028},
+        "*": {2027, 2028},
+        "2029-2030": set[int](),
+    }[years]
+    every, kept = Cron(expr, zone).bound("x"), Cron(f"{expr} {years}", zone).bound("x")
+    expected = [at for at in fires(every) if at.astimezone(ZoneInfo(zone)).year in named]
+    assert fires(kept) == expected
+    assert trigger_from_document(trigger_to_document(kept)) == kept

@@ -56,7 +56,7 @@ jobs = st.fixed_dictionaries(
         "target": st.just(Call("other")),
         "payload": st.sampled_from([{"n": 1}, [1, "è"], "text"]),
         "priority": st.sampled_from([1, 10]),
-        "ttl": st.sampled_from(["1s", "1m"]),
+        "expires": st.sampled_from(["1s", "1m"]),
         "pause_after": st.just(2),
         "auto_remove": st.just(True),
         "dedupe_key": st.sampled_from(["d1", "d2"]),

@@ -19,6 +19,7 @@ from tickwell.domain.execution import PENDING, Claim, OutcomeKind, Start, State
 from tickwell.domain.job import Entry
 from tickwell.domain.outcome import Outcome, Report, decide
 from tickwell.domain.planning import first_cursor, plan
+from tickwell.domain.step import Step
 from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter, Record
 from tickwell.ports.store import Store
 from tickwell.stores.memory import MemoryStore
@@ -137,10 +138,24 @@ class StoreMachine(RuleBasedStateMachine):
         claims = {(one.id, one.attempt) for one in self.claims[-4:]}
         starts = [Start(*one, self.now) for one in sorted(claims)]
         self.both("record_starts", starts, order=str)
+        done = [
+            Step(
+                execution=id, attempt=attempt, name=name, value=attempt, at=self.now, is_final=final
+            )
+            for id, attempt in sorted(claims)
+            for name, final in (("charge", True), ("", False))
+        ]
+        self.both("write_steps", done, order=lambda one: (one.execution, one.attempt, one.name))
+        for id, _ in sorted(claims)[:1]:
+            self.both("answer_step", "default", id, "", "yes", self.now)
+        for id, _ in sorted(claims):
+            self.both("list_steps", "default", id)
         reports = []
         for claim, told in ended:
             started = told["started_at"] and claim.run_at <= self.now
             outcome = Outcome(**(told | {"started_at": claim.run_at if started else None}))
+            if outcome.kind is OutcomeKind.SNOOZED and outcome.delay:
+                outcome.awaits = ("",)
             self.outcomes[outcome.kind] += 1
             reports.append(decide(claim, outcome, self.now))
         self.reports = reports or self.reports

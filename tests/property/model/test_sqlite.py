@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from pathlib import Path
+from uuid import UUID
 
 from tests.property.model.machine import StoreMachine, thorough
 from tickwell.stores.sqlite import SqliteStore
@@ -13,6 +14,11 @@ class SqliteMachine(StoreMachine):
         self.folder = Path(tempfile.mkdtemp())
         # What is durable after a power cut is another test's concern; waiting for disks is slow.
         return SqliteStore(self.folder / "tickwell.db", synchronous="normal")
+
+    def next(self, word):
+        """Ids of jobs are UUIDs, as in every SQL store."""
+        self.counter += 1
+        return str(UUID(int=self.counter))
 
     def drop_store(self):
         shutil.rmtree(self.folder)

@@ -9,7 +9,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain.job import Job
 from tickwell.domain.policy import Misfire, OnMisfire
 from tickwell.domain.target import Call
-from tickwell.domain.trigger import Calendar, Cron, Every, Once, Union, Window
+from tickwell.domain.trigger import AnyOf, Calendar, Cron, Every, Once, Window
 from tickwell.domain.trigger.duration import Millis
 from tickwell.errors import InvalidTrigger
 
@@ -70,7 +70,7 @@ def draw_trigger(draw):
     period = timedelta(milliseconds=draw(st.integers(15 * SECOND, 8 * MINUTE)))
     if kind == "every":
         return Every(period, **more)
-    return Union(Every(period), Cron("*/15 * * * *"), **more)
+    return AnyOf(Every(period), Cron("*/15 * * * *"), **more)
 
 
 def make_job(trigger, **fields):

@@ -25,8 +25,7 @@ from tickwell.domain.planning import first_cursor, plan
 from tickwell.domain.worker import Worker
 from tickwell.errors import WrongState
 from tickwell.ports.records import ClaimRequest, ExecutionFilter
-from tickwell.services.slots.slot import Answer
-from tickwell.services.slots.slots import Slots
+from tickwell.services.slots.slots import Answer, Slots
 from tickwell.stores.memory import MemoryStore
 
 HORIZON = 2 * SECOND
@@ -36,7 +35,7 @@ WORKER = Worker(
     pid=1,
     queues=("default",),
     abilities=("call:report",),
-    slots=9,
+    capacity=9,
     started_at=0,
 )
 

@@ -9,14 +9,18 @@ from hypothesis import strategies as st
 
 from tickwell.clock import NEVER, to_millis
 from tickwell.domain.trigger import (
+    AllOf,
+    AnyOf,
+    BusinessDays,
     Calendar,
     CalendarEvery,
     Cron,
+    CustomTrigger,
     Every,
     Once,
     OnDemand,
+    RRule,
     Trigger,
-    Union,
     Window,
     format_duration,
     parse_duration,
@@ -52,6 +56,32 @@ counted: dict[str, Any] = confines | {
     "max_runs": st.none() | st.integers(1, 10**6),
     "jitter": st.integers(0, 10**7),
 }
+
+
+class Moon(CustomTrigger, name="test.moon"):
+    """Every so many hours, and a half."""
+
+    hours: int
+
+    def next_fire(self, after: datetime) -> datetime | None:
+        first, period = datetime(2000, 1, 6, 18, 14, tzinfo=UTC), timedelta(hours=self.hours + 0.5)
+        found = first + ((after - first) // period + 1) * period
+        return found if found.year < 9000 else None
+
+
+business = st.none() | st.builds(
+    BusinessDays,
+    st.sampled_from(["next", "previous"]),
+    st.lists(
+        st.builds(
+            Calendar,
+            st.just("h"),
+            st.lists(st.dates(date(2020, 1, 1), date(2040, 1, 1)), min_size=1, max_size=5),
+        ),
+        max_size=2,
+    ).map(tuple),
+    st.sampled_from(["sat,sun", "fri,sat", "sun", ""]),
+)
 crons = st.sampled_from(["*/5 * * * *", "0 9 * * mon-fri", "H H * * *", "30 2 L * *", "@daily"])
 periods = st.integers(100, 10**10)
 
@@ -64,6 +94,7 @@ def simple(fields: dict[str, Any]) -> st.SearchStrategy[Trigger]:
             zones,
             dst_gap=st.sampled_from(["shift", "skip"]),
             dst_fold=st.sampled_from(["first", "last", "both"]),
+            business_days=business,
             **fields,
         ),
         st.builds(Every, periods, **fields),
@@ -73,8 +104,21 @@ def simple(fields: dict[str, Any]) -> st.SearchStrategy[Trigger]:
             days=st.integers(1, 50),
             anchor=moments.map(lambda moment: moment.replace(microsecond=0)),
             tz=zones,
+            business_days=business,
             **fields,
         ),
+        st.builds(
+            RRule,
+            rrule=st.sampled_from(
+                ["FREQ=WEEKLY;BYDAY=MO,WE", "FREQ=MONTHLY;BYMONTHDAY=-1;COUNT=40", "FREQ=HOURLY"]
+            ),
+            dtstart=moments.map(lambda moment: moment.replace(microsecond=0)),
+            tz=zones,
+            dst_gap=st.sampled_from(["shift", "skip"]),
+            business_days=business,
+            **fields,
+        ),
+        st.builds(Moon, hours=st.integers(1, 2000), **fields),
         st.builds(Once, moments),
         st.builds(OnDemand),
     )
@@ -83,7 +127,14 @@ def simple(fields: dict[str, Any]) -> st.SearchStrategy[Trigger]:
 triggers = st.one_of(
     simple(counted),
     st.builds(Every, periods, after=st.just("finish"), **counted),
-    st.builds(lambda members: Union(*members), st.lists(simple(confines), min_size=1, max_size=3)),
+    st.builds(lambda members: AnyOf(*members), st.lists(simple(confines), min_size=1, max_size=3)),
+    st.builds(lambda members: AllOf(*members), st.lists(simple(confines), min_size=1, max_size=2)),
+    st.builds(
+        lambda often, seldom, fields: AllOf(Every(often * 60_000), seldom, **fields),
+        st.integers(1, 240).map(Millis),
+        st.builds(Cron, st.sampled_from(["0 * * * *", "0 0 * * *", "0 12 * * mon"]), zones),
+        st.fixed_dictionaries(counted),
+    ),
 )
 
 
@@ -184,8 +235,19 @@ json_values = st.recursive(
 )
 names = st.sampled_from(
     [
-        *("cron", "every", "calendar_every", "once", "on_demand", "any_of", "tz", "start"),
-        *("until", "max_runs", "within", "exclude", "jitter", "after", "phase", "anchor"),
+        *("cron", "every", "calendar_every", "once", "on_demand", "any_of", "all_of", "when"),
+        *(
+            "tz",
+            "start",
+            "until",
+            "max_runs",
+            "within",
+            "exclude",
+            "jitter",
+            "after",
+            "phase",
+            "anchor",
+        ),
     ]
 )
 

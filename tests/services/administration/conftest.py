@@ -10,9 +10,8 @@ from argon2 import PasswordHasher
 
 from tests.servers import schemas
 from tickwell.ports.store import Store
-from tickwell.services.access.actor import Actor
+from tickwell.services.access.actor import Actor, Permission, Role, permissions_of
 from tickwell.services.access.passwords import Passwords
-from tickwell.services.access.permission import Permission, Role, permissions_of
 from tickwell.services.admin.admin import Administration
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.keyring import Keyring, ServerKey

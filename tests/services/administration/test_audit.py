@@ -5,7 +5,7 @@ import pytest
 
 from tests.services.administration.conftest import TEN
 from tickwell.errors import Forbidden, InvalidInput
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 from tickwell.services.audit.entry import canonical
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.stores.memory import MemoryStore
@@ -236,6 +236,19 @@ async def test_of_two_who_prune_at_once_both_leave_a_whole_chain(office):
     assert (found.entries + found.pruned, found.problem) == (11, None)
 
 
+async def test_a_process_that_was_idle_during_a_pruning_appends_to_the_end(office):
+    idle, busy = office.open(audit_retention=10 * 86_400), office.open(audit_retention=10 * 86_400)
+    await write(office, idle, 1)
+    await write(office, busy, 5)
+    office.clock.instant += 11 * 86_400_000
+    await write(office, busy, 1)
+    await write(office, idle, 2)
+    found = await office.open().audit.verify(office.actor())
+    assert (found.entries, found.pruned, found.problem) == (3, 6, None)
+    for each in (idle, busy, office.open()):
+        assert len(await listed(office, each, 10)) == 3
+
+
 async def test_credentials_in_a_webhook_are_not_in_the_log(office):
     def a_job(word):
         return {
@@ -257,3 +270,15 @@ async def test_credentials_in_a_webhook_are_not_in_the_log(office):
     for shown in (entry.before, entry.after):
         assert "canary" not in shown
         assert "team=7" in shown
+
+
+async def test_a_pause_costs_the_log_little_however_large_the_job(office, service):
+    definition = {"name": "x" * 3000, "target": {"call": "y" * 3000}, "note": None}
+    count, states = 200, ("active", "paused")
+    for number in range(count):
+        before, after = (definition | {"state": states[(number + k) % 2]} for k in (0, 1))
+        await service.audit.record(office.actor(), "job.pause", "job/1", before, after)
+    found = await blocks(office)
+    stored = sum(len(json.dumps(each.document)) for each in found)
+    # Whole definitions would take 12,000 for each.
+    assert stored < 1000 * count

@@ -17,7 +17,7 @@ from tickwell.domain.worker import Worker
 from tickwell.errors import InvalidInput, InvalidJob, NotFound
 from tickwell.ids import new_id
 from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 from tickwell.services.callbacks.callback import Told
 from tickwell.services.callbacks.relay import SWEEP, Relay
 from tickwell.services.executions.executions import Executions
@@ -25,7 +25,7 @@ from tickwell.services.secrets.source import StoredSecrets
 
 URL = "https://example.com/told"
 WORKER = Worker(
-    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), slots=99, started_at=0
+    id="w", host="h", pid=1, queues=("default",), abilities=("call:*/x",), capacity=99, started_at=0
 )
 
 

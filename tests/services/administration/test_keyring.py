@@ -8,8 +8,13 @@ import pytest
 from tests.services.administration.conftest import TEN
 from tickwell.errors import InvalidSetting
 from tickwell.services.keyring import Keyring, ServerKey, source
-from tickwell.services.keyring.proof import find_keys, require_keys
-from tickwell.services.keyring.source import add_key, key_file, load_keyring
+from tickwell.services.keyring.source import (
+    add_key,
+    find_keys,
+    key_file,
+    load_keyring,
+    require_keys,
+)
 from tickwell.settings import Settings
 
 GOOD = base64.b64encode(bytes(range(32))).decode()

@@ -5,8 +5,8 @@ import pytest
 
 from tests.services.administration.conftest import TEN, together
 from tickwell.errors import Conflict, Forbidden, InvalidInput, NotFound
-from tickwell.services.access.key_check import KeyCheck
-from tickwell.services.access.permission import Permission, Role
+from tickwell.services.access.actor import Permission, Role
+from tickwell.services.access.keys import KeyCheck
 from tickwell.services.ttl_cache import BRIEFLY
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.services.administration.test_users import add
 from tickwell.errors import Conflict
 from tickwell.services.access import directory
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 from tickwell.services.every_record import every_record
 
 

@@ -13,13 +13,12 @@ from joserfc.jwk import ECKey
 from tests.executors.http.conftest import LOCAL, Names
 from tests.executors.http.receiver import Receiver, answers
 from tickwell.errors import InvalidSetting, LimitReached, Unauthenticated
-from tickwell.executors.http.fetch import Fetcher
-from tickwell.executors.http.guard import Guard, Refused
-from tickwell.services.access.actor import stranger
+from tickwell.executors.http.client.fetch import Fetcher
+from tickwell.executors.http.network.guard import Guard, Refused
+from tickwell.services.access.actor import Role, stranger
+from tickwell.services.access.issuer import LIFE as KEYS_LIFE
 from tickwell.services.access.oidc import LIFE, read_provider
-from tickwell.services.access.permission import Role
-from tickwell.services.access.trusted_issuer import LIFE as KEYS_LIFE
-from tickwell.services.admin.admin_factory import check_issuers
+from tickwell.services.admin.admin import check_issuers
 from tickwell.settings import Settings
 
 ADDRESS = "192.0.2.1"

@@ -6,9 +6,9 @@ import pytest
 
 from tickwell import Cron, Every
 from tickwell.domain.event import Events
+from tickwell.domain.fairness import PROJECT_KIND
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
-from tickwell.domain.tenant_limits import PROJECT_KIND
 from tickwell.engine.liveness.housekeeping import Housekeeping
 from tickwell.errors import (
     Conflict,
@@ -19,11 +19,9 @@ from tickwell.errors import (
     StoreUnavailable,
 )
 from tickwell.ports.records import JobFilter
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role
 from tickwell.services.limits.quota import Quota
-from tickwell.services.limits.request_limits import RequestLimits
-from tickwell.services.limits.shared_counts import EVERY
-from tickwell.services.limits.token_bucket import Buckets, Rate
+from tickwell.services.limits.request_limits import EVERY, Buckets, Rate, RequestLimits
 from tickwell.settings import Settings
 from tickwell.testing.clock import ManualClock
 

@@ -5,11 +5,10 @@ import pytest
 
 from tests.services.administration.conftest import TEN
 from tickwell.errors import Forbidden, InvalidInput, InvalidSetting, NotFound, StoreCorrupt
-from tickwell.executors.http.secrets import Sealed
-from tickwell.executors.http.values import Unsendable
-from tickwell.services.access.permission import Role
+from tickwell.executors.http.request.values import Sealed, Unsendable
+from tickwell.services.access.actor import Role
 from tickwell.services.keyring import Keyring, ServerKey
-from tickwell.services.keyring.proof import require_keys
+from tickwell.services.keyring.source import require_keys
 from tickwell.services.secrets.source import StoredSecrets
 
 NEWER = ServerKey(bytes(range(32, 64)))

@@ -3,9 +3,8 @@
 import asyncio
 import random
 
-from tickwell.services.limits import shared_counts as sharing
-from tickwell.services.limits.request_limits import RequestLimits
-from tickwell.services.limits.shared_counts import EVERY
+from tickwell.services.limits import request_limits as sharing
+from tickwell.services.limits.request_limits import EVERY, RequestLimits
 
 
 def process(office, seed, *, with_key=0):

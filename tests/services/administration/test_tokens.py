@@ -11,16 +11,18 @@ from joserfc.jwk import ECKey, RSAKey
 
 from tests.services.administration.conftest import TEN
 from tickwell.errors import InvalidSetting, Unauthenticated
-from tickwell.services.access.issuer import AGAIN, AHEAD, LONGEST_LIFE
-from tickwell.services.access.jwk import read_key
-from tickwell.services.access.permission import Role
-from tickwell.services.access.trusted_issuer import (
+from tickwell.services.access.actor import Role
+from tickwell.services.access.issuer import (
+    AGAIN,
+    AHEAD,
     LIFE,
+    LONGEST_LIFE,
     PATIENCE,
     TRUST_LIMIT,
     TrustedIssuer,
     read_issuer,
 )
+from tickwell.services.access.jwt import read_key
 
 SECOND = TEN // 1000
 RSA = RSAKey.generate_key(2048, {"kid": "r1", "alg": "RS256", "use": "sig"})

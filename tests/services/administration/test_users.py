@@ -9,10 +9,9 @@ from tickwell.errors import (
     NotFound,
     Unauthenticated,
 )
-from tickwell.services.access.actor import stranger
-from tickwell.services.access.permission import Role
+from tickwell.services.access.actor import Role, stranger
 from tickwell.services.access.sessions import ABSOLUTE, IDLE, csrf_token
-from tickwell.services.admin.bootstrap import bootstrap
+from tickwell.services.admin.admin import bootstrap
 
 GOOD = "correct horse battery"
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.stores.mongo.cutting import Killed, Knife
 from tickwell.domain.change import edit
-from tickwell.domain.execution import State
+from tickwell.domain.execution import Start, State
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import Every, OnDemand
@@ -202,3 +202,23 @@ async def test_who_comes_to_a_keys_gate_late_moves_nothing_that_was_frozen_since
     assert await cancelling.answer() == [doc["_id"]]
     assert (await scene.execution(doc["_id"])).state is State.CANCELLED
     assert owner["gates"].find_one({"_id": "default/k"})["holders"] == []
+
+
+async def test_a_start_that_is_recorded_while_the_run_ends_does_not_lose_the_end(scene, store):
+    """Starts are recorded in the background, up to a second later."""
+    job = await scene.job(
+        trigger=OnDemand(), overlap=Overlap.QUEUE_ALL, concurrency=Concurrency("k", 1)
+    )
+    await scene.run(a_request(job, T0), a_request(job, T0))
+    [claim] = await scene.claim(minute(1))
+    start = Start(claim.id, 1, minute(1))
+
+    recorded = []
+
+    async def record():
+        recorded.extend(await store.record_starts([start]))
+
+    once_before(commits(store), "_thaw", record)
+    await scene.succeed([claim], minute(1))
+    assert recorded == [claim.id]
+    assert (await scene.execution(claim.id)).state is State.SUCCEEDED

@@ -31,4 +31,4 @@ class MongoMachine(StoreMachine):
         return MongoStore.from_url(url)
 
 
-TestMongo = pytest.mark.timeout(600)(thorough(MongoMachine, 20))
+TestMongo = pytest.mark.timeout(600)(thorough(MongoMachine, 12))

@@ -4,7 +4,7 @@ import pytest
 
 from tests.servers.mariadb_tables import run
 from tickwell.errors import StoreCorrupt
-from tickwell.stores.mysql.indexes import made
+from tickwell.stores.mysql.migrate import made
 
 
 async def carry_out(remedy):

@@ -47,7 +47,7 @@ async def test_a_step_takes_its_time_and_who_starts_meanwhile_waits(place, newer
     await asyncio.gather(*(store.open() for store in stores))
     assert await noted() == str(len(migrate.STEPS))
     with pytest.raises(StoreUnavailable, match="longer than the statement timeout"):
-        await stores[0].database.single(lambda session: session.query("SELECT SLEEP(60)"))
+        await stores[0].database.write_one(lambda session: session.query("SELECT SLEEP(60)"))
     await asyncio.gather(*(store.close() for store in stores))
 
 
@@ -59,7 +59,7 @@ async def test_tables_are_tried_without_the_statement_timeout(place):
             await asyncio.sleep(0.01)
     await opening
     with pytest.raises(StoreUnavailable, match="longer than the statement timeout"):
-        await store.database.single(lambda session: session.query("SELECT SLEEP(60)"))
+        await store.database.write_one(lambda session: session.query("SELECT SLEEP(60)"))
     await store.close()
 
 

@@ -6,7 +6,8 @@ from tests.servers.mariadb import server
 from tests.servers.mariadb_tables import run, url
 from tickwell.errors import SchemaTooNew, StoreCorrupt, StoreRefused, StoreUnavailable
 from tickwell.ports.records import JobFilter
-from tickwell.stores.mysql import MysqlStore, flavour, migrate, session
+from tickwell.stores.mysql import MysqlStore, migrate, session
+from tickwell.stores.mysql import server as mysql_server
 from tickwell.testing.contract.scene import Scene
 from tickwell.testing.verify.orders import Orders
 from tickwell.testing.verify.run import verify
@@ -151,7 +152,7 @@ async def test_a_server_that_becomes_read_only(guest):
 
 
 async def test_a_server_too_old(monkeypatch, odd):
-    monkeypatch.setattr(flavour, "OLDEST_MARIADB", (99, 0, 0))
+    monkeypatch.setattr(mysql_server, "OLDEST_MARIADB", (99, 0, 0))
     assert "MariaDB 10.6 or newer is needed" in await refusal(odd)
     assert await odd_tables() == set()
 
@@ -174,7 +175,7 @@ async def test_a_setup_that_was_interrupted_is_done_again(odd, monkeypatch):
     assert len(await odd_tables()) == 4
     await store.open()
     await store.close()
-    assert len(await odd_tables()) == 12
+    assert len(await odd_tables()) == 13
 
 
 async def test_a_newer_schema_is_used_as_long_as_it_serves_us(odd):

@@ -50,7 +50,7 @@ async def test_rows_are_locked_by_their_keys(store, ids, name):
 
     walked = {
         row[2]
-        for row in await store.database.single(plans)
+        for row in await store.database.write_one(plans)
         if row[3] in {"ALL", "index"} and "Table function" not in (row[9] or "")
     }
     assert walked - {"worker"} == set()

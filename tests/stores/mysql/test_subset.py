@@ -11,8 +11,8 @@ from tickwell.domain.execution import ENDED, LIVE, Kind, State
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.stores.mysql import listing
 from tickwell.stores.mysql.dialect import statements, with_prefix
-from tickwell.stores.mysql.flavour import Flavour
 from tickwell.stores.mysql.migrate import STEPS
+from tickwell.stores.mysql.server import Flavour
 from tickwell.stores.mysql.url import parse
 
 COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)

@@ -10,7 +10,7 @@ from tests.servers.postgres import server
 from tests.stores.postgres.test_refusals import refusal
 from tickwell.errors import StoreUnavailable
 from tickwell.stores.postgres import PostgresStore
-from tickwell.stores.postgres.hosts import Hosts
+from tickwell.stores.postgres.connection import Hosts
 from tickwell.stores.postgres.url import parse
 
 

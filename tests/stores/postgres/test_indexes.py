@@ -1,6 +1,6 @@
 """An index that somebody dropped or changed is named, and its remedy puts it right."""
 
-from tickwell.stores.postgres.indexes import made
+from tickwell.stores.postgres.migrate import made
 
 
 async def carry_out(owner, remedy):

@@ -95,7 +95,7 @@ async def test_a_step_takes_its_time_and_who_starts_meanwhile_waits(
     await asyncio.gather(*(store.open() for store in stores))
     assert (await noted(owner))["schema"] == str(len(migrate.STEPS))
     for store in stores:
-        timeouts = await store.database.single(
+        timeouts = await store.database.write_one(
             lambda session: session.connection.fetchrow(
                 "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')"
             )

@@ -34,4 +34,4 @@ async def test_statements_and_locks_are_waited_for_only_so_long(store):
         names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
         return [await session.connection.fetchval(f"SHOW {name}") for name in names]
 
-    assert await store.database.single(work) == ["30s", "10s", "30s"]
+    assert await store.database.write_one(work) == ["30s", "10s", "30s"]

@@ -58,7 +58,7 @@ async def test_timeouts_hold_in_every_transaction(store):
     async def work(session):
         return await session.connection.fetchval("SHOW lock_timeout")
 
-    assert await store.database.single(work) == "10s"
+    assert await store.database.write_one(work) == "10s"
     assert await store.database.read(work) == "10s"
 
 

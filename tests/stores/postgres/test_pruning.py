@@ -3,7 +3,7 @@
 from tickwell.domain.execution import State
 from tickwell.domain.policy import DAY, Retention
 from tickwell.domain.trigger import OnDemand
-from tickwell.stores.sql.server import pruning
+from tickwell.stores.sql.flow import pruning
 from tickwell.testing.contract.builders import T0, a_job, a_request
 
 

@@ -51,16 +51,27 @@ async def test_a_single_statement_sees_what_others_have_committed(store):
     async def work(session):
         return await session.connection.fetchval("SHOW transaction_isolation")
 
-    assert await store.database.single(work) == "read committed"
+    assert await store.database.write_one(work) == "read committed"
     assert await store.database.write(work) == "read committed"
     assert await store.database.read(work) == "repeatable read"
+
+
+@pytest.mark.parametrize("way", ["seqscan", "hashjoin", "mergejoin", "bitmapscan"])
+async def test_only_a_count_leaves_its_plan_to_the_server(store, way):
+    async def work(session):
+        return await session.connection.fetchval(f"SHOW enable_{way}")
+
+    database = store.database
+    assert await database.survey(work) == "on"
+    assert [await each(work) for each in (database.write, database.read)] == ["off", "off"]
+    assert await database.read_one(work) == "off"
 
 
 async def test_what_is_confirmed_is_written_although_the_server_would_not_wait(store):
     async def work(session):
         return await session.connection.fetchval("SHOW synchronous_commit")
 
-    assert await store.database.single(work) == "local"
+    assert await store.database.write_one(work) == "local"
     assert await store.database.write(work) == "local"
 
 

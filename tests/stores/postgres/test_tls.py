@@ -50,7 +50,7 @@ async def test_a_certificate_of_the_host_by_a_trusted_authority(secured, trusted
     url = secured.replace("127.0.0.1", "localhost")
     store = PostgresStore.from_url(f"{url}?sslmode=verify-full&sslrootcert={trusted}")
     await store.open()
-    assert await store.database.single(lambda session: session.connection.fetchval(IN_USE))
+    assert await store.database.write_one(lambda session: session.connection.fetchval(IN_USE))
     await store.close()
 
 
@@ -88,7 +88,7 @@ async def test_a_server_on_another_machine_is_verified_unless_the_url_says_other
     for options in (f"sslrootcert={trusted}", "sslmode=require"):
         store = PostgresStore.from_url(f"{elsewhere}?{options}")
         await store.open()
-        assert await store.database.single(lambda session: session.connection.fetchval(IN_USE))
+        assert await store.database.write_one(lambda session: session.connection.fetchval(IN_USE))
         await store.close()
 
 

@@ -80,7 +80,7 @@ async def test_a_statement_that_somebody_cancels_is_not_said_to_be_slow_alone(st
         await waiting
 
     with pytest.raises(StoreUnavailable, match="statement timeout, or somebody cancelled it"):
-        await store.database.single(wait)
+        await store.database.write_one(wait)
 
 
 async def test_connections_that_were_cut_are_made_anew(scene, store, owner):
@@ -125,7 +125,7 @@ async def test_a_connection_to_a_replica_is_not_kept(scene, place):
     """During a failover the primary's name may lead to one for a moment."""
     store = PostgresStore.from_url(place + "&pool=1")
     await store.open()
-    await store.database.single(
+    await store.database.write_one(
         lambda session: session.connection.execute("SET default_transaction_read_only = on")
     )
     job = await scene.job(trigger=OnDemand())
@@ -175,7 +175,7 @@ async def test_an_error_that_cannot_be_stored_is_left_out(scene, store, monkeypa
 
     async def finish(some, now):
         if any(one.error == "bad" for one in some):
-            await store.database.single(
+            await store.database.write_one(
                 lambda session: session.connection.fetchval("SELECT chr(0)")
             )
         return await real(some, now)

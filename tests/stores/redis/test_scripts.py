@@ -9,8 +9,8 @@ from tickwell.clock import NEVER
 from tickwell.domain import policy
 from tickwell.domain.execution import Execution
 from tickwell.domain.job import HEAD_START
-from tickwell.stores.redis.scripts import WITHOUT_EPOCH, script
-from tickwell.stores.sql import codec
+from tickwell.stores.redis.client import WITHOUT_EPOCH, script
+from tickwell.stores.sql.rows import codec
 
 FOLDER = files("tickwell.stores.redis").joinpath("scripts")
 NAMES = sorted(file.name[:-4] for file in FOLDER.iterdir() if file.name.endswith(".lua"))

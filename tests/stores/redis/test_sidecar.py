@@ -25,7 +25,8 @@ def server():
 async def pair(tmp_path, server):
     """Two processes' worth of one SQLite file, with a Redis beside it."""
     url = f"sqlite:///{tmp_path / 'jobs.db'}"
-    settings = Settings(store=url, notify=server.url)
+    # The planner's lease lasts as long: nobody's ends by itself on a busy machine.
+    settings = Settings(store=url, notify=server.url, poll="30s")
     stores = [make_notifying_store(url, settings) for _ in range(2)]
     for store in stores:
         await store.open()

@@ -51,7 +51,7 @@ async def stop_inside(path, name):
 
     def work(session):
         record = "half", "default", name, "1", 1, None
-        session.run("replace_record", *record)
+        session.execute("replace_record", *record)
         say("inside")
         sys.stdin.readline()
 

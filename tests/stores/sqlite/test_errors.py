@@ -327,7 +327,7 @@ async def test_a_call_that_is_done_again_forgets_what_went_wrong_before(store):
 
 async def test_a_call_that_raises_undoes_its_own_writes_only(store):
     def raises(session):
-        session.run("replace_record", "note", "default", "undone", "1", 1, None)
+        session.execute("replace_record", "note", "default", "undone", "1", 1, None)
         raise ValueError("mine")
 
     puts = [store.put_record(note(key), 0) for key in "ab"]

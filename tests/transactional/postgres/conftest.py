@@ -24,6 +24,6 @@ async def quiet():
     await empty(SCHEMA)
     scheduler = Scheduler(url(SCHEMA))
     await scheduler.open()
-    await scheduler.add("send_email", None, Call("send_email"))
+    await scheduler.add_job("send_email", None, Call("send_email"))
     yield scheduler
     await scheduler.stop()

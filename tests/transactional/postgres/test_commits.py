@@ -21,6 +21,7 @@ from tests.transactional.postgres.connections import (
     trigger,
 )
 from tests.transactional.shop import TABLE, runs, scheduler_on, until
+from tickwell.declared.internals import internals
 from tickwell.domain.gate import Concurrency
 from tickwell.domain.job import Cursor, Entry
 from tickwell.domain.target import Call
@@ -95,22 +96,22 @@ async def test_a_savepoint_takes_it_back(quiet):
 
 async def test_a_gate_lets_one_through(quiet):
     only_one = Concurrency(key="printer", limit=1)
-    await quiet.add("print", None, Call("print"), concurrency=only_one)
+    await quiet.add_job("print", None, Call("print"), concurrency=only_one)
     async with Connections.asyncpg() as (connection, _):
         ids = [await quiet.transactions.trigger_async(connection, "print") for _ in range(2)]
-    now = await quiet._store.ping()
-    await quiet._store.promote(now, 0, 100)
-    states = [(await quiet.executions.get("default", id)).state for id in ids]
+    now = await internals(quiet).store.ping()
+    await internals(quiet).store.promote(now, 0, 100)
+    states = [(await quiet.get_execution(id)).state for id in ids]
     assert states == ["queued", "blocked"]
 
 
 async def test_the_job_counts_its_executions_before_it_is_pruned(quiet):
-    job = (await quiet.jobs.get("default", "send_email")).job
+    job = (await internals(quiet).jobs.get("default", "send_email")).job
     for _ in range(3):
         async with Connections.asyncpg() as (connection, _):
             await quiet.transactions.trigger_async(connection, "send_email")
-    now = await quiet._store.ping()
-    await quiet._store.prune(now, 2)
+    now = await internals(quiet).store.ping()
+    await internals(quiet).store.prune(now, 2)
     [(made, prune_at)] = await run(f"SELECT made, prune_at FROM {SCHEMA}.cursor")
     assert made == 3
     assert prune_at is not None
@@ -119,7 +120,7 @@ async def test_the_job_counts_its_executions_before_it_is_pruned(quiet):
 
 
 async def test_a_job_is_known_by_its_id_too(quiet):
-    job = (await quiet.jobs.get("default", "send_email")).job
+    job = (await internals(quiet).jobs.get("default", "send_email")).job
     with psycopg.connect(server().url) as connection:
         id = quiet.transactions.trigger(connection, job.id)
         with pytest.raises(NotFound):
@@ -128,13 +129,13 @@ async def test_a_job_is_known_by_its_id_too(quiet):
 
 
 async def test_the_id_of_a_job_wins_over_a_name(quiet):
-    job = (await quiet.jobs.get("default", "send_email")).job
+    job = (await internals(quiet).jobs.get("default", "send_email")).job
     # Names like this were once taken.
     namesake = replace(job, id=new_id(1, Random(1)), name=job.id, dedupe_key=None)
-    await quiet.jobs.store.add_jobs([Entry(namesake, Cursor())], 1)
+    await internals(quiet).store.add_jobs([Entry(namesake, Cursor())], 1)
     with psycopg.connect(server().url) as connection:
         id = quiet.transactions.trigger(connection, job.id)
-    assert (await quiet.executions.get("default", id)).job_id == job.id
+    assert (await quiet.get_execution(id)).job_id == job.id
 
 
 def test_no_scheduler_has_to_be_open_here():

@@ -10,6 +10,7 @@ from tests.transactional.postgres.connections import (
     Connections,
 )
 from tests.transactional.shop import runs, until
+from tickwell.declared.internals import internals
 from tickwell.errors import NotFound
 
 
@@ -41,22 +42,24 @@ async def test_an_open_transaction_holds_nobody_up(scheduler):
 async def test_a_deletion_meets_what_commits_before_it(quiet):
     async with Connections.asyncpg() as (connection, _):
         id = await quiet.transactions.trigger_async(connection, "send_email")
-        deletion = asyncio.create_task(quiet.jobs.delete("default", ["send_email"]))
+        deletion = asyncio.create_task(internals(quiet).jobs.delete("default", ["send_email"]))
         await somebody_waits()
         assert not deletion.done()
     await deletion
-    assert (await quiet.executions.get("default", id)).state == "cancelled"
+    assert (await quiet.get_execution(id)).state == "cancelled"
     async with Connections.asyncpg() as (connection, _):
         with pytest.raises(NotFound):
             await quiet.transactions.trigger_async(connection, "send_email")
 
 
 async def test_an_edit_meets_it_as_well(quiet):
-    job = (await quiet.jobs.get("default", "send_email")).job
+    job = (await internals(quiet).jobs.get("default", "send_email")).job
     async with Connections.asyncpg() as (connection, _):
         id = await quiet.transactions.trigger_async(connection, "send_email")
         edited = replace(job, queue="slow")
-        edit = asyncio.create_task(quiet.jobs.edit("default", job.id, edited, job.version))
+        edit = asyncio.create_task(
+            internals(quiet).jobs.edit("default", job.id, edited, job.version)
+        )
         await somebody_waits()
     await edit
-    assert (await quiet.executions.get("default", id)).queue == "slow"
+    assert (await quiet.get_execution(id)).queue == "slow"

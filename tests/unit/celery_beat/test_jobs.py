@@ -79,7 +79,7 @@ def test_a_queue_may_be_an_object_of_kombu():
 
 @pytest.mark.parametrize("expires", [60, 60.0, timedelta(minutes=1)])
 def test_a_message_that_expires_is_an_execution_that_does(expires):
-    assert job_of(entry(options={"expires": expires})).ttl == 60_000
+    assert job_of(entry(options={"expires": expires})).expires == 60_000
 
 
 def test_an_expiry_at_a_moment_ends_the_job():

@@ -39,13 +39,14 @@ FULL = {
         "jitter": 0.2,
         "max_age": "1d",
         "max_losses": 7,
+        "max_snoozes": 100,
     },
     "misfire": {"policy": "all", "grace": "1m", "catchup_window": "2d", "cap": 7},
     "overlap": "queue_one",
     "concurrency": {"key": "customer-{{payload.to}}", "limit": 2},
     "delivery": "at_most_once",
     "timeout": {"soft": "4m", "hard": "4m30s"},
-    "ttl": "10m",
+    "expires": "10m",
     "pause_after": 5,
     "auto_remove": True,
     "dedupe_key": "order-4711",
@@ -109,6 +110,7 @@ jobs = st.builds(
         jitter=st.floats(0, 1),
         max_age=st.none() | spans,
         max_losses=st.none() | st.integers(1, 100),
+        max_snoozes=st.integers(0, 1000),
     ),
     misfire=st.builds(
         Misfire,
@@ -123,7 +125,7 @@ jobs = st.builds(
     timeout=st.builds(
         lambda soft, more: Timeout(soft=soft, hard=Millis(soft + more)), spans, durations
     ),
-    ttl=st.none() | spans,
+    expires=st.none() | spans,
     pause_after=st.none() | st.integers(1, 99),
     auto_remove=st.booleans(),
     dedupe_key=st.none() | names,
@@ -162,7 +164,13 @@ def test_only_what_differs_from_the_default_is_in_a_policy():
 
 
 def test_null_stands_for_what_is_optional():
-    nothing = {"ttl": None, "concurrency": None, "app": None, "pause_after": None, "payload": None}
+    nothing = {
+        "expires": None,
+        "concurrency": None,
+        "app": None,
+        "pause_after": None,
+        "payload": None,
+    }
     assert job_from_document({**SMALLEST, **nothing}) == job_from_document(SMALLEST)
 
 
@@ -186,7 +194,7 @@ def test_an_instant_is_a_number_or_rfc_3339(given, millis):
     [("1h30m", timedelta(hours=1.5)), ("0.5s", timedelta(milliseconds=500)), ("PT5M", "5m")],
 )
 def test_a_duration_is_a_text_with_a_unit(given, span):
-    written = job_from_document({**SMALLEST, "ttl": given}).ttl
+    written = job_from_document({**SMALLEST, "expires": given}).expires
     expected = timedelta(minutes=5) if span == "5m" else span
     assert written == expected / timedelta(milliseconds=1)
 
@@ -207,7 +215,7 @@ def test_a_duration_is_a_text_with_a_unit(given, span):
         ({"retry": {"delay": -1}}, "retry.delay", "between 0 and 100 years", "5s, 5m"),
         ({"retry": {"delay": 300}}, "retry.delay", "must have a unit; got 300", '"300s" for sec'),
         ({"retry": {"delay": 1.5}}, "retry.delay", "must have a unit; got 1.5", '"1.5s" for sec'),
-        ({"ttl": "300"}, "ttl", "must have a unit; got 300", '"300ms" for milliseconds'),
+        ({"expires": "300"}, "expires", "must have a unit; got 300", '"300ms" for milliseconds'),
         (
             {"target": {"http": {"url": "https://a.example", "timeout": 30}}},
             "target.http.timeout",

@@ -6,7 +6,7 @@ from tickwell.clock import to_millis
 from tickwell.domain.job import Job, JobState
 from tickwell.domain.planning import LATER, first_cursor, plan
 from tickwell.domain.target import Call
-from tickwell.domain.trigger import Calendar, Cron, Trigger, Union, Window
+from tickwell.domain.trigger import AnyOf, Calendar, Cron, Trigger, Window
 from tickwell.domain.trigger.work import Work
 
 MONDAYS = [date(2027, 1, 4) + timedelta(weeks=week) for week in range(52)]
@@ -28,7 +28,7 @@ def at(text: str) -> int:
 
 
 def test_it_goes_on_from_where_it_came_to():
-    job, now = job_of(Union(*map(monday, range(40)))), at("2026-12-28 08:00")
+    job, now = job_of(AnyOf(*map(monday, range(40)))), at("2026-12-28 08:00")
     cursor, fires, looks = first_cursor(job, now), list[int](), 0
     while len(fires) < 45:
         assert cursor.state is JobState.ACTIVE
@@ -48,7 +48,7 @@ def test_it_goes_on_from_where_it_came_to():
 
 
 def test_one_that_comes_nowhere_is_tried_again_later(monkeypatch):
-    job, now = job_of(Union(*map(monday, range(40)))), at("2026-12-28 09:39")
+    job, now = job_of(AnyOf(*map(monday, range(40)))), at("2026-12-28 09:39")
     cursor = first_cursor(job, at("2026-12-28 09:38"))
     monkeypatch.setattr("tickwell.domain.trigger.work.SEARCH", 1)
     monkeypatch.setattr("tickwell.domain.planning.Work", lambda: Work(1))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tickwell import Call, Job, OnDemand
+from tickwell import Call, OnDemand
+from tickwell.domain.job import Job
 from tickwell.domain.naming import is_visible
 from tickwell.errors import InvalidJob
 

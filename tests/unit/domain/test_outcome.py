@@ -192,6 +192,38 @@ class TestReturned:
         report = ended(kind, make_claim(returned=RETURN_BUDGET, charged=3))
         assert (report.state, report.charged) == (State.DEAD, 3)
 
+    def test_a_job_may_allow_more_snoozes_or_none(self):
+        many = make_claim(retry=replace(FIXED, max_snoozes=1000), returned=999, charged=3)
+        last = ended(OutcomeKind.SNOOZED, many)
+        assert (last.state, last.charged, last.returned) == (State.WAITING, 2, 1000)
+        assert ended(OutcomeKind.SNOOZED, replace(many, returned=1000)).state is State.DEAD
+        none = make_claim(retry=replace(FIXED, max_snoozes=0), charged=3)
+        assert ended(OutcomeKind.SNOOZED, none).state is State.DEAD
+
+    def test_snoozes_take_nothing_from_what_is_given_back_at_a_shutdown(self):
+        many = make_claim(retry=replace(FIXED, max_snoozes=1000), returned=900, charged=3)
+        assert ended(OutcomeKind.RELEASED, many).charged == 2
+        none = make_claim(retry=replace(FIXED, max_snoozes=0), charged=3)
+        assert ended(OutcomeKind.RELEASED, none).charged == 2
+
+
+class TestWaiting:
+    def test_it_costs_nothing(self):
+        claim = make_claim(charged=3, returned=10, retry=Retry(max_age="1ms"))
+        outcome = Outcome(
+            kind=OutcomeKind.SNOOZED, started_at=NOW, delay=3 * DAY, awaits=("wait:ok",)
+        )
+        report = decide(claim, outcome, NOW)
+        assert (report.state, report.reason, report.run_at) == (State.WAITING, None, NOW + 3 * DAY)
+        assert (report.charged, report.lost, report.returned) == (2, 0, 10)
+        assert report.awaits == ("wait:ok",)
+
+    def test_answered_it_goes_on_at_once(self):
+        claim = make_claim()
+        outcome = Outcome(kind=OutcomeKind.SNOOZED, started_at=NOW, delay=DAY, awaits=("wait:ok",))
+        report = decide(claim, outcome, NOW).answered()
+        assert (report.run_at, report.rank) == (NOW, rank(NOW, claim.job.priority))
+
 
 class TestAtMostOnce:
     @pytest.mark.parametrize("kind", [*FAILING, *RETURNING])

@@ -48,6 +48,8 @@ def test_a_steep_factor_reaches_the_cap_instead_of_overflowing():
         (lambda: Retry(max_age="0s"), "retry"),
         (lambda: Retry(max_losses=0), "retry.max_losses"),
         (lambda: Retry(max_losses=101), "retry.max_losses"),
+        (lambda: Retry(max_snoozes=-1), "retry.max_snoozes"),
+        (lambda: Retry(max_snoozes=1001), "retry.max_snoozes"),
         (lambda: Retry(jitter=1.1), "retry.jitter"),
         (lambda: Retry(jitter=float("nan")), "retry.jitter"),
         (lambda: Retry(factor=0.5), "retry.factor"),

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tickwell.domain.document import document_of
-from tickwell.domain.document.texts import texts_of
+from tickwell.domain.document.shared_values import texts_of
 from tickwell.domain.http import Http
 from tickwell.domain.job import Cursor, Entry, Job, copied
 from tickwell.domain.trigger import Every

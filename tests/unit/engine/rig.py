@@ -60,7 +60,7 @@ class FaultyStore:
 
 
 #: What engine tests give in seconds.
-_DURATIONS = {"rest", "horizon", "lead", "poll", "ttl", "beat", "sweep", "drain_timeout"}
+_DURATIONS = {"rest", "horizon", "lead", "poll", "lease", "beat", "sweep", "drain_timeout"}
 
 
 def seconds(settings):

@@ -4,7 +4,7 @@ from tickwell.domain.worker import Worker
 
 
 def worker(id, *queues):
-    return Worker(id=id, host="", pid=1, queues=queues, abilities=(), slots=1, started_at=0)
+    return Worker(id=id, host="", pid=1, queues=queues, abilities=(), capacity=1, started_at=0)
 
 
 async def test_workers_of_the_same_queues_are_counted_at_every_sweep():
@@ -24,7 +24,7 @@ async def test_workers_of_the_same_queues_are_counted_at_every_sweep():
 
 
 async def test_who_began_since_the_last_sweep_gets_its_part_of_a_burst(rigs):
-    rig = rigs(slots=1, lead=0.5)
+    rig = rigs(capacity=1, lead=0.5)
     (lane,) = rig.worker.lanes
     job = await rig.add()
     rig.executor.hold("quick")
@@ -41,7 +41,7 @@ async def test_who_began_since_the_last_sweep_gets_its_part_of_a_burst(rigs):
 
 
 async def test_what_turns_out_too_slow_to_be_started_in_time_goes_back_to_others(rigs):
-    rig = rigs(slots=1, lead=0.5)
+    rig = rigs(capacity=1, lead=0.5)
     (lane,) = rig.worker.lanes
     job = await rig.add()
     rig.executor.hold("quick")

@@ -16,7 +16,7 @@ CROWD = start_guard.CROWD + 10
 @pytest.fixture
 async def crowd():
     """Held for an instant a second ahead; two slots for all of them."""
-    rig = Rig(lead=2, slots=2)
+    rig = Rig(lead=2, capacity=2)
     job = await rig.add()
     for _ in range(CROWD):
         await rig.request(job, in_seconds=1)

@@ -112,7 +112,7 @@ async def test_the_wheel_rests_until_the_next_deadline(rig, started):
 
 
 async def test_a_full_lane_of_tasks_that_never_end_claims_nothing(rigs):
-    rig = rigs(slots=2, lead=0.5)
+    rig = rigs(capacity=2, lead=0.5)
     rig.executor.script("quick", stubborn(rig))
     job = await rig.add(timeout=LIMITS, retry=Retry(max_attempts=1))
     await rig.beat()
@@ -134,7 +134,7 @@ async def test_a_full_lane_of_tasks_that_never_end_claims_nothing(rigs):
 @pytest.mark.parametrize(("waited", "runs"), [(44, 2), (46, 1)])
 async def test_an_attempt_without_time_for_its_timeout_is_given_back(waited, runs):
     """It would be taken for lost while it runs, and run again though it succeeded."""
-    rig = Rig(ttl=300, beat=10, slots=1, lead=60, horizon=60)
+    rig = Rig(lease=300, beat=10, capacity=1, lead=60, horizon=60)
     job = await rig.add()
     rig.executor.hold("quick")
     ids = [await rig.request(job), await rig.request(job)]

@@ -7,11 +7,11 @@ import pytest
 from tickwell.domain import depth
 from tickwell.domain.depth import KINDS, Depths, depth_key
 from tickwell.domain.execution import State
+from tickwell.domain.fairness import PLATFORM_PROJECT
 from tickwell.domain.job import Entry
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import HOUR
 from tickwell.domain.tally import HOURS, MINUTES
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.domain.trigger import OnDemand
 from tickwell.engine.charts.depth_sampler import DepthSampler
 from tickwell.ports.records import QueueLength

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.unit.engine.rig import Rig
+from tickwell.domain.fairness import PLATFORM_PROJECT
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.domain.worker import Worker as Known
 from tickwell.engine.hints import dispatcher as module
 from tickwell.engine.hints.dispatcher import (
@@ -16,7 +16,7 @@ from tickwell.engine.hints.dispatcher import (
     LEASE,
     LONGEST,
     LOOK,
-    PER_SLOT,
+    PER_SEAT,
     Dispatcher,
 )
 from tickwell.errors import BrokerUnavailable
@@ -61,10 +61,12 @@ async def rig():
     return rig
 
 
-async def introduce(rig, *abilities, id="w", queues=("default", "mail"), slots=100):
+async def introduce(rig, *abilities, id="w", queues=("default", "mail"), capacity=100):
     now = rig.clock.now()
     can = abilities or ("call:quick",)
-    known = Known(id=id, host="", pid=1, queues=queues, abilities=can, slots=slots, started_at=0)
+    known = Known(
+        id=id, host="", pid=1, queues=queues, abilities=can, capacity=capacity, started_at=0
+    )
     await rig.memory.beat(known, now)
 
 
@@ -152,8 +154,8 @@ async def test_what_is_claimed_is_forgotten(rig):
 
 
 async def test_no_more_waits_than_the_slots_of_the_workers_need_and_the_best_come_first(rig):
-    assert PER_SLOT == 2
-    await introduce(rig, slots=3)
+    assert PER_SEAT == 2
+    await introduce(rig, capacity=3)
     ids = sorted([await rig.request(rig.job) for _ in range(12)])  # of one instant
     for _ in range(3):
         await step(rig)
@@ -215,7 +217,7 @@ async def test_a_paused_queue_does_not_wake_the_dispatcher(rig):
 
 
 async def test_a_crowd_in_one_queue_keeps_no_other_waiting(rig):
-    await introduce(rig, slots=2)
+    await introduce(rig, capacity=2)
     for _ in range(20):
         await rig.request(rig.job)
     mail = await rig.request(await rig.add("letter", queue="mail"))
@@ -251,7 +253,7 @@ async def test_one_dispatcher_at_a_time(rig, monkeypatch):
 
 
 async def test_a_dispatcher_that_takes_over_a_full_queue_looks_again_soon(rig):
-    ids = [await rig.request(rig.job) for _ in range(PER_SLOT * 100 + 1)]
+    ids = [await rig.request(rig.job) for _ in range(PER_SEAT * 100 + 1)]
     await step(rig)
     await rig.dispatcher.close()
     rig.broker.away = False

@@ -56,7 +56,7 @@ async def test_what_is_held_is_released_at_once_with_the_rest_of_its_wait():
 
 @virtually
 async def test_what_waits_for_a_slot_is_released_at_once():
-    rig = rig_of(lambda _: takes(3), slots=1, lead=0.5)
+    rig = rig_of(lambda _: takes(3), capacity=1, lead=0.5)
     job = await rig.add()
     ids = [await rig.request(job) for _ in range(3)]
     await rig.engine.start()
@@ -195,7 +195,7 @@ async def swallows(_claim):
 )
 def test_the_end_of_the_event_loop_starts_nothing_in_the_place_of_what_it_ends(act, rest, caplog):
     async def main():
-        rig = Rig(slots=1, lead=0.5, rest=rest)
+        rig = Rig(capacity=1, lead=0.5, rest=rest)
         rig.executor.script("quick", act)
         job = await rig.add()
         for _ in range(5):

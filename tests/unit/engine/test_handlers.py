@@ -190,7 +190,7 @@ async def test_no_attempt_sees_what_another_has_set_in_its_context():
         shop.set(claim.id)
         return succeeds()
 
-    rig = Rig(slots=1, lead=0.5)
+    rig = Rig(capacity=1, lead=0.5)
     rig.executor.script("quick", act)
     job = await rig.add()
     for _ in range(3):

@@ -62,7 +62,9 @@ def ran(rig):
 async def claimed_elsewhere(rig):
     """A worker of another process takes all there is."""
     now = rig.clock.now()
-    other = Known(id="other", host="there", pid=1, queues=(), abilities=(), slots=1, started_at=now)
+    other = Known(
+        id="other", host="there", pid=1, queues=(), abilities=(), capacity=1, started_at=now
+    )
     await rig.memory.beat(other, now)
     request = ClaimRequest(
         worker="other",
@@ -247,7 +249,7 @@ async def test_its_worker_has_the_name_of_the_other_queues_worker(hinted):
     await step(hinted, await hinted.request(hinted.job))
     [known] = await hinted.memory.list_workers()
     assert known.worker.id.startswith("celery@here/")
-    assert known.worker.slots == 2
+    assert known.worker.capacity == 2
 
 
 async def test_a_caller_waits_for_the_end_of_the_attempt(hinted):
@@ -350,6 +352,22 @@ async def test_a_caller_waits_for_a_claim_that_is_found_again_by_a_beat(hinted):
     await work(hinted)
     assert hinted.done == [id]
     assert len(hinted.executor.calls) == 1
+
+
+async def test_a_claim_whose_reply_was_lost_before_a_shutdown_is_given_back(hinted):
+    id = await hinted.request(hinted.job)
+    hinted.store.after["claim"] = 1
+    with pytest.raises(StoreUnavailable):
+        await step(hinted, id)
+    hinted.worker.inbox.close()
+    assert await hinted.state(id) is State.RUNNING
+    await hinted.worker.step()
+    await hinted.reporter.step()
+    assert await hinted.state(id) is State.QUEUED
+    assert hinted.executor.calls == []
+    asked = hinted.store.after["claim"]
+    await hinted.worker.step()
+    assert hinted.store.after["claim"] == asked  # no more: it is answered
 
 
 async def test_callers_without_a_claim_are_released_at_shutdown(hinted):

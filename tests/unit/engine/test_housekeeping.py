@@ -7,9 +7,9 @@ from tickwell.clock import to_datetime
 from tickwell.domain.ability import call_ability, shared_ability
 from tickwell.domain.event import Parked
 from tickwell.domain.execution import State
+from tickwell.domain.fairness import DELETED_KIND, PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import Retention
-from tickwell.domain.tenant_limits import DELETED_KIND, PLATFORM_PROJECT, PROJECT_KIND
 from tickwell.domain.trigger import Every, Once
 from tickwell.domain.worker import Worker
 from tickwell.engine.liveness.housekeeping import PAGES, Housekeeping
@@ -77,7 +77,7 @@ async def test_a_handler_of_another_project_is_as_good_as_unknown(rig, house):
             pid=1,
             queues=("default",),
             abilities=(call_ability("shop", "mail"), shared_ability("post")),
-            slots=1,
+            capacity=1,
             started_at=0,
         ),
         rig.clock.now(),

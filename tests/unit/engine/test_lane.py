@@ -5,7 +5,7 @@ from tickwell.engine.claiming.lane import REMEMBERED, Lane
 
 @pytest.fixture
 def lane():
-    return Lane("task", slots=100, batch=500, lead=0.5)
+    return Lane("task", capacity=100, batch=500, lead=0.5)
 
 
 @pytest.mark.parametrize("seconds", [0.0001, 0.01, 1, 3, 10, 30, 300])

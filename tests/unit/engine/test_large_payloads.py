@@ -17,7 +17,7 @@ class Sized:
 
 @pytest.fixture
 def lane():
-    lane = Lane("task", slots=100, batch=500, lead=0.5)
+    lane = Lane("task", capacity=100, batch=500, lead=0.5)
     lane.is_cold = False
     return lane
 
@@ -46,7 +46,7 @@ def test_as_many_are_asked_for_as_a_claim_can_bring(lane):
 
 
 async def test_a_claim_that_the_bytes_ended_is_followed_by_another(rigs):
-    rig = rigs(slots=10, lead=0.5)
+    rig = rigs(capacity=10, lead=0.5)
     job = await rig.add()
     rig.executor.hold("quick")
     for _ in range(40):

@@ -42,7 +42,7 @@ async def test_a_claim_that_lands_after_the_loss_is_not_run(rig):
 
 
 async def test_a_lease_that_may_have_ended_claims_nothing():
-    rig = Rig(ttl=30, beat=10)
+    rig = Rig(lease=30, beat=10)
     await rig.request(await rig.add())
     await rig.beat()
     await rig.clock.advance(27.1)
@@ -54,7 +54,7 @@ async def test_a_lease_that_may_have_ended_claims_nothing():
 
 
 async def test_a_lease_that_may_have_ended_starts_nothing_that_is_held():
-    rig = Rig(ttl=30, beat=10, lead=30, horizon=60)
+    rig = Rig(lease=30, beat=10, lead=30, horizon=60)
     id = await rig.request(await rig.add(), in_seconds=28)
     await rig.beat()
     await rig.worker.step()

@@ -53,7 +53,7 @@ def test_a_hold_that_took_no_time_is_no_reason_to_wait():
 async def beside(crowd, *, project="quiet", count=1, ended=False):
     """So many of a project for one instant, beside a crowd; what was held for."""
     clock = NotingClock()
-    rig = Rig(clock=clock, lead=2, slots=2 * CROWD)
+    rig = Rig(clock=clock, lead=2, capacity=2 * CROWD)
     if not ended:
         rig.executor.hold("quick")
     job = await rig.add("loud", project="loud")
@@ -93,7 +93,7 @@ async def test_nobody_else_is_held_for(crowd, options):
 @pytest.mark.parametrize("each", [2, CROWD - 1, CROWD], ids=["two", "few", "many"])
 async def test_of_projects_that_have_as_many_none_is_put_behind_another(each):
     """Ranks are fair between projects, and heed priority: claims come in their order."""
-    rig = Rig(lead=2, slots=1)
+    rig = Rig(lead=2, capacity=1)
     jobs = [await rig.add(name, handler=name, project=name) for name in ("quick", "other")]
     for job in jobs * each:
         await rig.request(job, in_seconds=1)
@@ -106,7 +106,7 @@ async def test_of_projects_that_have_as_many_none_is_put_behind_another(each):
 
 
 async def test_who_has_few_at_the_instant_of_a_crowd_is_first():
-    rig = Rig(lead=2, slots=1)
+    rig = Rig(lead=2, capacity=1)
     job = await rig.add("loud", project="loud")
     few = await rig.add("few", handler="other", project="quiet")
     for one in [*[job] * CROWD, few, *[job] * CROWD]:

@@ -23,7 +23,7 @@ async def step(rig):
 
 
 async def test_a_worker_that_knows_no_durations_claims_no_more_than_its_slots():
-    rig = Rig(slots=10, cold=True)
+    rig = Rig(capacity=10, cold=True)
     low = await rig.add("low", priority=1)
     rig.executor.hold("quick")
     for _ in range(300):
@@ -38,7 +38,7 @@ async def test_a_worker_that_knows_no_durations_claims_no_more_than_its_slots():
 
 async def test_the_best_rank_starts_next_behind_a_hand_full_of_others():
     executor = FakeExecutor("quick", "urgent")
-    rig = Rig(slots=10, executor=executor)
+    rig = Rig(capacity=10, executor=executor)
     low = await rig.add("low", priority=1)
     high = await rig.add("high", handler="urgent", priority=10)
     lane = next(iter(rig.worker.lanes))
@@ -61,7 +61,7 @@ async def test_the_best_rank_starts_next_behind_a_hand_full_of_others():
 
 
 async def test_as_many_of_the_worst_are_given_back_as_a_look_claims():
-    rig = Rig(slots=10)
+    rig = Rig(capacity=10)
     lane = next(iter(rig.worker.lanes))
     job = await rig.add()
     lane.observe(0.005)
@@ -86,13 +86,13 @@ async def test_as_many_of_the_worst_are_given_back_as_a_look_claims():
 
 
 def test_the_first_duration_counts_in_full():
-    lane = Lane("task", slots=100, batch=500, lead=0.5)
+    lane = Lane("task", capacity=100, batch=500, lead=0.5)
     lane.observe(0.4)
     assert (lane.mean, lane.ahead()) == (400, 125)
 
 
 def test_a_burst_is_claimed_ahead_by_a_worker_that_runs_nothing_yet():
-    lane = Lane("task", slots=100, batch=500, lead=0.5)
+    lane = Lane("task", capacity=100, batch=500, lead=0.5)
     assert lane.room() == 100
     lane.in_hand = 100  # held for their instant
     assert lane.room() == 500

@@ -25,15 +25,15 @@ class Silent(MemoryStore):
         return await asyncio.Event().wait()
 
 
-@pytest.mark.parametrize(("ttl", "beat"), [(30.0, 10.0), (6.0, 2.0), (60.0, 5.0)])
-def test_the_second_of_two_beats_is_in_time(ttl, beat):
-    settings = Settings(store="memory://", ttl=Seconds(ttl), beat=Seconds(beat))
+@pytest.mark.parametrize(("lease", "beat"), [(30.0, 10.0), (6.0, 2.0), (60.0, 5.0)])
+def test_the_second_of_two_beats_is_in_time(lease, beat):
+    settings = Settings(store="memory://", lease=Seconds(lease), beat=Seconds(beat))
     pulse = Pulse(MemoryStore(), ManualClock(), settings, a_worker, lambda *_: None)
-    assert beat + 2 * pulse.patience < 0.9 * ttl
+    assert beat + 2 * pulse.patience < 0.9 * lease
 
 
 async def test_a_beat_that_is_not_answered_fails_and_says_so():
-    settings = Settings(store="memory://", ttl="600ms", beat="100ms")
+    settings = Settings(store="memory://", lease="600ms", beat="100ms")
     pulse = Pulse(Silent(), ManualClock(), settings, a_worker, lambda *_: None)
     with pytest.raises(StoreUnavailable, match=r"not answered a beat for 0\.2 s"):
         await pulse.step()

@@ -4,8 +4,7 @@ import threading
 import pytest
 
 from tickwell.domain.event import Events
-from tickwell.engine.liveness.pulse import Pulse
-from tickwell.engine.liveness.pulse_thread import PulseThread
+from tickwell.engine.liveness.pulse import Pulse, PulseThread
 from tickwell.errors import StoreUnavailable
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore

@@ -21,7 +21,7 @@ NOBODY = f"{BOOT} {NAMESPACE} {2**22 + 1} {BEGAN}"
 @pytest.fixture
 async def scene():
     """A worker that has claimed something, and a reaper of another process."""
-    rig = Rig(ttl=30, beat=10, sweep=5)
+    rig = Rig(lease=30, beat=10, sweep=5)
     rig.id = await rig.request(await rig.add(timeout=Timeout(soft="5s", hard="8s")))
     rig.executor.hold("quick")
     await rig.beat()
@@ -39,7 +39,7 @@ async def sweep(rig, seconds, *, beats=False):
         await rig.reaper.step()
 
 
-async def test_a_beat_that_stays_the_same_for_the_ttl_is_a_loss(scene):
+async def test_a_beat_that_stays_the_same_for_the_lease_is_a_loss(scene):
     await scene.reaper.step()
     await sweep(scene, 25)
     assert scene.heard(WorkerLost) == []
@@ -119,7 +119,7 @@ async def test_an_attempt_past_its_deadline_is_recovered_from_a_living_worker(sc
 
 
 async def test_a_claim_that_was_held_by_the_lost_waits_on_for_its_instant():
-    rig = Rig(ttl=3, beat=1, sweep=1, lead=60, horizon=60)
+    rig = Rig(lease=3, beat=1, sweep=1, lead=60, horizon=60)
     id = await rig.request(await rig.add(), in_seconds=50)
     await rig.beat()
     await rig.worker.step()
@@ -135,7 +135,7 @@ async def test_a_claim_that_was_held_by_the_lost_waits_on_for_its_instant():
 
 
 async def test_a_full_batch_of_orphans_is_followed_by_the_next_at_once():
-    rig = Rig(batch=2, ttl=3, beat=1, sweep=1)
+    rig = Rig(batch=2, lease=3, beat=1, sweep=1)
     job = await rig.add()
     for _ in range(3):
         await rig.request(job)

@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.engine.rig import Rig
-from tickwell.domain.absence import live_since
 from tickwell.domain.change import recall
 from tickwell.domain.execution import Execution, Kind, State
 from tickwell.domain.gate import Overlap
-from tickwell.domain.planning import new_execution
+from tickwell.domain.planning import live_since, new_execution
 from tickwell.domain.policy import MINUTE, Misfire
 from tickwell.domain.trigger import Every
 from tickwell.errors import StoreUnavailable
@@ -299,7 +298,7 @@ def test_a_run_that_was_released_overlaps_from_its_new_start_only():
 
 
 async def test_a_backlog_is_no_absence():
-    rig = Rig(slots=1)
+    rig = Rig(capacity=1)
     quick = Misfire(policy="skip", grace="100ms")
     await rig.add(trigger=Every("1h", phase="1s"), misfire=quick)
     rig.executor.hold("other")
@@ -315,7 +314,7 @@ async def test_a_backlog_is_no_absence():
 
 
 async def test_what_another_process_was_there_for_is_left_to_it():
-    first = Rig(slots=1, cold=True)  # so it claims nothing that it cannot start
+    first = Rig(capacity=1, cold=True)  # so it claims nothing that it cannot start
     quick = Misfire(policy="skip", grace="100ms")
     await first.add(trigger=Every("1h", phase="1s"), misfire=quick)
     first.executor.hold("other")

@@ -14,7 +14,7 @@ async def test_a_row_says_what_its_process_is(rig):
     await rig.beat()
     [found] = (await rows(rig)).values()
     assert (found.roles, found.version) == (("planner", "worker"), VERSION)
-    assert (found.busy, found.slots) == (0, rig.worker.capacity)
+    assert (found.busy, found.capacity) == (0, rig.worker.capacity)
     assert found.beat_every == rig.settings.beat * 1000
 
 
@@ -30,7 +30,7 @@ async def test_a_process_without_the_worker_role_can_run_nothing(rig):
     rig.engine.roles = frozenset({"planner"})
     await rig.beat()
     [found] = (await rows(rig)).values()
-    assert (found.roles, found.queues, found.abilities, found.slots) == (("planner",), (), (), 0)
+    assert (found.roles, found.queues, found.abilities, found.capacity) == (("planner",), (), (), 0)
     coverage = Coverage(await rig.memory.list_workers())
     assert coverage.lane_gap("default", "call:quick") == "no live worker serves queue 'default'"
 

@@ -174,7 +174,7 @@ async def test_a_full_batch_and_the_last_of_few_are_written_at_once(count, in_ha
 
 
 async def test_ends_of_many_that_start_at_one_instant_are_written_when_few_are_left():
-    rig = Rig(slots=CROWD // 2, lead=0.5, batch=100)
+    rig = Rig(capacity=CROWD // 2, lead=0.5, batch=100)
     rig.executor.hold("other")
     for handler in ("other", "quick"):
         job = await rig.add(handler, handler=handler)

@@ -8,14 +8,14 @@ import pytest
 
 from tests.unit.engine.rig import LoopClock, Rig, virtually
 from tickwell.domain.execution import OutcomeKind, State
-from tickwell.domain.gate import Overlap
-from tickwell.domain.tenant_limits import (
+from tickwell.domain.fairness import (
     LIMITS_KIND,
     NO_LIMIT,
     PLATFORM_PROJECT,
     PROJECT_KIND,
     seats,
 )
+from tickwell.domain.gate import Overlap
 from tickwell.domain.trigger import Every
 from tickwell.engine.claiming.tenant_limits import AT_ONCE, SOME
 from tickwell.errors import InvalidSetting, StoreUnavailable
@@ -66,7 +66,7 @@ def test_the_seats_are_a_part_of_the_slots_or_of_the_limit():
 
 @pytest.mark.parametrize("made", [[], ["default"]])
 async def test_who_is_alone_takes_all_slots(made):
-    rig = Rig(slots=10, lead=0.0)
+    rig = Rig(capacity=10, lead=0.0)
     for name in made:
         await make_project(rig, name)
     await make_project(rig, "gone", deleted_at=1)
@@ -76,7 +76,7 @@ async def test_who_is_alone_takes_all_slots(made):
 
 
 async def test_a_project_among_others_leaves_slots_free():
-    rig = Rig(slots=10, lead=0.0)
+    rig = Rig(capacity=10, lead=0.0)
     await make_project(rig, "loud")
     await crowd(rig, 30)
     await step(rig)
@@ -90,7 +90,7 @@ async def test_a_project_among_others_leaves_slots_free():
 
 
 async def test_many_deleted_projects_hide_nobody():
-    rig = Rig(slots=10, lead=0.0)
+    rig = Rig(capacity=10, lead=0.0)
     for number in range(SOME):
         await make_project(rig, f"gone-{number:03}", deleted_at=1)
     await make_project(rig, "loud")
@@ -100,7 +100,7 @@ async def test_many_deleted_projects_hide_nobody():
 
 
 async def test_what_is_put_off_costs_nothing_and_runs_when_a_slot_comes_free():
-    rig = Rig(slots=10, lead=0.0)
+    rig = Rig(capacity=10, lead=0.0)
     await make_project(rig, "loud")
     ids = await crowd(rig, 12)
     await step(rig)
@@ -112,7 +112,7 @@ async def test_what_is_put_off_costs_nothing_and_runs_when_a_slot_comes_free():
         assert (one.attempt, one.charged, one.returned) == (1, 0, 0)
         assert one.run_at >= rig.clock.now() + 500
         assert one.attempts[0].outcome is OutcomeKind.RELEASED
-        assert "its project has the 8 slots" in (one.attempts[0].error or "")
+        assert "its project uses its 8 of" in (one.attempts[0].error or "")
     rig.executor.release("quick")
     await rig.settle()
     await rig.clock.advance(2)
@@ -124,7 +124,7 @@ async def test_what_is_put_off_costs_nothing_and_runs_when_a_slot_comes_free():
 
 
 async def test_a_worker_that_has_just_started_keeps_to_the_limit_of_a_project():
-    rig = Rig(slots=10, lead=0.0)
+    rig = Rig(capacity=10, lead=0.0)
     await limit(rig, "loud", 2)
     await crowd(rig, 30)
     await rig.worker.recall.look()
@@ -137,7 +137,7 @@ async def test_a_worker_that_has_just_started_keeps_to_the_limit_of_a_project():
 
 
 async def test_a_limit_of_the_project_is_parted_among_the_workers():
-    rig = Rig(slots=10, lead=0.0)
+    rig = Rig(capacity=10, lead=0.0)
     await limit(rig, "loud", 6)
     await crowd(rig, 1)
     await step(rig)  # the project is met
@@ -152,7 +152,7 @@ async def test_a_limit_of_the_project_is_parted_among_the_workers():
 
 
 async def test_the_limits_of_many_projects_are_read_a_few_at_each_step():
-    rig = Rig(slots=10, lead=0.0)
+    rig = Rig(capacity=10, lead=0.0)
     (lane,), shares = rig.worker.lanes, rig.worker.shares
     names = [f"project-{number}" for number in range(AT_ONCE + 5)]
     claims: Any = [SimpleNamespace(job=SimpleNamespace(project=name)) for name in names]
@@ -167,7 +167,7 @@ async def test_the_limits_of_many_projects_are_read_a_few_at_each_step():
 
 
 async def test_a_limit_that_is_raised_lets_in_what_is_held(rigs):
-    rig = rigs(slots=10, lead=0.5, max_running=2)
+    rig = rigs(capacity=10, lead=0.5, max_running=2)
     await crowd(rig, 6)
     await step(rig)
     (lane,) = rig.worker.lanes
@@ -178,7 +178,7 @@ async def test_a_limit_that_is_raised_lets_in_what_is_held(rigs):
 
 
 async def test_what_is_held_is_cancelled_and_given_back_like_the_rest():
-    rig = Rig(slots=10, lead=0.5, max_running=1)
+    rig = Rig(capacity=10, lead=0.5, max_running=1)
     first, second, third = await crowd(rig, 3)
     await step(rig)
     (lane,) = rig.worker.lanes
@@ -190,7 +190,7 @@ async def test_what_is_held_is_cancelled_and_given_back_like_the_rest():
 
 
 async def test_what_is_held_for_an_instant_waits_for_its_share_too():
-    rig = Rig(slots=10, lead=0.5, max_running=1)
+    rig = Rig(capacity=10, lead=0.5, max_running=1)
     job = await rig.add("loud", project="loud")
     rig.executor.hold("quick")
     await rig.beat()
@@ -224,8 +224,8 @@ async def lateness(rig, seconds):
 
 @virtually
 async def test_hosts_that_hang_do_not_make_others_late():
-    solo = await lateness(Rig(clock=LoopClock(), slots=10), 120)
-    rig = Rig(clock=LoopClock(), slots=10)
+    solo = await lateness(Rig(clock=LoopClock(), capacity=10), 120)
+    rig = Rig(clock=LoopClock(), capacity=10)
     await make_project(rig, "loud")
     await crowd(rig, 1000)
     beside = await lateness(rig, 120)
@@ -237,7 +237,7 @@ async def test_hosts_that_hang_do_not_make_others_late():
 
 @virtually
 async def test_coming_back_in_vain_is_rare():
-    rig = Rig(clock=LoopClock(), slots=10)
+    rig = Rig(clock=LoopClock(), capacity=10)
     await make_project(rig, "loud")
     ids = await crowd(rig, 1000)
     await lateness(rig, 240)
@@ -247,7 +247,7 @@ async def test_coming_back_in_vain_is_rare():
 
 @virtually
 async def test_a_share_is_used_to_the_full():
-    rig = Rig(clock=LoopClock(), slots=10)
+    rig = Rig(clock=LoopClock(), capacity=10)
     await make_project(rig, "loud")
 
     async def take_a_second(_claim):
@@ -266,7 +266,7 @@ async def test_a_share_is_used_to_the_full():
 
 @virtually
 async def test_what_is_new_does_not_wait_for_turns_given_while_hosts_hung():
-    rig = Rig(clock=LoopClock(), slots=10)
+    rig = Rig(clock=LoopClock(), capacity=10)
     await make_project(rig, "loud")
     await crowd(rig, 1000)
     await rig.engine.start()
@@ -287,13 +287,15 @@ async def test_what_is_new_does_not_wait_for_turns_given_while_hosts_hung():
 
 
 async def test_a_lane_without_a_free_slot_for_a_minute_is_told():
-    rig = Rig(slots=2, lead=0.0)
+    rig = Rig(capacity=2, lead=0.0)
     await crowd(rig, 2)
     await step(rig)
     await rig.clock.advance(60)
     assert rig.engine.health().full == []
     await rig.clock.advance(1)
-    assert rig.engine.health().full == ["all 2 task slots are taken; none came free for 61 s"]
+    assert rig.engine.health().full == [
+        "all capacity for tasks is in use (2); no attempt has ended for 61 s"
+    ]
 
 
 def test_a_share_is_a_part():

@@ -9,7 +9,7 @@ from tickwell.engine.running.start_recorder import APART, SOON
 @pytest.fixture
 async def running():
     """A worker with one attempt under way, and a clock that stands still."""
-    rig = Rig(ttl=300, lead=0)
+    rig = Rig(lease=300, lead=0)
     await rig.add()
     rig.id = await start(rig)
     return rig

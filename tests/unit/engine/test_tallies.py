@@ -6,13 +6,13 @@ import pytest
 
 from tickwell.domain.event import AttemptsFinished, Recovered
 from tickwell.domain.execution import Claim, Kind, OutcomeKind
+from tickwell.domain.fairness import PLATFORM_PROJECT
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import HOUR, MINUTE, Retry
 from tickwell.domain.tally import HOURS, MINUTES, MOST_NAMED, OTHER, Range, Tally, total
-from tickwell.domain.tenant_limits import PLATFORM_PROJECT
 from tickwell.engine.charts.tallies import FLUSH, FLUSH_JOBS, Tallies
 from tickwell.errors import StoreUnavailable
-from tickwell.services.insights.rates import by_interval, by_name, hourly, read
+from tickwell.services.insights.metrics import by_interval, by_name, hourly, read
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock
 from tickwell.testing.contract.builders import T0, a_job

@@ -22,7 +22,7 @@ async def test_it_starts_what_is_due(rig):
 
 
 async def test_it_claims_no_more_than_it_has_room_for():
-    rig = Rig(slots=3, lead=0)
+    rig = Rig(capacity=3, lead=0)
     job = await rig.add()
     rig.executor.hold("quick")
     for _ in range(10):
@@ -59,7 +59,7 @@ async def test_what_is_held_is_prepared_before_its_instant(monkeypatch):
 
 
 async def test_held_claims_take_no_slot():
-    rig = Rig(slots=1, lead=0.5)
+    rig = Rig(capacity=1, lead=0.5)
     job = await rig.add()
     held = await rig.request(job, in_seconds=0.4)
     await rig.beat()
@@ -201,8 +201,22 @@ async def test_a_cancel_request_for_a_task_that_has_not_begun_frees_its_slot(rig
     assert lane.busy == 0
 
 
+async def test_time_without_capacity_is_not_taken_for_the_duration_of_attempts(rig):
+    id = await rig.request(await rig.add())
+    await rig.beat()
+    (lane,) = rig.worker.lanes
+    claims = await rig.worker._claim(lane, rig.worker.lanes[lane], 1)
+    lane.capacity, before = 0, lane.mean
+    rig.runner.take(claims, lane)
+    await rig.clock.advance(60)
+    rig.runner.give_back_stuck(rig.worker.lanes)
+    await rig.reporter.step()
+    assert await rig.state(id) is State.QUEUED
+    assert lane.mean == before
+
+
 async def test_a_stop_and_a_free_slot_at_the_same_moment_go_together():
-    rig = Rig(slots=1, lead=0.5)
+    rig = Rig(capacity=1, lead=0.5)
     job = await rig.add()
     rig.executor.hold("quick")
     await rig.beat()
@@ -220,7 +234,7 @@ async def test_a_stop_and_a_free_slot_at_the_same_moment_go_together():
 
 
 async def test_claims_that_no_slot_takes_within_the_lead_go_back():
-    rig = Rig(slots=1, lead=0.5)
+    rig = Rig(capacity=1, lead=0.5)
     job = await rig.add()
     rig.executor.hold("quick")
     await rig.beat()
@@ -266,7 +280,7 @@ async def test_two_lanes_do_not_take_each_others_slots():
         def abilities(self):
             return {Sort.TASK: frozenset({"call:quick"}), Sort.THREAD: frozenset({"call:other"})}
 
-    rig = Rig(executor=TwoSorts("quick", "other"), slots=1, threads=2, lead=0)
+    rig = Rig(executor=TwoSorts("quick", "other"), capacity=1, threads=2, lead=0)
     one, other = await rig.add("one"), await rig.add("other", handler="other")
     rig.executor.hold("quick")
     rig.executor.hold("other")

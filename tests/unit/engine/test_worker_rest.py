@@ -49,7 +49,7 @@ async def test_what_comes_due_before_a_lost_reply_is_had_is_not_slept_over():
 
 
 async def test_a_worker_that_has_room_for_nothing_does_not_ask_what_comes_next(monkeypatch):
-    rig = Rig(slots=1, lead=0)
+    rig = Rig(capacity=1, lead=0)
     job = await rig.add()
     rig.executor.hold("quick")
     await rig.request(job)
@@ -61,7 +61,7 @@ async def test_a_worker_that_has_room_for_nothing_does_not_ask_what_comes_next(m
 
 
 async def test_a_slot_that_comes_free_after_its_attempt_was_reported_wakes_the_worker():
-    rig = Rig(slots=1, lead=0, rest=10)
+    rig = Rig(capacity=1, lead=0, rest=10)
     await rig.request(await rig.add())
     await rig.beat()
     await rig.worker.step()

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tickwell.domain.trigger import Cron, Every, Union, Window
+from tickwell.domain.trigger import AnyOf, Cron, Every, Window
 from tickwell.errors import InvalidTrigger
 
 
@@ -95,7 +95,7 @@ def test_nothing_to_bind_returns_itself():
 
 
 def test_members_of_a_union_are_bound():
-    union = Union(Cron("H * * * *"), Every("1d"), max_runs=2)
+    union = AnyOf(Cron("H * * * *"), Every("1d"), max_runs=2)
     changed = union.bound("job-1")
     assert changed.members == (Cron("H * * * *").bound("job-1"), Every("1d"))
     assert changed.max_runs == 2

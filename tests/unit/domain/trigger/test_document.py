@@ -33,6 +33,23 @@ DOCUMENTS: list[dict[str, Any]] = [
     {"on_demand": True},
     {"any_of": [{"cron": "0 9 * * *"}, {"every": "1d"}], "until": "2030-01-01T00:00:00.000Z"},
     {"any_of": [{"any_of": [{"every": "1h"}], "start": "2026-01-01T00:00:00.000Z"}]},
+    {"all_of": [{"cron": "0 9 * * mon"}, {"cron": "0 9 1-7 * *"}], "max_runs": 3},
+    {"all_of": [{"any_of": [{"every": "1h"}, {"every": "25m"}]}, {"every": "20m"}]},
+    {
+        "cron": "0 9 1 * *",
+        "tz": "Europe/Rome",
+        "business_days": {
+            "shift": "previous",
+            "holidays": [{"name": "it", "dates": ["2026-12-25"]}],
+            "weekend": "sun",
+        },
+    },
+    {
+        "calendar_every": {"months": 1},
+        "anchor": "2026-01-31T09:00:00",
+        "business_days": {"shift": "next"},
+    },
+    {"cron": "0 0 9 * * * 2027-2029", "tz": "Europe/Rome"},
     {
         "cron": "*/5 * * * *",
         "start": "2026-01-01T00:00:00.000Z",
@@ -122,6 +139,44 @@ def test_other_ways_to_say_the_same(document, trigger):
         ({"any_of": [5]}, "any_of.0"),
         ({"any_of": [{"every": "1h"}, {"cron": "* 25 * * *"}]}, "any_of.1.cron.hour"),
         ({"any_of": [{"any_of": [{"once": "x"}]}]}, "any_of.0.any_of.0.once"),
+        ({"all_of": []}, "all_of"),
+        ({"cron": "0 9 * * *", "business_days": "next"}, "business_days"),
+        ({"cron": "0 9 * * *", "business_days": {"shift": "later"}}, "business_days.shift"),
+        ({"cron": "0 9 * * *", "business_days": {"weekend": "*"}}, "business_days.weekend"),
+        ({"cron": "0 9 * * *", "business_days": {"weekend": "x"}}, "business_days.weekend"),
+        ({"cron": "0 9 * * *", "business_days": {"holidays": [1]}}, "business_days.holidays.0"),
+        (
+            {"cron": "0 9 * * *", "business_days": {"holidays": [{"name": "x", "dates": ["y"]}]}},
+            "business_days.holidays.0.dates",
+        ),
+        (
+            {
+                "cron": "0 9 * * *",
+                "business_days": {
+                    "holidays": [
+                        {"name": "x", "ranges": [{"from": "2027-07-01", "to": "2027-08-01"}]}
+                    ]
+                },
+            },
+            "business_days.holidays",
+        ),
+        (
+            {
+                "cron": "0 9 * * *",
+                "business_days": {
+                    "holidays": [{"name": "x", "dates": ["2027-07-01"], "tz": "Asia/Tokyo"}]
+                },
+            },
+            "business_days.holidays",
+        ),
+        ({"every": "5m", "business_days": {"shift": "next"}}, "business_days"),
+        ({"all_of": [{"every": "1h"}, {"on_demand": True}]}, "all_of"),
+        ({"all_of": [{"every": "1h"}, {"every": "1h", "after": "finish"}]}, "all_of"),
+        ({"all_of": [{"every": "1h"}, {"every": "1h", "jitter": "1s"}]}, "all_of"),
+        ({"all_of": [{"cron": "H 9 * * *"}, {"every": "1h"}]}, "all_of"),
+        ({"all_of": [{"cron": "0 9 * * *"}, {"cron": "0 10 * * *"}]}, "all_of"),
+        ({"all_of": [{"cron": "0 0 1 1 *"}, {"once": "2026-05-01T00:00:00Z"}]}, "all_of"),
+        ({"all_of": [{"all_of": [{"cron": "x"}], "max_runs": 1}]}, "all_of.0.all_of.0.cron"),
         ({"every": "5m", "start": "2026-01-01"}, "start"),
         ({"every": "5m", "until": 7}, "until"),
         ({"every": "5m", "max_runs": "3"}, "max_runs"),
@@ -149,7 +204,7 @@ def test_what_is_wrong_is_named_by_its_path(document, field):
     with pytest.raises(InvalidTrigger) as caught:
         trigger_from_document(document)
     assert caught.value.field == field
-    assert caught.value.hint or field in ("any_of", "exclude.0.ranges")
+    assert caught.value.hint or field in ("any_of", "all_of", "exclude.0.ranges")
 
 
 def test_an_unknown_field_is_told_the_known_ones():

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from tickwell.clock import to_millis
-from tickwell.domain.trigger import Calendar, Cron, Every, Once, OnDemand, Trigger, Union, Window
+from tickwell.domain.trigger import AnyOf, Calendar, Cron, Every, Once, OnDemand, Trigger, Window
 from tickwell.domain.trigger.duration import Millis
 from tickwell.errors import InvalidTrigger
 
@@ -53,14 +53,14 @@ def test_a_union_fires_with_any_and_equal_instants_count_once():
 
 def test_a_union_of_unions_is_flat():
     one, two, three = Every("1h"), Every("2h"), Cron("* * * * *")
-    assert (one | two) | three == one | (two | three) == Union(one, two, three, one)
-    confined = Union(one, two, until=AT)
-    assert Union(confined, three).members == (confined, three)
-    assert hash(one | two) == hash(Union(one, two))
+    assert (one | two) | three == one | (two | three) == AnyOf(one, two, three, one)
+    confined = AnyOf(one, two, until=AT)
+    assert AnyOf(confined, three).members == (confined, three)
+    assert hash(one | two) == hash(AnyOf(one, two))
 
 
 def test_a_union_has_confines_of_its_own():
-    trigger = Union(Every("1h"), Every("90m"), within=(Window("*", "09:00", "10:00"),))
+    trigger = AnyOf(Every("1h"), Every("90m"), within=(Window("*", "09:00", "10:00"),))
     assert [instant / 3_600_000 for instant in trigger.between(0, DAY)] == [9]
     reasons = dict(trigger.excluded(0, 2 * 3_600_000))
     assert reasons == {3_600_000: "window", 5_400_000: "window", 7_200_000: "window"}
@@ -68,7 +68,7 @@ def test_a_union_has_confines_of_its_own():
 
 def test_what_one_member_leaves_out_another_may_fire():
     nine = Window("*", "09:00", "10:00")
-    trigger = Union(Every("1h", within=(nine,)), Every("2h"))
+    trigger = AnyOf(Every("1h", within=(nine,)), Every("2h"))
     left_out = [instant // 3_600_000 for instant, _ in trigger.excluded(0, 12 * 3_600_000)]
     assert left_out == [1, 3, 5, 7, 11]
 
@@ -86,7 +86,7 @@ def test_what_one_member_leaves_out_another_may_fire():
 )
 def test_what_cannot_be_joined_is_refused(members):
     with pytest.raises(InvalidTrigger, match="any_of: "):
-        Union(*members)
+        AnyOf(*members)
 
 
 def test_joined_with_something_else():

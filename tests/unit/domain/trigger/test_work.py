@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tickwell.clock import NEVER
-from tickwell.domain.trigger import Cron, Every, Trigger, Union, Window, trigger_from_document, work
+from tickwell.domain.trigger import AnyOf, Cron, Every, Trigger, Window, trigger_from_document, work
 from tickwell.domain.trigger.duration import Millis
 from tickwell.domain.trigger.limits import Limits
 from tickwell.domain.trigger.work import READING, SEARCH, Spent, Work
@@ -87,7 +87,7 @@ def test_slots_are_told_without_a_search(looks):
 def test_sixty_four_members_find_a_fire_half_a_year_ahead():
     within = [Window("*", "14:30", "14:31", "Europe/Rome")]
     members = [Cron(f"{n % 60} 30 12 * * {n // 60 or '*'}", within=within) for n in range(64)]
-    trigger = Union(*members)
+    trigger = AnyOf(*members)
     found = trigger.after(AUTUMN)
     assert found == members[0].after(AUTUMN)
     assert used(trigger) < SEARCH
@@ -110,6 +110,9 @@ def rare(number: int) -> dict[str, Any]:
             ],
             "within": [{"from": "02:00", "to": "02:01", "tz": "Europe/Rome"}],
         },
+        {"all_of": [{"every": f"{n}ms"} for n in (101, 103, 107, 109)]},
+        {"all_of": [{"every": "101ms"}, {"every": "103ms"}, {"cron": "0 0 29 2 *"}]},
+        {"any_of": [{"all_of": [rare(1), {"every": "1s"}], "within": SUMMER}, nested(2)]},
         {"cron": "0 12 * 2 1#5", "within": [{"from": "13:00", "to": "14:00"}]},
     ],
 )
@@ -136,12 +139,12 @@ def test_what_takes_too_long_to_search_is_refused_with_a_remedy():
 
 
 def test_members_are_counted_through_all_levels():
-    def group(start: int) -> Union:
-        return Union(*(Every(Millis(1000 + start + n)) for n in range(60)), within=[Window("mon")])
+    def group(start: int) -> AnyOf:
+        return AnyOf(*(Every(Millis(1000 + start + n)) for n in range(60)), within=[Window("mon")])
 
     with pytest.raises(InvalidTrigger, match="128 triggers in all"):
-        Union(group(0), group(60), group(120))
-    assert Union(group(0), group(60)).after(0) is not None
+        AnyOf(group(0), group(60), group(120))
+    assert AnyOf(group(0), group(60)).after(0) is not None
 
 
 def test_far_too_many_members_are_not_even_read(monkeypatch):
@@ -190,6 +193,6 @@ def test_what_is_stored_is_taken_as_it_is():
 def test_whether_a_job_can_be_saved_does_not_depend_on_its_name():
     within = Window(opens="02:00", closes="04:00")
     days = (Cron(f"H H {day} * *", tz="Europe/Rome", within=[within]) for day in (1, 15))
-    trigger = Union(*days)
+    trigger = AnyOf(*days)
     for number in range(60):
         assert trigger.bound(f"default/report-{number}").after(0) is not None

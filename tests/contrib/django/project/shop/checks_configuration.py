@@ -11,7 +11,7 @@ from tickwell.contrib.django.store_url import store_url_of
 
 class Configuration(SimpleTestCase):
     def test_keys_of_django_and_of_tickwell(self):
-        given = {"STORE": "memory://", "app": "x", "THREADS": 3, "QUEUES": ["a"], "TTL": "1m"}
+        given = {"STORE": "memory://", "app": "x", "THREADS": 3, "QUEUES": ["a"], "LEASE": "1m"}
         with override_settings(TICKWELL=given | {"AUTH": False, "PROJECT": "p"}):
             found = read_configuration()
         self.assertEqual((found.app, found.project, found.database), ("x", "p", None))
@@ -22,7 +22,7 @@ class Configuration(SimpleTestCase):
                 "TICKWELL_STORE": "memory://",
                 "TICKWELL_THREADS": "3",
                 "TICKWELL_QUEUES": "a",
-                "TICKWELL_TTL": str(found.settings.ttl),
+                "TICKWELL_LEASE": str(found.settings.lease),
                 "TICKWELL_AUTH": "false",
             },
         )
@@ -37,7 +37,7 @@ class Configuration(SimpleTestCase):
             ({"DATABASE": "other"}, "which is not in DATABASES; expected one of default"),
             ({"APP": 7}, r"TICKWELL\['APP'\] is 7; give a name"),
             ({"MODULES": "jobs"}, r"TICKWELL\['MODULES'\] is 'jobs'; give names"),
-            ({"TTL": 30}, r"TICKWELL\['TTL'\]"),
+            ({"LEASE": 30}, r"TICKWELL\['LEASE'\]"),
         ):
             with (
                 self.subTest(given=given),

@@ -108,7 +108,7 @@ class Tasks(Shop):
         self.assertEqual(result.status, TaskResultStatus.READY)
         found = tasks.add.get_result(result.id)
         self.assertEqual((found.task.run_after, found.status), (when, TaskResultStatus.READY))
-        self.assertEqual(scheduler.blocking.execution(result.id).state, "waiting")
+        self.assertEqual(scheduler.blocking.get_execution(result.id).state, "waiting")
         scheduler.blocking.cancel(result.id)
         result.refresh()
         self.assertEqual((result.status, result.attempts), (TaskResultStatus.FAILED, 0))
@@ -117,25 +117,25 @@ class Tasks(Shop):
 
     def test_queue_and_priority_are_those_of_the_enqueued_task(self):
         declared = self.ended(tasks.mail.enqueue("me"))
-        job = scheduler.blocking.get(tasks.mail.module_path).job
+        job = scheduler.blocking.get_job(tasks.mail.module_path)
         self.assertEqual((job.queue, job.priority), ("mail", 10))
         self.assertEqual(declared.return_value, "mail to me")
         other = self.ended(tasks.mail.using(priority=-100, queue_name="default").enqueue("me"))
         self.assertEqual(other.return_value, "mail to me")
-        job = scheduler.blocking.get(f"{tasks.mail.module_path} [default, priority 1]").job
+        job = scheduler.blocking.get_job(f"{tasks.mail.module_path} [default, priority 1]")
         self.assertEqual((job.queue, job.priority), ("default", 1))
         found = tasks.mail.get_result(other.id).task
         self.assertEqual((found.queue_name, found.priority), ("default", -100))
         self.assertEqual([level(each) for each in (-100, -50, 0, 1, 50, 100)], [1, 3, 5, 5, 8, 10])
 
     def test_tasks_have_schedules_and_policies(self):
-        report = scheduler.blocking.get(tasks.report.module_path).job
+        report = scheduler.blocking.get_job(tasks.report.module_path)
         self.assertEqual(report.trigger, Cron("0 9 * * *", tz="Europe/Rome"))
         self.assertEqual(report.description, "Every morning.")
-        refresh = scheduler.blocking.get(tasks.refresh.module_path).job
+        refresh = scheduler.blocking.get_job(tasks.refresh.module_path)
         self.assertEqual(refresh.trigger, Every("15m"))
         self.assertIs(refresh.overlap, Overlap.QUEUE_ONE)
-        self.assertEqual(scheduler.blocking.get(tasks.fail.module_path).job.retry.max_attempts, 1)
+        self.assertEqual(scheduler.blocking.get_job(tasks.fail.module_path).retry.max_attempts, 1)
 
     def test_bad_tasks_are_refused_in_the_frameworks_own_words(self):
         backend, task = TickwellBackend("default", {"QUEUES": []}), type(tasks.add)

@@ -24,7 +24,7 @@ class Shop(TransactionTestCase):
         cls.addClassCleanup(scheduler.blocking.stop)
 
     def ids(self, job="confirm"):
-        return {each.id for each in scheduler.blocking.history(job)}
+        return {each.id for each in scheduler.blocking.executions(job=job)}
 
     def confirmed(self):
         return dict(Order.objects.values_list("number", "confirmed"))
@@ -54,11 +54,11 @@ class Transactions(Shop):
         before = self.ids()
         with self.assertRaises(KeyError), transaction.atomic():
             Order.objects.create(number=1)
-            run = jobs.confirm.keyed("order-1").blocking.trigger(1)
+            run = jobs.confirm.options(key="order-1").blocking.trigger(1)
             raise KeyError
         self.assertEqual(self.ids(), before)
         with self.assertRaises(NotFound):
-            scheduler.blocking.execution(run.id)
+            scheduler.blocking.get_execution(run.id)
         self.assertEqual(self.confirmed(), {})
 
     def test_a_savepoint_that_is_rolled_back_takes_its_runs_along(self):
@@ -76,9 +76,9 @@ class Transactions(Shop):
     def test_the_same_key_is_the_same_run(self):
         with transaction.atomic():
             Order.objects.create(number=1)
-            first = jobs.confirm.keyed("order-one").blocking.trigger(1)
-            second = jobs.confirm.keyed("order-one").blocking.trigger(1)
-        third = jobs.confirm.keyed("order-one").blocking.trigger(1)
+            first = jobs.confirm.options(key="order-one").blocking.trigger(1)
+            second = jobs.confirm.options(key="order-one").blocking.trigger(1)
+        third = jobs.confirm.options(key="order-one").blocking.trigger(1)
         self.assertEqual({first.id}, {second.id, third.id})
         self.assert_succeeds(first)
         self.assertEqual(self.confirmed(), {1: 1})
@@ -89,10 +89,10 @@ class Transactions(Shop):
             at = jobs.confirm.blocking.trigger_at(when, 1)
             later = jobs.confirm.blocking.trigger_in("1h", 1)
         for run in (at, later):
-            self.assertEqual(scheduler.blocking.execution(run.id).state, "waiting")
-            self.assertEqual(scheduler.blocking.execution(run.id).run_at, run.run_at)
+            self.assertEqual(scheduler.blocking.get_execution(run.id).state, "waiting")
+            self.assertEqual(scheduler.blocking.get_execution(run.id).run_at, run.run_at)
             scheduler.blocking.cancel(run.id)
-        self.assertEqual(at.run_at, int(when.timestamp() * 1000))
+        self.assertEqual(at.run_at, when.replace(microsecond=when.microsecond // 1000 * 1000))
 
     def test_outside_of_a_transaction_a_run_starts_at_once(self):
         Order.objects.create(number=1)

@@ -1,0 +1,263 @@
+"""Every rule fires and is resolved in virtual time, and is told once."""
+
+import pytest
+
+from tests.services.alerts.watch import GONE_AFTER, HOURS, PROJECT
+from tickwell.domain.execution import OutcomeKind
+from tickwell.domain.gate import Overlap
+from tickwell.domain.policy import MINUTE
+from tickwell.domain.trigger import Every
+from tickwell.services.jobs.fire_times import GONE
+
+DIED = OutcomeKind.FAILED
+
+
+async def test_a_job_that_does_not_succeed_in_time_is_missing_until_it_does(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("missing", after=2 * HOURS)
+    await watch.end(job)
+    await watch.wait(2 * HOURS - 15_000)
+    assert await watch.told(told, rule) == []
+    await watch.look(2)
+    assert await watch.told(told, rule) == [("firing", "report")]
+    await watch.end(job)
+    await watch.look()
+    assert await watch.told(told, rule) == [("firing", "report"), ("resolved", "report")]
+
+
+async def test_a_job_that_succeeds_in_time_is_never_missing(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("missing", after=HOURS)
+    for _ in range(5):
+        await watch.wait(HOURS - MINUTE)
+        await watch.end(job)
+    assert await watch.told(told, rule) == []
+
+
+async def test_a_success_that_the_evaluator_has_not_heard_of_counts(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("missing", after=HOURS)
+    for _ in range(4):
+        await watch.wait(HOURS - MINUTE)
+        await watch.end(job, heard=False)
+    assert await watch.told(told, rule) == []
+
+
+async def test_a_job_that_only_fails_is_missing(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("missing", after=HOURS)
+    await watch.wait(HOURS - 15_000)
+    await watch.end(job, DIED)
+    await watch.look(2)
+    assert await watch.told(told, rule) == [("firing", "report")]
+    (message,) = [each for each in await watch.messages(told) if each["data"]["rule"] == rule.id]
+    assert message["data"]["alerts"][0]["text"] == "no success for 1h; it never has"
+    assert message["data"]["severity"] == "critical"
+    assert message["data"]["url"] == "https://jobs.example.com/alerts"
+
+
+async def test_a_rule_for_one_job_watches_no_other(watch):
+    told = await watch.callback()
+    mine, _other = await watch.add("mine"), await watch.add("other")
+    rule = await watch.rule("missing", mine, after=HOURS)
+    await watch.wait(2 * HOURS)
+    assert await watch.told(told, rule) == [("firing", "mine")]
+
+
+async def test_a_job_paused_by_a_person_is_not_missing_and_has_its_time_anew(watch):
+    told, job = await watch.callback(), await watch.add("report", Every("10m"))
+    rule = await watch.rule("missing", after=HOURS)
+    await watch.jobs.pause(PROJECT, [job.id], by="ada")
+    await watch.wait(3 * HOURS)
+    assert await watch.told(told, rule) == []
+    await watch.jobs.resume(PROJECT, [job.id])
+    await watch.wait(HOURS - MINUTE)
+    assert await watch.told(told, rule) == []
+    await watch.wait(12 * MINUTE)
+    assert await watch.told(told, rule) == [("firing", "report")]
+
+
+async def test_a_job_that_its_code_lost_is_missing(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("missing", after=HOURS)
+    await watch.jobs.pause(PROJECT, [job.id], by="app billing", why=GONE)
+    await watch.wait(2 * HOURS)
+    assert await watch.told(told, rule) == [("firing", "report")]
+
+
+async def test_a_deleted_job_is_resolved(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("missing", after=HOURS)
+    await watch.wait(2 * HOURS)
+    await watch.jobs.delete(PROJECT, [job.id])
+    await watch.look()
+    assert await watch.told(told, rule) == [("firing", "report"), ("resolved", "report")]
+
+
+async def test_missing_by_a_time_of_day(watch):
+    # The clock begins at 10:00 UTC.
+    told, job = await watch.callback(), await watch.add("nightly")
+    rule = await watch.rule("missing", by="10:30")
+    await watch.end(job)
+    await watch.wait(24 * HOURS)
+    assert await watch.told(told, rule) == []
+    await watch.wait(HOURS)
+    assert await watch.told(told, rule) == [("firing", "nightly")]
+
+
+async def test_what_is_due_and_does_not_start_is_late_until_it_does(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("late", after=5 * MINUTE)
+    await watch.executions.trigger(PROJECT, job.id)
+    await watch.wait(5 * MINUTE)
+    assert await watch.told(told, rule) == []
+    await watch.look()
+    assert await watch.told(told, rule) == [("firing", "report")]
+    await watch.store.promote(watch.clock.instant, 0, 100)
+    await watch.run()
+    await watch.wait(5 * MINUTE + 15_000)
+    assert await watch.told(told, rule) == [("firing", "report"), ("resolved", "report")]
+
+
+async def test_a_fire_time_that_no_planner_answers_is_late(watch):
+    told = await watch.callback()
+    await watch.add("report", Every("1h"))
+    rule = await watch.rule("late", after=5 * MINUTE)
+    await watch.wait(HOURS + 6 * MINUTE)
+    assert await watch.told(told, rule) == [("firing", "report")]
+
+
+async def test_a_run_that_takes_long_is_slow_while_it_runs(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("slow", after=10 * MINUTE)
+    await watch.executions.trigger(PROJECT, job.id)
+    await watch.store.promote(watch.clock.instant, 0, 100)
+    (claim,) = await watch.claim()
+    await watch.started(claim)
+    await watch.wait(10 * MINUTE)
+    assert await watch.told(told, rule) == []
+    await watch.look()
+    assert await watch.told(told, rule) == [("firing", "report")]
+
+
+async def test_a_run_that_took_long_is_slow_until_one_is_faster(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("slow", after=MINUTE)
+    await watch.look()
+    await watch.end(job, took=2 * MINUTE)
+    await watch.look()
+    assert await watch.told(told, rule) == [("firing", "report")]
+    await watch.wait(HOURS)
+    await watch.end(job, took=1000)
+    await watch.wait(5 * MINUTE + 15_000)
+    assert await watch.told(told, rule) == [("firing", "report"), ("resolved", "report")]
+
+
+async def test_a_job_that_dies_so_often_in_a_row_fails(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("failing", times=3)
+    for kind in (DIED, DIED, OutcomeKind.SUCCEEDED, DIED, DIED):
+        await watch.end(job, kind)
+        await watch.look()
+    assert await watch.told(told, rule) == []
+    await watch.end(job, DIED)
+    await watch.look()
+    assert await watch.told(told, rule) == [("firing", "report")]
+    await watch.end(job)
+    await watch.wait(5 * MINUTE + 15_000)
+    assert await watch.told(told, rule) == [("firing", "report"), ("resolved", "report")]
+
+
+async def test_a_job_that_fails_every_other_time_does_not_flap(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("failing", times=1)
+    for _ in range(20):
+        await watch.end(job, DIED)
+        await watch.look(4)
+        await watch.end(job)
+        await watch.look(4)
+    assert await watch.told(told, rule) == [("firing", "report")]
+
+
+async def test_a_job_that_is_skipped_so_often_in_a_row(watch):
+    told = await watch.callback()
+    job = await watch.add("report", Every("10m"), overlap=Overlap.SKIP)
+    rule = await watch.rule("skipped", times=2)
+    await watch.at(watch.clock.instant + 10 * MINUTE)
+    await watch.claim()
+    for _ in range(3):  # the first still runs
+        await watch.at(watch.clock.instant + 10 * MINUTE)
+        await watch.look()
+    assert await watch.told(told, rule) == [("firing", "report")]
+    assert job.name == "report"
+
+
+async def test_no_live_planner_while_a_job_is_due(watch):
+    told = await watch.callback()
+    await watch.add("report", Every("1h"))
+    watch.clock.instant += HOURS + GONE_AFTER  # the beats of its process are long ago
+    await watch.look(3)
+    assert await watch.told(told, "planner") == [("firing", PROJECT)]
+    await watch.beat()
+    await watch.at(watch.clock.instant)
+    await watch.look(6)
+    assert await watch.told(told, "planner") == [("firing", PROJECT), ("resolved", PROJECT)]
+
+
+async def test_no_live_worker_for_work_that_waits(watch):
+    told, job = await watch.callback(), await watch.add("report", queue="reports")
+    await watch.executions.trigger(PROJECT, job.id)
+    await watch.store.promote(watch.clock.instant, 0, 100)
+    await watch.look(4)
+    assert await watch.told(told, "workers") == [("firing", PROJECT)]
+    (message,) = await watch.messages(told)
+    assert "no live worker serves queue 'reports'" in message["data"]["alerts"][0]["text"]
+
+
+async def test_more_than_100_executions_due_and_not_running(watch):
+    told, job = await watch.callback(), await watch.add("report")
+    for _ in range(101):
+        await watch.executions.trigger(PROJECT, job.id)
+    await watch.store.promote(watch.clock.instant, 0, 1000)
+    await watch.wait(2 * MINUTE + 15_000)
+    assert await watch.told(told, "backlog") == [("firing", PROJECT)]
+
+
+@pytest.mark.parametrize(("dead", "fires"), [(2, True), (1, False)])
+async def test_a_failure_rate_above_a_tenth(watch, dead, fires):
+    told = await watch.callback()
+    for _ in range(16):
+        await watch.counted(succeeded=11, dead=dead)
+        await watch.look()
+    assert await watch.told(told, "failure-rate") == ([("firing", PROJECT)] if fires else [])
+
+
+async def test_executions_that_died_lately(watch):
+    told = await watch.callback()
+    await watch.counted(succeeded=1000, dead=1)
+    await watch.look()
+    assert await watch.told(told, "dead-letters") == [("firing", PROJECT)]
+    await watch.wait(17 * MINUTE)
+    assert await watch.told(told, "dead-letters") == [("firing", PROJECT), ("resolved", PROJECT)]
+
+
+async def test_a_callback_of_one_job_is_told_of_that_job_alone(watch):
+    mine = await watch.add("mine")
+    other = await watch.add("other")
+    told = await watch.callback(mine)
+    rule = await watch.rule("failing", times=1)
+    await watch.look()
+    await watch.end(other, DIED)
+    await watch.end(mine, DIED)
+    await watch.look()
+    assert await watch.told(told) == [("firing", "mine")]
+    assert await watch.told(told, rule) == [("firing", "mine")]
+
+
+async def test_a_callback_that_cannot_be_delivered_tells_of_itself_to_nobody(watch):
+    told = await watch.callback()
+    rule = await watch.rule("late", after=MINUTE)
+    job = await watch.add("report")
+    await watch.executions.trigger(PROJECT, job.id)
+    await watch.wait(10 * MINUTE)  # the callback's own run is due as well, and not sent
+    assert await watch.told(told, rule) == [("firing", "report")]

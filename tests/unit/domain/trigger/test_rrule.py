@@ -1,0 +1,119 @@
+"""Recurrence rules: what is refused, what is bounded, and how they are kept."""
+
+from datetime import datetime
+
+import pytest
+
+from tickwell import BusinessDays, RRule
+from tickwell.domain.rrule import recurrence
+from tickwell.domain.trigger import trigger_from_document, trigger_to_document
+from tickwell.errors import InvalidTrigger
+
+START = datetime.fromisoformat("2026-01-30T09:00")
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("", "FREQ is ''"),
+        ("FREQ=SOMETIMES", "not one of YEARLY"),
+        ("FREQ=DAILY;FREQ=DAILY", "has FREQ twice"),
+        ("FREQ=DAILY;BYEASTER=1", "BYEASTER is no part"),
+        ("FREQ=DAILY;INTERVAL=0", "INTERVAL is '0'"),
+        ("FREQ=DAILY;COUNT=1001", "for more, use max_runs"),
+        ("FREQ=DAILY;COUNT=3;UNTIL=20270101", "mutually exclusive"),
+        ("FREQ=DAILY;UNTIL=soon", "UNTIL is not a date"),
+        ("FREQ=DAILY;UNTIL=20261399", "is no date"),
+        ("FREQ=DAILY;BYHOUR=24", "BYHOUR has '24', not 0 to 23"),
+        ("FREQ=MONTHLY;BYMONTHDAY=0", "BYMONTHDAY has '0'"),
+        ("FREQ=MONTHLY;BYDAY=XX", "BYDAY has 'XX'"),
+        ("FREQ=WEEKLY;BYDAY=1MO", "YEARLY or MONTHLY only"),
+        ("FREQ=WEEKLY;BYMONTHDAY=1", "BYMONTHDAY does not go with"),
+        ("FREQ=DAILY;BYWEEKNO=1", "BYWEEKNO goes with"),
+        ("FREQ=DAILY;BYYEARDAY=1", "BYYEARDAY does not go with"),
+        ("FREQ=HOURLY;BYMINUTE=1;BYSETPOS=1", "BYSETPOS goes with"),
+        ("FREQ=DAILY;BYSETPOS=1", "BYSETPOS needs another"),
+        ("FREQ=DAILY;WKST=XX", "WKST is 'XX'"),
+        ("FREQ=DAILY;" + "X" * 600, "more than 512"),
+        ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "never fires"),
+        ("FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30", "never fires"),
+        ("FREQ=HOURLY;INTERVAL=24;BYHOUR=10", "never fires"),
+        ("FREQ=DAILY;UNTIL=20260129T000000Z", "never fires"),
+    ],
+)
+def test_what_cannot_work_is_refused(rule, reason):
+    with pytest.raises(InvalidTrigger) as caught:
+        RRule(rrule=rule, dtstart=START)
+    assert reason in str(caught.value)
+    assert caught.value.field == "rrule"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=SECONDLY;INTERVAL=99999;BYMONTH=2;BYMONTHDAY=30",
+        "FREQ=SECONDLY;INTERVAL=86400;BYSECOND=1",
+        "FREQ=MINUTELY;INTERVAL=7;BYDAY=MO;BYMONTH=2;BYMONTHDAY=29",
+        "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO",
+        "FREQ=YEARLY;INTERVAL=99999",
+        "FREQ=DAILY;BYHOUR=1,2,3;BYMINUTE=1,2,3;BYSECOND=1,2;BYSETPOS=366",
+        "FREQ=SECONDLY;COUNT=1000",
+    ],
+)
+def test_whatever_the_rule_little_is_done(rule, monkeypatch):
+    years = list[int]()
+    fitting = recurrence.Recurrence._fitting
+
+    def count(self, year):
+        years.append(year)
+        return fitting(self, year)
+
+    monkeypatch.setattr(recurrence.Recurrence, "_fitting", count)
+    try:
+        trigger = RRule(rrule=rule, dtstart=START.replace(second=7))
+    except InvalidTrigger:
+        trigger = RRule(rrule="FREQ=DAILY", dtstart=START)
+    trigger.after(2_000_000_000_000)
+    assert len(years) < 150
+
+
+def test_a_document_keeps_it():
+    document = {
+        "rrule": "FREQ=MONTHLY;BYDAY=-1FR",
+        "dtstart": "2026-01-30T09:00:00",
+        "exdates": ["2026-02-27T09:00:00"],
+        "rdates": ["2026-02-26T09:00:00"],
+        "tz": "Europe/Rome",
+        "business_days": {"shift": "previous"},
+        "max_runs": 5,
+    }
+    trigger = trigger_from_document(document)
+    assert trigger_to_document(trigger) == document
+    assert trigger == RRule(
+        rrule="rrule:freq=monthly;byday=-1fr",
+        dtstart=START,
+        exdates=(START.replace(month=2, day=27),),
+        rdates=(START.replace(month=2, day=26),),
+        tz="Europe/Rome",
+        business_days=BusinessDays("previous"),
+        max_runs=5,
+    )
+    assert trigger.busiest() == (1, 1)
+    assert trigger.explain().startswith("by the rule FREQ=MONTHLY;BYDAY=-1FR from 2026-01-30 at")
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        ({"rrule": "FREQ=DAILY"}, "dtstart"),
+        ({"rrule": "FREQ=DAILY", "dtstart": "soon"}, "dtstart"),
+        ({"rrule": "FREQ=DAILY", "dtstart": "2026-01-30T09:00", "exdates": ["x"]}, "exdates"),
+        ({"rrule": "FREQ=DAILY", "dtstart": "2026-01-30T09:00", "tz": "x"}, "tz"),
+        ({"rrule": "FREQ=X", "dtstart": "2026-01-30T09:00"}, "rrule"),
+    ],
+)
+def test_what_is_wrong_is_named(document, field):
+    with pytest.raises(InvalidTrigger) as caught:
+        trigger_from_document(document)
+    assert caught.value.field == field
