@@ -2,7 +2,6 @@
 
 import signal
 
-from tests.processes.child import state_of, until
 from tests.processes.jobs import job, once
 from tests.processes.site import SHORT
 from tickwell.clock import wall_millis
@@ -18,10 +17,11 @@ def add_held(site):
 
 def test_a_report_that_comes_too_late_is_refused_and_counted(site, processes):
     flag = add_held(site)
-    zombie = processes.agent(site.orders(settings=SHORT, stop_before="finish"))
+    zombie = processes.agent(site.orders(settings=SHORT, halt_before="finish"))
     site.wait_for_calls(1)
     flag.touch()
-    until(lambda: state_of(zombie.pid) == "T")
+    zombie.wait_for("Halted")
+    site.freeze(zombie)
     flag.unlink()
     heir = processes.agent(site.orders(settings=SHORT))
     heir.wait_for("WorkerLost")
@@ -45,7 +45,7 @@ def test_a_worker_that_was_frozen_in_an_attempt_begins_anew(site, processes):
     flag = add_held(site)
     zombie = processes.agent(site.orders(settings=SHORT))
     site.wait_for_calls(1)
-    zombie.send(signal.SIGSTOP)
+    site.freeze(zombie)
     heir = processes.agent(site.orders(settings=SHORT))
     site.wait_for_calls(2)
     flag.touch()

@@ -22,9 +22,9 @@ from tests.processes.faulty_store import (
     DropReplies,
     Faults,
     FaultyStore,
+    Halt,
     Outage,
     ShiftedClock,
-    StopSelf,
 )
 from tests.processes.handlers import RecordingHandlers
 from tests.processes.journal import Journal
@@ -47,8 +47,8 @@ class Orders:
     roles: list[str] = field(default_factory=lambda: ["planner", "worker"])
     #: Answers that are lost after the commit: method and number.
     drop_replies: dict[str, int] = field(default_factory=dict)
-    #: The process stands still before the first call of this method.
-    stop_before: str | None = None
+    #: The event loop stands still before the first call of this method, until SIGCONT comes.
+    halt_before: str | None = None
     #: While this file exists, the store is away.
     outage: str | None = None
     #: Holds the milliseconds by which the store's clock is off.
@@ -71,8 +71,8 @@ class Agent:
         self.outage = Outage(Path(orders.outage)) if orders.outage else None
         if self.outage:
             self.faults.append(self.outage)
-        if orders.stop_before:
-            self.faults.append(StopSelf(orders.stop_before))
+        if orders.halt_before:
+            self.faults.append(Halt(orders.halt_before, say))
         if orders.clock:
             self.faults.append(ShiftedClock(Path(orders.clock)))
 

@@ -1,8 +1,8 @@
 """A store with something wrong before or after its calls."""
 
 import inspect
-import os
 import signal
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -90,16 +90,29 @@ class ShiftedClock(Faults):
         return int(self.path.read_text() or 0) if self.path.exists() else 0
 
 
-class StopSelf(Faults):
-    """The whole process stands still before the first call of a method, as a paused machine."""
+class Halt(Faults):
+    """The event loop stands still before the first call of a method, until the process was frozen.
 
-    def __init__(self, method: str) -> None:
+    The test freezes it from outside (`Site.freeze`): a process that stopped itself could do so
+    while another of its threads is in a transaction, and a file stays locked by a frozen process.
+    """
+
+    def __init__(self, method: str, say: Callable[[str], None]) -> None:
         self.method = method
+        self.say = say
+        self.continued = False
 
     async def before(self, method: str) -> None:
-        if method == self.method:
-            self.method = ""
-            os.kill(os.getpid(), signal.SIGSTOP)
+        if method != self.method:
+            return
+        self.method = ""
+        signal.signal(signal.SIGCONT, self._on_continue)
+        self.say("Halted")
+        while not self.continued:
+            time.sleep(0.01)  # blocks the loop on purpose; the pulse has a thread of its own
+
+    def _on_continue(self, _number: int, _frame: Any) -> None:
+        self.continued = True
 
 
 class Counted(Faults):

@@ -1,8 +1,11 @@
 """The place of a fault run: a store, a journal of calls, and what ought to have happened."""
 
 import asyncio
+import signal
+import sqlite3
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +13,7 @@ from tests.faults.checker import check, summary
 from tests.faults.history import History
 from tests.processes import journal
 from tests.processes.agent import Orders
-from tests.processes.child import PATIENCE, until
+from tests.processes.child import PATIENCE, Child, state_of, until
 from tests.processes.jobs import add_jobs, uuid_of
 from tests.processes.reading import all_executions, is_quiet, read_history
 from tickwell.domain.execution import Execution
@@ -67,6 +70,19 @@ class Site:
                 await store.close()
 
         return asyncio.run(answer())
+
+    def freeze(self, child: Child) -> None:
+        """SIGSTOP, at a moment when the process is in no transaction of its file.
+
+        A process frozen inside one keeps the file locked for as long as it is frozen; servers end
+        such transactions by themselves.
+        """
+        path = self.folder / "jobs.db" if self.store.startswith("sqlite:") else ":memory:"
+        with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as file:
+            file.execute("BEGIN IMMEDIATE")
+            child.send(signal.SIGSTOP)
+            until(lambda: state_of(child.pid) == "T", what="frozen")
+            file.execute("ROLLBACK")
 
     def add(self, *jobs: Job, fires: dict[str, list[int]]) -> None:
         """Jobs, and the fire times that they must be found to have had."""
