@@ -109,7 +109,7 @@ class Halt(Faults):
         signal.signal(signal.SIGCONT, self._on_continue)
         self.say("Halted")
         while not self.continued:
-            time.sleep(0.01)  # blocks the loop on purpose; the pulse has a thread of its own
+            time.sleep(0.01)  # noqa: ASYNC251 - on purpose; the pulse has a thread of its own
 
     def _on_continue(self, _number: int, _frame: Any) -> None:
         self.continued = True
