@@ -48,25 +48,34 @@ def migrate(
 
 
 def _version(connection: sqlite3.Connection, path: Path, *, shared: bool) -> int:
-    def read(query: str) -> int:
-        return int(connection.execute(query).fetchone()[0])
-
     try:
-        is_ours = read("PRAGMA application_id") == APPLICATION_ID
-        is_empty = not is_ours and read("SELECT count(*) FROM sqlite_master") == 0
+        mark, found, tables = _snapshot(connection)
     except sqlite3.DatabaseError as error:
         if code_of(error) == sqlite3.SQLITE_NOTADB:
             raise foreign(path) from error
         raise
-    if not is_ours and not is_empty:
+    if mark != APPLICATION_ID and tables:
         if not shared:
             raise foreign(path)
         _require_room(connection, path)
         return 0
-    found = read("PRAGMA user_version")
     if found > len(STEPS):
         raise SchemaTooNew(str(path), found, len(STEPS))
     return found
+
+
+def _snapshot(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """Application id, schema version and number of tables, as of one moment.
+
+    Of two processes that open a new file at once, one in a hundred saw an id from before and
+    tables from after the other's migration, and took the file for another application's.
+    """
+    query = (
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
+        " FROM pragma_application_id, pragma_user_version"
+    )
+    mark, found, tables = connection.execute(query).fetchone()
+    return int(mark), int(found), int(tables)
 
 
 def _require_room(connection: sqlite3.Connection, path: Path) -> None:
