@@ -1,10 +1,10 @@
 """What a service says of its access when it starts."""
 
 import os
-from types import SimpleNamespace
 
 import pytest
 
+from tickwell import Scheduler
 from tickwell.cli.serving.access_lines import access_lines, warnings
 from tickwell.settings import Settings
 
@@ -36,13 +36,13 @@ def test_what_should_not_stay_is_warned_of(monkeypatch, user, url, words):
         ("sqlite:///tickwell.db", ""),
         ("postgresql://ann@db:5432/jobs", " --store postgresql://ann@db:5432/jobs"),
         ("postgresql://ann:hush@db/jobs", " --store postgresql://ann:PASSWORD@db/jobs"),
-        ("mysql://ann@db/jobs?ssl=true&a=b", " --store 'mysql://ann@db/jobs?ssl=true&a=b'"),
+        ("mysql://ann@db/jobs?ssl=true&pool=3", " --store 'mysql://ann@db/jobs?ssl=true&pool=3'"),
     ],
 )
 def test_the_printed_commands_name_the_store_with_its_user(monkeypatch, tmp_path, store, option):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TICKWELL_STORE", raising=False)
-    scheduler = SimpleNamespace(settings=Settings(store=store, auth=True))
+    scheduler = Scheduler(store, settings=Settings(auth=True))
     lines = [*access_lines(scheduler, None, "http://127.0.0.1:8080")]
     assert f"  tickwell users link local{option}" in lines
     assert f"  tickwell keys add NAME --role admin{option}" in lines
@@ -52,7 +52,7 @@ def test_a_store_of_the_environment_is_not_repeated(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     store = "postgresql://ann:hush@db/jobs"
     monkeypatch.setenv("TICKWELL_STORE", store)
-    scheduler = SimpleNamespace(settings=Settings(store=store, auth=True))
+    scheduler = Scheduler(store, settings=Settings(auth=True))
     lines = [*access_lines(scheduler, None, "http://127.0.0.1:8080")]
     assert "To log in, on this machine and with this environment:" in lines
     assert "  tickwell users link local" in lines
