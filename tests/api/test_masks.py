@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tickwell.domain.execution import OutcomeKind
 from tickwell.services.access.actor import Permission
 
 KEY = "whsec_" + base64.b64encode(bytes(range(32))).decode()
@@ -186,3 +187,29 @@ async def test_a_key_without_read_learns_nothing_of_an_execution(world, http):
     cancelled = (await http.post(f"/executions/{claim.id}/cancel")).json()
     assert cancelled["state"] == "cancelled"
     assert cancelled["error"] is None
+
+
+async def test_a_key_without_read_learns_no_result_by_asking_again(world, http):
+    await world.add()
+    key = {"Idempotency-Key": "nightly"}
+    first = await http.post("/jobs/report/trigger", json={"payload": {"a": 1}}, headers=key)
+    await world.run(OutcomeKind.FAILED, error="canary", retry=False, why_final="canary")
+    world.as_actor(Permission.OPERATE, name="key:other")
+    again = await http.post("/jobs/report/trigger", json={"payload": {"a": 1}}, headers=key)
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert again.json()["id"] == first.json()["id"]
+    assert again.json()["state"] == "dead"
+    assert "canary" not in again.text
+
+
+async def test_a_key_without_read_learns_no_job_by_its_calendar(world, http):
+    calendar = {"dates": ["2099-12-24"]}
+    await http.put("/calendars/closed", json=calendar)
+    days = {"start": "2099-12-24T00:00:00Z", "until": "2099-12-26T00:00:00Z"}
+    await world.add("canary", trigger={"cron": "0 9 * * *", "exclude": ["closed"]} | days)
+    everything = {"dates": ["2099-12-24", "2099-12-25"]}
+    refused = (await http.put("/calendars/closed", json=everything)).json()["refused"]
+    assert list(refused) == ["canary"]
+    world.as_actor(Permission.EDIT)
+    answer = await http.put("/calendars/closed", json=everything)
+    assert (answer.status_code, answer.json()["refused"]) == (200, {})

@@ -182,6 +182,11 @@ def execution_document(
     return document
 
 
+def unread(document: Document) -> Document:
+    """What an actor learns of an execution that it may request or change, and not read."""
+    return document | {"payload": None, "result": None, "error": None, "reason": None}
+
+
 def attempt_document(attempt: Attempt, *, sent: bool = False) -> Document:
     """One try at an execution, ended; if something was sent, with the response to it."""
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tickwell.domain.cron.hashing import choices, has_hash
 from tickwell.domain.cron.rule import Rule, parse
 from tickwell.domain.cron.search import first_after, first_at
-from tickwell.domain.cron.traps import traps
+from tickwell.domain.cron.traps import missing_day, traps
 from tickwell.domain.cron.wall import Wall, wall
 from tickwell.domain.cron.weekdays import weekday_mask
 from tickwell.domain.cron.words import describe, name_weekdays
@@ -20,6 +20,7 @@ __all__ = [
     "first_after",
     "first_at",
     "has_hash",
+    "missing_day",
     "name_weekdays",
     "parse",
     "traps",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from tickwell.domain.cron.expression import Expression
@@ -56,7 +57,8 @@ def _uneven_steps(expression: Expression) -> list[str]:
 
 def _uneven(field: Field, term: str) -> str:
     body, slash, step = term.partition("/")
-    if body != "*" or not slash or field.size % int(step) == 0:
+    every = ("*", str(field.low), f"{field.low}-{field.last}")
+    if body not in every or not slash or field.size % int(step) == 0:
         return ""
     unit, longer = _LONGER[field]
     said = f"{field.name} {term} begins anew with each {longer}"
@@ -72,19 +74,23 @@ def _uneven(field: Field, term: str) -> str:
 
 def _missing_days(expression: Expression) -> list[str]:
     """The 29th to 31st are skipped in months that lack them."""
-    if expression.texts[4] != "*":
-        lengths = [_LENGTHS[month - 1] for month in _months(expression)]
-    else:
-        lengths = list(_LENGTHS)
+    months = _months(expression) if expression.texts[4] != "*" else range(1, 13)
     items = expression.items[3]
     days = sorted({item.low for item in items if item.kind is Kind.RANGE and item.low == item.high})
     last = any(item.kind is Kind.LAST_DAY for item in items)
     for day in reversed(days):
-        lacking = sum(length < day for length in lengths)
-        if lacking and not last and day == max(days):
-            of = f"{lacking} of {len(lengths)} months" if len(lengths) > 1 else "most years"
-            return [f"day {day} is missing in {of}: it does not run then; L is the last day"]
+        if not last and day == max(days) and (said := missing_day(day, months)):
+            return [f"{said}; L is the last day"]
     return []
+
+
+def missing_day(day: int, months: Sequence[int]) -> str:
+    """That some of these months lack this day; empty where all have it."""
+    lacking = sum(_LENGTHS[month - 1] < day for month in months)
+    if not lacking:
+        return ""
+    of = f"{lacking} of {len(months)} months" if len(months) > 1 else "most years"
+    return f"day {day} is missing in {of}: it does not run then"
 
 
 def _months(expression: Expression) -> list[int]:

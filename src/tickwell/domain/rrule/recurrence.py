@@ -10,6 +10,7 @@ from bisect import bisect_left
 from calendar import isleap, monthrange
 from datetime import date, datetime
 from itertools import product
+from math import gcd
 
 from tickwell.domain.rrule.parts import FREQUENCIES, Parts
 
@@ -55,6 +56,14 @@ class Recurrence:
             )
         self._unit = _UNITS.get(parts.frequency, 0)
         self._years: dict[int, list[int]] = {}
+
+    def month_days(self) -> tuple[frozenset[int], list[int]]:
+        """Its days of the month, if it names any, and the months that it has them in."""
+        months = [month for month in range(1, 13) if not self._months or month in self._months]
+        if self._parts.frequency == "MONTHLY":
+            apart, begin = gcd(self._parts.interval, 12), self._begin.month
+            months = [month for month in months if (month - begin) % apart == 0]
+        return self._month_days, months
 
     def at_or_after(self, wall: int) -> int | None:
         """The first second of the rule that is not before this one."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from tickwell.domain.cron import Wall, check_zone, first_after, wall
+from tickwell.domain.cron import Wall, check_zone, first_after, missing_day, wall
 from tickwell.domain.cron.search import WallRule
 from tickwell.domain.cron.wall import Fold, Gap
 from tickwell.domain.rrule import Parts, Recurrence, read_parts
@@ -90,6 +90,18 @@ class RRule(Trigger):
         minutes = len(parts.minutes) or (60 if parts.frequency in sub_hour else 1)
         hours = len(parts.hours) or (24 if parts.frequency in {*sub_hour, "HOURLY"} else 1)
         return seconds * minutes * hours, seconds
+
+    def warnings(self, since: int = 0) -> list[str]:
+        """A day of the month that some months lack is skipped there, as RFC 5545 has it."""
+        found = super(RRule, self).warnings(since)
+        _, parts = read_parts(self.rrule)
+        days, months = Recurrence(parts, self.dtstart).month_days()
+        # Days in a row, or a position among several, say how a short month ends.
+        last = max(days, default=0)
+        if last < 1 or -1 in days or last - 1 in days or parts.positions:
+            return found
+        said = missing_day(last, months)
+        return [*found, f"{said}; BYMONTHDAY=-1 is the last day"] if said else found
 
     def _rule_in_words(self) -> str:
         said = f"by the rule {self.rrule} from {self.dtstart:%Y-%m-%d at %H:%M}, {self.tz}"

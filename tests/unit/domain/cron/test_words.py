@@ -102,6 +102,8 @@ def test_without_a_trap_there_is_no_warning(expr, zone):
             "*/7 * * * *",
             "minute */7 begins anew with each hour: 0 follows 56 after 4 minutes; Every",
         ),
+        ("0/7 * * * *", "minute 0/7 begins anew with each hour: 0 follows 56 after 4 minutes"),
+        ("0-59/7 * * * *", "minute 0-59/7 begins anew with each hour"),
         ("*/40 * * * *", "0 follows 40 after 20 minutes"),
         ("*/59 * * * *", "0 follows 59 after 1 minute;"),
         (

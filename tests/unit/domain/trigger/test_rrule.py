@@ -117,3 +117,32 @@ def test_what_is_wrong_is_named(document, field):
     with pytest.raises(InvalidTrigger) as caught:
         trigger_from_document(document)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("rule", "warning"),
+    [
+        ("FREQ=MONTHLY;BYMONTHDAY=31", "day 31 is missing in 5 of 12 months: it does not run then"),
+        ("FREQ=MONTHLY;BYMONTHDAY=15,30", "day 30 is missing in 1 of 12 months"),
+        ("FREQ=MONTHLY", "day 30 is missing in 1 of 12 months"),  # that of dtstart
+        ("FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=31", "day 31 is missing in 1 of 4 months"),
+        ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29", "day 29 is missing in most years"),
+    ],
+)
+def test_a_day_that_some_months_lack_is_warned_of(rule, warning):
+    (found,) = RRule(rrule=rule, dtstart=START).warnings()
+    assert found.startswith(warning)
+    assert found.endswith("; BYMONTHDAY=-1 is the last day")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *("FREQ=MONTHLY;BYMONTHDAY=-1", "FREQ=MONTHLY;BYMONTHDAY=28", "FREQ=YEARLY"),
+        *("FREQ=MONTHLY;BYDAY=-1FR", "FREQ=DAILY", "FREQ=MONTHLY;INTERVAL=12"),
+        "FREQ=MONTHLY;BYMONTHDAY=28,29,30,31;BYSETPOS=-1",
+        "FREQ=MONTHLY;BYDAY=MO;BYMONTHDAY=25,26,27,28,29,30,31",
+    ],
+)
+def test_a_rule_for_every_month_is_not_warned_of(rule):
+    assert RRule(rrule=rule, dtstart=START).warnings() == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tickwell.domain.execution import Execution
 from tickwell.domain.payload import KEEP
 from tickwell.services.access.actor import Actor, Permission
@@ -13,6 +11,7 @@ from tickwell.services.documents import (
     instant_text,
     notes_document,
     tail_document,
+    unread,
     whole_document,
 )
 from tickwell.services.executions.answers import read_token
@@ -175,13 +174,10 @@ def _dead_filter(given: service_records.DeadFilter) -> DeadFilter:
     )
 
 
-#: What an actor does not learn of an execution that it may change and not read.
-_UNREAD: dict[str, Any] = {"payload": None, "result": None, "error": None, "attempts": []}
-
-
 async def _whole(call: Call, execution: Execution) -> Document:
     if Permission.READ not in call.actor.permissions:
-        return whole_document(execution, None) | _UNREAD | notes_document(None, (), ())
+        document = unread(whole_document(execution, None)) | {"attempts": []}
+        return document | notes_document(None, (), ())
     executions = call.use.executions
     jobs = await executions.jobs(call.actor, [execution])
     document = whole_document(execution, jobs.get(execution.job_id))

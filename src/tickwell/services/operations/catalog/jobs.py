@@ -21,6 +21,7 @@ from tickwell.services.documents import (
     execution_document,
     instant_text,
     slots_document,
+    unread,
 )
 from tickwell.services.operations.declaration import Answer, Call, Document, Group, Many
 from tickwell.services.operations.job_bodies import (
@@ -204,7 +205,8 @@ async def trigger_job(call: Call, key: str, body: runs.TriggerBody) -> Answer:
     may_read = Permission.READ in call.actor.permissions
     names = await call.use.executions.names(call.actor, [execution]) if may_read else {}
     document = execution_document(execution, names.get(execution.job_id))
-    replayed = execution.created_at < began
+    replayed = execution.created_at < began  # it may have ended since, with a result
+    document = document if may_read else unread(document)
     return Answer(document, location=f"/executions/{execution.id}", replayed=replayed)
 
 
