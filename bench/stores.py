@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from bench.child import run_module
-from bench.place import cache, copy_database, scratch
+from bench.scratch import cache, copy_database, scratch
 from bench.served import Mongo, Mysql, Postgres, Redis, Served, address
 
 __all__ = ["FEW", "MANY", "POSTGRES", "REDIS", "SQLITE", "STORES", "Kind", "address"]

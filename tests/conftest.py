@@ -6,7 +6,7 @@ import random
 
 from hypothesis import HealthCheck, settings
 
-from tests.servers.place import memory
+from tests.servers.data_folder import memory
 from tests.servers.private import stop_all
 
 # The same examples in every run, however long they take: a busy machine is no failure.

@@ -9,7 +9,7 @@ from bench.cases.api_create import serving
 from bench.child import run_module
 from bench.figure import Figure
 from bench.options import Options
-from bench.place import cache
+from bench.scratch import cache
 
 JOBS, EXECUTIONS = 10_000, 1_000_000
 ROUNDS = 9

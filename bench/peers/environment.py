@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.place import cache
+from bench.scratch import cache
 
 PINS = Path(__file__).parent.parent / "peers.txt"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from tests.servers.place import quick_folder
+from tests.servers.data_folder import quick_folder
 from tests.servers.private import at_end, free_port, is_up
 
 USER, PASSWORD, DATABASE = "tickwell", "secret", "tickwell"

@@ -15,7 +15,7 @@ from typing import Any
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from tests.servers.place import quick_folder
+from tests.servers.data_folder import quick_folder
 from tests.servers.private import at_end, free_port, is_up
 
 ADVICE = "mongod is not installed; ./run setup brings it along"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.servers.place import quick_folder
+from tests.servers.data_folder import quick_folder
 from tests.servers.private import at_end, free_port, is_up
 
 USER, PASSWORD = "tickwell", "secret"

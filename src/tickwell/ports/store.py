@@ -48,7 +48,7 @@ class QueueStore(Protocol):
     """The hot path."""
 
     async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, round_robin: bool = False
     ) -> Fired:
         """Plan up to `limit` jobs whose `next_fire_time` is at most now + horizon, oldest first.
 

@@ -32,7 +32,7 @@ class FiringPart(Protocol):
     """Plans jobs that are due."""
 
     async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, round_robin: bool = False
     ) -> Fired: ...
 
 
@@ -117,9 +117,9 @@ class ComposedStore:
     records: RecordStore
 
     async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, round_robin: bool = False
     ) -> Fired:
-        return await self.firing.fire_due(now, horizon, limit, plan, in_turn=in_turn)
+        return await self.firing.fire_due(now, horizon, limit, plan, round_robin=round_robin)
 
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
         return await self.queue.promote(now, horizon, limit)

@@ -94,20 +94,20 @@ class StoreMachine(RuleBasedStateMachine):
 
     # The planner and the workers
 
-    @rule(millis=draws.waits, horizon=draws.horizons, limit=draws.limits, in_turn=st.booleans())
-    def time_passes(self, millis, horizon, limit, in_turn):
+    @rule(millis=draws.waits, horizon=draws.horizons, limit=draws.limits, round_robin=st.booleans())
+    def time_passes(self, millis, horizon, limit, round_robin):
         self.now += millis
         now = self.now
 
         def planner(job, cursor):
             return plan(job, cursor, now, horizon)
 
-        self.both("fire_due", now, horizon, limit, planner, in_turn=in_turn)
+        self.both("fire_due", now, horizon, limit, planner, round_robin=round_robin)
         self.both("promote", now, horizon, limit)
 
     @rule(data=st.data(), worker=st.sampled_from(WORKERS), lead=draws.horizons)
     def work(self, data, worker, lead):
-        self.time_passes(data.draw(draws.waits, label="millis"), lead, 100, in_turn=False)
+        self.time_passes(data.draw(draws.waits, label="millis"), lead, 100, round_robin=False)
         if data.draw(draws.mostly, label="beats"):
             self.beat(worker)
         self.requests.append(

@@ -150,7 +150,7 @@ def explained(database, command):
 async def work(scene, job):
     store = scene.store
     await scene.fire(minute(10), limit=LIMIT)
-    await scene.fire(minute(10) + 2 * LIMIT, limit=LIMIT, in_turn=True)
+    await scene.fire(minute(10) + 2 * LIMIT, limit=LIMIT, round_robin=True)
     await scene.promote(minute(10), limit=LIMIT)
     await store.beat(a_worker("w1"), T0)
     claims = await scene.claim(minute(10), limit=LIMIT)

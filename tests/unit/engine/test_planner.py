@@ -57,7 +57,7 @@ async def test_a_crowd_of_one_project_keeps_the_fires_of_another_waiting_for_a_s
     assert len(planned) == 4 + 2 + 1
 
 
-async def test_after_a_step_in_turn_it_looks_once_more_before_it_rests(rig, planner):
+async def test_after_a_round_robin_step_it_looks_once_more_before_it_rests(rig, planner):
     planner.settings = type(rig.settings)(store="memory://", batch=2)
     for number in range(3):
         await rig.add(f"job{number}", trigger=Every("1s500ms"))

@@ -61,7 +61,7 @@ class Planner:
         self.horizon = int(settings.horizon * 1000)
         self.fairness = Fairness()
         #: Whether the next step takes of every project: the last one left something over.
-        self.in_turn = False
+        self.round_robin = False
         #: Of the step under way.
         self._span: PlanSpan | None = None
 
@@ -77,10 +77,10 @@ class Planner:
         if self.turn is not None and (rest := await self.turn.rest()):
             return rest
         now, batch, began = self.clock.now(), self.settings.batch, self.clock.monotonic()
-        in_turn = self.in_turn
+        round_robin = self.round_robin
         absences = await self._look_after_absence(now)
-        fired = await self._fire(now, batch, in_turn=in_turn)
-        self.in_turn = fired.more and not in_turn
+        fired = await self._fire(now, batch, round_robin=round_robin)
+        self.round_robin = fired.more and not round_robin
         promoted = await self.store.promote(now, self.horizon, batch)
         if fired.executions or promoted.queued:
             self.wake_worker()
@@ -88,7 +88,7 @@ class Planner:
             self.hear()  # whoever holds the gate may have been asked to stop
         if self.events.wanted and (fired.jobs or promoted.queued or promoted.skipped):
             self.events.emit(_planned(fired, promoted, self.clock.monotonic() - began))
-        if fired.more or promoted.more or in_turn:
+        if fired.more or promoted.more or round_robin:
             return 0.0
         wakeup = await self.store.next_wakeup(now)
         self.live = None
@@ -115,7 +115,7 @@ class Planner:
         run = self.live.get(job.id)
         return Absence(live_since(run, job) if run is not None else None)
 
-    async def _fire(self, now: int, batch: int, *, in_turn: bool) -> Fired:
+    async def _fire(self, now: int, batch: int, *, round_robin: bool) -> Fired:
         near: dict[type, Job] = {}
         seen = _Seen(self.events)
 
@@ -128,7 +128,9 @@ class Planner:
                 new.rank += self.fairness.delay(job.project, now)
             return made
 
-        fired = await self.store.fire_due(now, self.horizon, batch, planner, in_turn=in_turn)
+        fired = await self.store.fire_due(
+            now, self.horizon, batch, planner, round_robin=round_robin
+        )
         if self.prepare is not None:
             for job in near.values():
                 self.prepare(job)

@@ -65,7 +65,7 @@ def is_sender(job: Job) -> bool:
 
 
 def is_sender_name(name: str, id: str) -> bool:
-    """The same by its name and id. No other job gets such a name: `services.savable`."""
+    """The same by its name and id. No other job gets such a name: `require_savable`."""
     return name == _sender(id)
 
 

@@ -27,12 +27,12 @@ class MemoryFiring:
         self.claims = claims
 
     async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, round_robin: bool = False
     ) -> Fired:
         left_out = self.claims.unreadable.keys(now, planning=True)
         fired = Fired()
-        if in_turn:
-            due, fired.more = self._due_in_turn(now + horizon, limit, left_out)
+        if round_robin:
+            due, fired.more = self._due_round_robin(now + horizon, limit, left_out)
         else:
             due = self._due_jobs(now + horizon, limit, left_out)
             fired.more = len(due) == limit
@@ -63,7 +63,7 @@ class MemoryFiring:
         due = heapq.merge(*(self._draw(heap, end, left_out, drawn) for heap in heaps))
         return self._put_back(list(islice(due, limit)), drawn)
 
-    def _due_in_turn(
+    def _due_round_robin(
         self, end: int, limit: int, left_out: Collection[str]
     ) -> tuple[list[Entry], bool]:
         """The jobs, and whether some project had all of its part."""

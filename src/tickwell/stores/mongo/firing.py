@@ -39,10 +39,10 @@ class MongoFiring(Part):
 
     @translate_errors
     async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, round_robin: bool = False
     ) -> Fired:
         end = now + horizon
-        due, more = await (self._due_in_turn if in_turn else self._due)(now, end, limit)
+        due, more = await (self._due_round_robin if round_robin else self._due)(now, end, limit)
         fired = Fired(more=more)
         planned: dict[str, Planned] = {}
 
@@ -86,7 +86,7 @@ class MongoFiring(Part):
         due = [doc["_id"] async for doc in found]
         return due, len(due) == limit
 
-    async def _due_in_turn(self, now: int, end: int, limit: int) -> tuple[list[str], bool]:
+    async def _due_round_robin(self, now: int, end: int, limit: int) -> tuple[list[str], bool]:
         # With a range of projects, MongoDB steps along the index from one project to the next.
         asked = {"project": {"$gt": ""}, "next": {"$lte": end}}
         projects = sorted(await self.database.jobs.distinct("project", asked))[:limit]

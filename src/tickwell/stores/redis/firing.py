@@ -61,11 +61,13 @@ class RedisFiring:
         self.client = client
 
     async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, round_robin: bool = False
     ) -> Fired:
         # A job that another process moved in between is left to the next call.
         left_out = self.client.left_out(now, planning=True)
-        more, *rows = await self.client.answer("due", now + horizon, limit, left_out, int(in_turn))
+        more, *rows = await self.client.answer(
+            "due", now + horizon, limit, left_out, int(round_robin)
+        )
         if not rows:
             return Fired()
         jobs = await self.client.definitions([(id, row[9]) for id, row in rows], now)

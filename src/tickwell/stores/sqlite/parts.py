@@ -41,11 +41,11 @@ class SqliteFiring(SqlFiring[Database]):
     """Plans jobs that are due, outside the write lock."""
 
     async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, round_robin: bool = False
     ) -> Fired:
         planned, more = await self.database.read(
             lambda session: Firing(session, self.cache, now, horizon).plan(
-                limit, plan, in_turn=in_turn
+                limit, plan, round_robin=round_robin
             )
         )
         if not planned:

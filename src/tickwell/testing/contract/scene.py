@@ -59,11 +59,11 @@ class Scene:
         return await self.store.add_jobs([Entry(job, first_cursor(job, now)) for job in jobs], now)
 
     async def fire(
-        self, now: int, *, horizon: int = 0, limit: int = 1000, in_turn: bool = False
+        self, now: int, *, horizon: int = 0, limit: int = 1000, round_robin: bool = False
     ) -> Fired:
         """Fire what is due."""
         made = planner(now, horizon)
-        return await self.store.fire_due(now, horizon, limit, made, in_turn=in_turn)
+        return await self.store.fire_due(now, horizon, limit, made, round_robin=round_robin)
 
     async def promote(self, now: int, *, horizon: int = 0, limit: int = 1000) -> Promoted:
         """Promote what is due."""

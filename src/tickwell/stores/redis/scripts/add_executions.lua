@@ -1,4 +1,4 @@
--- needs: words json rows places flow record
+-- needs: words json rows indexes flow record
 -- ARGV: now, horizon, executions. All or none: answers the place of the first whose job is gone,
 -- or the ids, those that exist already included.
 local now, horizon, given = tonumber(ARGV[2]), tonumber(ARGV[3]), cjson.decode(ARGV[4])

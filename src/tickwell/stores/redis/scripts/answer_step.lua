@@ -1,4 +1,4 @@
--- needs: words json rows places flow
+-- needs: words json rows indexes flow
 -- ARGV: now, project, id, name, value. Makes a step final; answers whether there was one that was
 -- not. Its execution goes on if it waits for it.
 local now, id, key = tonumber(ARGV[2]), ARGV[4], P .. 'steps:' .. ARGV[4]

@@ -1,5 +1,5 @@
 -- flags: allow-oom
--- needs: words json rows places flow record catalog pending
+-- needs: words json rows indexes flow record catalog pending
 -- ARGV: now, id, moves, change: cursor, definition (facts, document) or false, pending,
 -- executions, skips, recalled fire times; limits of pending executions in gates by id, 0 where the gate is another.
 -- Answers false if the job moved since it was read, "taken" if its new name is, else the cursor,

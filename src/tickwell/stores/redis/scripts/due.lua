@@ -3,7 +3,7 @@
 -- Jobs to be looked at, oldest first, behind whether there may be more. ARGV: end, limit, jobs to
 -- leave out, whether projects take turns.
 local ROW = '["%s",[%d,%d,%d,%d,%d,%d,%s,%s,%s,%d]]'
-local limit, jobs, in_turn = tonumber(ARGV[3]), cjson.decode(ARGV[4]), ARGV[5] == '1'
+local limit, jobs, round_robin = tonumber(ARGV[3]), cjson.decode(ARGV[4]), ARGV[5] == '1'
 local left_out, due = set_of(jobs), {}
 
 local function add(key, part)
@@ -40,7 +40,7 @@ local function due_projects()
 end
 
 local more = false
-if in_turn then
+if round_robin then
   local projects = due_projects()
   for _, project in ipairs(projects) do
     more = add('fire:' .. project, math.floor(limit / #projects)) or more

@@ -1,8 +1,8 @@
 -- flags: allow-oom
--- needs: words json rows places flow
+-- needs: words json rows indexes flow
 -- ARGV: now, reports, in the order below; what is absent at their ends is left out.
 -- A stamp says what only Python can: for which version, with which limit, whether it fires then.
--- Answers the places of refused reports, failures by job, what needs a stamp (and nothing is
+-- Answers the positions of refused reports, failures by job, what needs a stamp (and nothing is
 -- written), and whether somebody should look.
 local LOST_OUTCOME, RELEASED_OUTCOME = 3, 4
 local R_ID, R_JOB, R_ATTEMPT, R_OUTCOME, R_STATE, R_CHARGED, R_LOST, R_RETURNED, R_CLAIM_CHARGED,

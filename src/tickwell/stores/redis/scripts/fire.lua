@@ -1,4 +1,4 @@
--- needs: words json rows places flow record
+-- needs: words json rows indexes flow record
 -- Plans of jobs, each written if its job did not move since it was read. ARGV: now, horizon, plans:
 -- job, moves, cursor, executions, skips, release at. Answers how many each recorded; -1: it moved.
 local now, horizon, plans = tonumber(ARGV[2]), tonumber(ARGV[3]), cjson.decode(ARGV[4])

@@ -1,5 +1,5 @@
 -- flags: allow-oom
--- needs: words json rows places flow left_out
+-- needs: words json rows indexes flow left_out
 -- ARGV: now, horizon, limit, jobs to leave out, whether the caller can read all jobs of what has
 -- expired. Answers how many expired, how many were looked at, and how many of those are queued,
 -- blocked and skipped now; or the jobs to be read first, each with its version.

@@ -1,5 +1,5 @@
 -- flags: allow-oom
--- needs: words json rows places catalog aging forgetting
+-- needs: words json rows indexes catalog aging forgetting
 -- ARGV: now, limit. Deletes up to so many of each kind: ended executions and range skips past
 -- their retention, former definitions, expired records, lost workers; then deleted jobs without
 -- history. Answers how many.

@@ -1,5 +1,5 @@
 -- flags: allow-oom
--- needs: words json rows places forgetting
+-- needs: words json rows indexes forgetting
 -- ARGV: now, project, ids. Deletes those that are dead, and answers which.
 local project, ids, dead = ARGV[3], cjson.decode(ARGV[4]), {}
 fetch(ids)

@@ -1,5 +1,5 @@
 -- flags: no-writes
--- needs: words json rows places catalog
+-- needs: words json rows indexes catalog
 -- A job to be changed, with what of it is pending before or in a concurrency gate: id, gate,
 -- payload. ARGV: id, project.
 local id = ARGV[2]

@@ -1,5 +1,5 @@
 -- flags: allow-oom
--- needs: words json rows places flow
+-- needs: words json rows indexes flow
 -- ARGV: now, project, ids. Answers those that were live.
 local now, project, ids, live = tonumber(ARGV[2]), ARGV[3], cjson.decode(ARGV[4]), {}
 fetch(ids)

@@ -1,4 +1,4 @@
--- needs: words json rows places flow
+-- needs: words json rows indexes flow
 -- ARGV: now, project, ids. Answers those that were dead and wait again.
 local now, project, ids, dead = tonumber(ARGV[2]), ARGV[3], cjson.decode(ARGV[4]), {}
 fetch(ids)

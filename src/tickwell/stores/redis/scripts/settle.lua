@@ -1,5 +1,5 @@
 -- flags: allow-oom
--- needs: words json rows places flow
+-- needs: words json rows indexes flow
 -- ARGV: now, ids, states, state to move to, reason. Answers the ids that were moved.
 local now, ids, states = tonumber(ARGV[2]), cjson.decode(ARGV[3]), {}
 local to, reason, answers = tonumber(ARGV[5]), ARGV[6], {}

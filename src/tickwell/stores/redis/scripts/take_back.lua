@@ -1,5 +1,5 @@
 -- flags: allow-oom
--- needs: words json rows places
+-- needs: words json rows indexes
 -- What a claim took just now goes back to where it was: nobody knows of these attempts yet.
 -- ARGV: worker, ids.
 local ids = cjson.decode(ARGV[3])

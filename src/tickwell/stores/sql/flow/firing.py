@@ -48,14 +48,14 @@ class SqlFiring(Part[D]):
     """Plans jobs that are due."""
 
     async def fire_due(
-        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, in_turn: bool = False
+        self, now: int, horizon: int, limit: int, plan: PlanMaker, *, round_robin: bool = False
     ) -> Fired:
         due = now + horizon, self.cache.unreadable.keys(now, planning=True)
         if not await self.database.read_one(lambda session: session.row("is_due", *due)):
             return Fired()
         return await self.write(
             lambda session, careful: Firing(session, self.cache, now, horizon).fire(
-                limit, plan, careful=careful, in_turn=in_turn
+                limit, plan, careful=careful, round_robin=round_robin
             )
         )
 
@@ -82,16 +82,16 @@ class Firing:
         self.recorder = Recorder(self.flow, now, horizon)
         self.slow_limit = SLOWLY
 
-    async def fire(self, limit: int, plan: PlanMaker, *, careful: bool, in_turn: bool) -> Fired:
+    async def fire(self, limit: int, plan: PlanMaker, *, careful: bool, round_robin: bool) -> Fired:
         """Plan and write what is due, except cursors that another process holds."""
-        planned, more = await self.plan(limit, plan, in_turn=in_turn)
+        planned, more = await self.plan(limit, plan, round_robin=round_robin)
         return await self.record(planned, more=more, careful=careful)
 
     async def plan(
-        self, limit: int, plan: PlanMaker, *, in_turn: bool
+        self, limit: int, plan: PlanMaker, *, round_robin: bool
     ) -> tuple[list[Planned], bool]:
         """Plan what is due; whether more is."""
-        rows, more = await (self._due_in_turn(limit) if in_turn else self._due(limit))
+        rows, more = await (self._due_round_robin(limit) if round_robin else self._due(limit))
         wanted = [(row[0], row[1]) for row in rows]
         jobs = await definitions(self.session, self.cache, wanted, self.now)
         planned = list[Planned]()
@@ -118,7 +118,7 @@ class Firing:
         rows = await self.session.rows("due", *self._asked, limit)
         return rows, len(rows) == limit
 
-    async def _due_in_turn(self, limit: int) -> tuple[list[Any], bool]:
+    async def _due_round_robin(self, limit: int) -> tuple[list[Any], bool]:
         """Of each project its part, and whether some project had all of it."""
         projects = await self.session.rows("due_projects", self.now + self.horizon, limit)
         part = limit // max(len(projects), 1)

@@ -1,4 +1,4 @@
--- How executions move: admitted through the gates, ended, passed over. Needs places.
+-- How executions move: admitted through the gates, ended, passed over. Needs indexes.
 -- The same steps as stores/memory/flow.py, which says why.
 local stirred = false
 local conclude

@@ -1,4 +1,4 @@
--- Executions that go for good. Needs rows and places.
+-- Executions that go for good. Needs rows and indexes.
 
 local function forget_rows(ids)
   for _, id in ipairs(ids) do

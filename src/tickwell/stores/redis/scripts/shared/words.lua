@@ -1,4 +1,4 @@
--- Codes as stores/sql/codec.py has them, and the places of fields in packed rows. What is absent
+-- Codes as stores/sql/codec.py has them, and the positions of fields in packed rows. What is absent
 -- is false: a nil would end a list.
 local WAITING, BLOCKED, QUEUED, RUNNING, PARKED, SUCCEEDED, DEAD, CANCELLED, SKIPPED =
   0, 1, 2, 3, 4, 5, 6, 7, 8

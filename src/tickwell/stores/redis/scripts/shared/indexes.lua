@@ -22,7 +22,7 @@ local function before_gate(row)
   return P .. 'before_key:' .. row[GATE]
 end
 
-local function places(id, row, there)
+local function update_indexes(id, row, there)
   local state = row[STATE]
   if state == WAITING then
     mark('due', id, there and row[LOOK_AT] ~= NEVER and row[LOOK_AT])
@@ -56,7 +56,7 @@ end
 local function lift(id, row)
   if not lifted[id] then
     lifted[id] = true
-    places(id, row, false)
+    update_indexes(id, row, false)
     if row[WAITS] then
       redis.call('ZREM', before_gate(row), id)
     end
@@ -66,7 +66,7 @@ end
 local function move(id, row, state, waits)
   lift(id, row)
   row[STATE], row[WAITS] = state, waits or false
-  places(id, row, true)
+  update_indexes(id, row, true)
   if waits then
     redis.call('ZADD', before_gate(row), row[RANK], id)
   end
