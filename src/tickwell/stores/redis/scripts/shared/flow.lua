@@ -52,12 +52,12 @@ end
 
 local function through_key_gate(id, row)
   if row[GATE] and not row[HOLDS_KEY] then
-    local places_held = P .. 'holds:' .. row[GATE]
-    if redis.call('SCARD', places_held) >= row[LIMIT] then
+    local holders = P .. 'holds:' .. row[GATE]
+    if redis.call('SCARD', holders) >= row[LIMIT] then
       move(id, row, BLOCKED, KEY_GATE)
       return
     end
-    redis.call('SADD', places_held, id)
+    redis.call('SADD', holders, id)
     row[HOLDS_KEY] = true
   end
   move(id, row, QUEUED)
