@@ -36,7 +36,11 @@ def migrate(
         return
     patience.run(lambda: connection.execute("BEGIN IMMEDIATE"))
     try:
-        for step in STEPS[_version(connection, path, shared=shared) :]:
+        found = _version(connection, path, shared=shared)
+        if found == 0:
+            # Under the lock only: before it, the names may be those that another process makes.
+            _require_room(connection, path)
+        for step in STEPS[found:]:
             for statement in _statements(step.read_text("utf-8")):
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -57,7 +61,6 @@ def _version(connection: sqlite3.Connection, path: Path, *, shared: bool) -> int
     if mark != APPLICATION_ID and tables:
         if not shared:
             raise foreign(path)
-        _require_room(connection, path)
         return 0
     if found > len(STEPS):
         raise SchemaTooNew(str(path), found, len(STEPS))
