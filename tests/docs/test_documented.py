@@ -102,7 +102,7 @@ def test_log_events_have_names_of_one_form_and_sentences_of_their_fields():
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", name) for name in names)
     for each in log_events.ALL:
         used = {name for _, name, _, _ in Formatter().parse(each.sentence) if name}
-        assert used <= {*each.fields, "cause", "notice", "message"}, each.name
+        assert used <= {*each.fields, "cause", "next", "notice", "message"}, each.name
 
 
 def test_every_address_that_is_counted_for_nobody_is_named():

@@ -31,7 +31,6 @@ def triggered():
     ("event", "level", "name", "words"),
     [
         (finished(OutcomeKind.FAILED), "WARNING", "execution_failed", "retry in"),
-        (finished(OutcomeKind.FAILED, 3), "ERROR", "execution_dead", "died (3 of 3 attempts)"),
         (finished(OutcomeKind.CANCELLED), "INFO", "execution_cancelled", "cancelled"),
         (finished(OutcomeKind.SNOOZED), "DEBUG", "execution_returned", "snoozed"),
         (finished(OutcomeKind.SUCCEEDED), "DEBUG", "execution_succeeded", "succeeded"),
@@ -86,6 +85,26 @@ def test_an_attempt_s_line_has_the_fields_of_its_execution(caplog):
     assert len(record.trace_id) == 32
     assert record.error.startswith("Traceback")
     assert record.getMessage().endswith("OSError: no route")
+
+
+@pytest.mark.parametrize("outcome", [OutcomeKind.FAILED, OutcomeKind.TIMED_OUT])
+def test_the_last_failed_attempt_has_the_line_of_any_failed_one_and_then_its_end(caplog, outcome):
+    EventLog().hear(finished(outcome, 3))
+    failed, dead = caplog.records
+    assert (failed.event, failed.levelname, failed.attempt) == ("execution_failed", "WARNING", 3)
+    assert (failed.outcome, failed.error) == (outcome.value, "OSError: no route")
+    assert failed.getMessage().endswith("of execution e1, no retry: OSError: no route")
+    assert not hasattr(failed, "retry_in")
+    assert (dead.event, dead.levelname) == ("execution_dead", "ERROR")
+    assert "report died (3 of 3 attempts), execution e1" in dead.getMessage()
+    assert dead.error == "Traceback …\nOSError: no route"
+
+
+def test_one_that_dies_without_a_failed_attempt_has_no_line_of_one(caplog):
+    event = finished(OutcomeKind.SNOOZED)
+    event.reports[0].state = State.DEAD
+    EventLog().hear(event)
+    assert [each.event for each in caplog.records] == ["execution_dead"]
 
 
 def test_runs_are_logged_at_info_on_request(caplog):

@@ -53,7 +53,7 @@ EXECUTION_SUCCEEDED = LogEvent(
 EXECUTION_FAILED = LogEvent(
     "execution_failed",
     WARNING,
-    "{job} {outcome}, attempt {attempt} of execution {execution}, retry in {retry_in} s: {cause}",
+    "{job} {outcome}, attempt {attempt} of execution {execution}, {next}: {cause}",
     (*EXECUTION, "outcome", "duration", "retry_in", "error"),
 )
 EXECUTION_DEAD = LogEvent(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tickwell.domain import event as events
@@ -14,7 +14,10 @@ from tickwell.log import events as lines
 from tickwell.log.event import LogEvent, wants
 from tickwell.observe.outages import Outages
 
+#: Outcomes whose line is that of a failed attempt, where another one follows.
 _RETRIED = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST})
+#: The same where none follows. Of lost attempts `executions_recovered` tells.
+_FAILED = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMED_OUT})
 #: Ids that one line lists: thousands may be recovered at once.
 _MOST_IDS = 20
 
@@ -113,26 +116,26 @@ class EventLog:
 
 def _unsuccessful(report: Report) -> None:
     """Failed, dead, cancelled or returned to the queue."""
-    line, more = _line_of(report)
-    if not wants(line.level):
-        return
-    line.log(
-        **claim_fields(report.claim),
-        duration=_duration(report),
-        error=report.error,
-        **more,
-    )
+    for line, more in _lines_of(report):
+        if wants(line.level):
+            fields = {"duration": _duration(report), "error": report.error, **more}
+            line.log(**claim_fields(report.claim), **fields)
 
 
-def _line_of(report: Report) -> tuple[LogEvent, dict[str, Any]]:
+def _lines_of(report: Report) -> Iterator[tuple[LogEvent, dict[str, Any]]]:
     outcome = {"outcome": report.outcome.value}
     if report.state is State.DEAD:
-        return lines.EXECUTION_DEAD, {**outcome, "reason": report.reason}
-    if report.state is State.CANCELLED:
-        return lines.EXECUTION_CANCELLED, {"reason": report.reason}
-    line = lines.EXECUTION_FAILED if report.outcome in _RETRIED else lines.EXECUTION_RETURNED
-    rest = max(report.run_at - report.ended_at, 0) / 1000
-    return line, {**outcome, "retry_in": round(rest, 1)}
+        # Whoever counts failed attempts counts the last one as well. Its traceback comes once.
+        if report.outcome in _FAILED:
+            cause = (report.error or "").rstrip().rpartition("\n")[2]
+            yield lines.EXECUTION_FAILED, {**outcome, "next": "no retry", "error": cause}
+        yield lines.EXECUTION_DEAD, {**outcome, "reason": report.reason}
+    elif report.state is State.CANCELLED:
+        yield lines.EXECUTION_CANCELLED, {"reason": report.reason}
+    else:
+        line = lines.EXECUTION_FAILED if report.outcome in _RETRIED else lines.EXECUTION_RETURNED
+        rest = round(max(report.run_at - report.ended_at, 0) / 1000, 1)
+        yield line, {**outcome, "retry_in": rest, "next": f"retry in {rest} s"}
 
 
 def _duration(report: Report) -> float | None:
