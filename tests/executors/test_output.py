@@ -8,9 +8,10 @@ import threading
 import pytest
 
 from tests.executors.running import run_to_end, until
-from tickwell import Retry, Run, Scheduler
+from tickwell import GiveUp, Retry, Run, Scheduler
 from tickwell.domain.note import MOST_CHARACTERS, MOST_LINES
 from tickwell.executors.output import Output
+from tickwell.executors.words import ERROR_LIMIT, describe
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -74,6 +75,41 @@ async def test_attempts_side_by_side_do_not_mix():
             await until(scheduler, execution)
             [output] = await scheduler.output(execution.id)
             assert output.lines == (f"{name} 0", f"{name} 1", f"{name} 2")
+
+
+async def test_what_looks_like_a_secret_is_not_kept(capsys):
+    scheduler = Scheduler("memory://")
+
+    @scheduler.job(retry=1)
+    async def leak(run: Run) -> None:
+        print("connecting to postgresql://app:hunter2@db/jobs")  # noqa: T201
+        logging.getLogger("mine").warning("sent Authorization: Bearer %s", "hunter2.x")
+        raise OSError("postgresql://app:hunter2@db/jobs does not answer")
+
+    @scheduler.job(retry=3)
+    def give_up(run: Run) -> None:
+        run.progress(0.5, "logging in with password=hunter2")
+        raise GiveUp("password=hunter2 was refused")
+
+    async with scheduler:
+        one = await until(scheduler, await leak.trigger())
+        [output] = await scheduler.output(one.id)
+        two = await until(scheduler, await give_up.trigger())
+        three = await scheduler.get_execution(two.id)
+    assert output.lines == (
+        "connecting to postgresql://app:…@db/jobs",
+        "WARNING sent Authorization: …",
+    )
+    assert one.error.endswith("OSError: postgresql://app:…@db/jobs does not answer")
+    kept = repr((one, two, three, output))
+    assert "hunter2" not in kept
+    assert "password=… was refused" in three.explanation
+    assert "app:hunter2@db" in capsys.readouterr().out  # what it prints goes there as it is
+
+
+def test_half_a_secret_is_not_kept_of_a_long_error():
+    kept = describe(ValueError(f"password={'k' * 100} {'x' * (ERROR_LIMIT - 51)}"))
+    assert (kept.endswith("xxx"), "k" in kept) == (True, False)
 
 
 async def test_one_that_is_quiet_costs_no_record():

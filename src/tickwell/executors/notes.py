@@ -14,7 +14,7 @@ from tickwell.errors import NotRunning, StoreError
 from tickwell.executors.live_output import LiveOutput
 from tickwell.executors.output import Output
 from tickwell.executors.step_writer import StepWriter
-from tickwell.executors.text import clean
+from tickwell.executors.text import clean, shown
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import HistoryStore, RecordStore, StepStore
 
@@ -102,7 +102,7 @@ class StoreNotes:
         document = {
             "attempt": claim.attempt,
             "fraction": fraction,
-            "message": clean(message[:LONGEST_MESSAGE]),
+            "message": shown(message[:LONGEST_MESSAGE]),
             "at": self.clock.now(),
         }
         _add(self._progress, _record(claim, PROGRESS, claim.id, document, claim.deadline))

@@ -18,6 +18,7 @@ from typing import Any
 from tickwell.domain.current import CURRENT_CLAIM, mark
 from tickwell.domain.execution import Claim
 from tickwell.domain.note import MOST_CHARACTERS, MOST_LINES, Line
+from tickwell.log.text import redacted
 
 #: A handler may print in many threads, and a finalizer in the midst of a print. One for all
 #: attempts: most print nothing, and need none.
@@ -71,13 +72,14 @@ class Output:
             self.flush()
 
     def add(self, line: str) -> None:
-        """Keep a line; the oldest make room."""
+        """Keep a line, without what looks like a secret; the oldest make room."""
         if self.closed:
             return
         line = line[:MOST_CHARACTERS]
         if self.sink is not None:
             self.sink(line)
             return
+        line = redacted(line)
         with _LOCK:
             if self.lines is None:
                 # The rest as well: an attempt that prints nothing does not pay for it.

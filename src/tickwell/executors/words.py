@@ -12,7 +12,7 @@ from tickwell.domain.outcome import Outcome
 from tickwell.domain.policy import Retry
 from tickwell.executors.results import stored
 from tickwell.executors.run import awaited_in, gives_up, snoozed_for
-from tickwell.executors.text import clean
+from tickwell.executors.text import end_of, shown
 
 #: Characters kept of an error.
 ERROR_LIMIT = 4_000
@@ -37,14 +37,14 @@ def raised(error: BaseException, retry: Retry) -> Outcome:
     if words is None:
         words = retry.why_not_after(error) or None
     if words is not None:
-        failed.retry, failed.why_final = False, clean(" ".join(words.split())[:WHY_LIMIT])
+        words = " ".join(words.split())[:ERROR_LIMIT]
+        failed.retry, failed.why_final = False, shown(words)[:WHY_LIMIT]
     return failed
 
 
 def describe(error: BaseException) -> str:
     """The end of a traceback, where the cause stands."""
-    text = clean("".join(traceback.format_exception(error)).rstrip())
-    return text if len(text) <= ERROR_LIMIT else "…" + text[-ERROR_LIMIT:]
+    return end_of("".join(traceback.format_exception(error)), ERROR_LIMIT)
 
 
 def _from_handler(trace: TracebackType | None) -> TracebackType | None:

@@ -35,6 +35,8 @@ def unread(status, traceback=None):
         (unread("FAILURE", "Trace\nbilliard.TimeLimitExceeded: 3"), "timed_out", "Exceeded: 3"),
         (unread("FAILURE"), "failed", "upgrade the Celery workers to 5.7"),
         (TaskState("FAILURE"), "failed", "Exception:"),
+        (TaskState("FAILURE", None, "redis://:hunter2@cache is away"), "failed", "://:…@cache is"),
+        (TaskState("REJECTED", raised("Reject", "token=hunter2")), "failed", "task: token=…"),
     ],
 )
 def test_each_end_of_a_task_is_an_outcome(state, kind, error):

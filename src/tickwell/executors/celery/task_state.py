@@ -9,7 +9,7 @@ from tickwell.domain.celery import Celery
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.outcome import Outcome
 from tickwell.executors.results import MARK
-from tickwell.executors.text import clean
+from tickwell.executors.text import end_of, shown
 from tickwell.executors.words import ERROR_LIMIT, succeeded
 
 #: States after which a task does not change any more.
@@ -75,7 +75,7 @@ def _failure(state: TaskState, target: Celery) -> Outcome:
         return Outcome(kind=OutcomeKind.FAILED, error=error, retry=False)
     return Outcome(
         kind=OutcomeKind.TIMED_OUT if kind in _TIME_LIMITS else OutcomeKind.FAILED,
-        error=_cut(state.traceback or f"{kind}: {message}"),
+        error=end_of(state.traceback or f"{kind}: {message}", ERROR_LIMIT),
     )
 
 
@@ -97,9 +97,4 @@ def exception_of(state: TaskState) -> tuple[str, str]:
 
 def _why(state: TaskState) -> str:
     _, message = exception_of(state)
-    return f": {message}" if message else ""
-
-
-def _cut(text: str) -> str:
-    text = clean(text.rstrip())
-    return text if len(text) <= ERROR_LIMIT else "…" + text[-ERROR_LIMIT:]
+    return f": {shown(message)}" if message else ""
