@@ -1,5 +1,6 @@
 """The connections to broker and result backend, with real servers and no Celery worker."""
 
+import os
 import pickle
 import threading
 from pathlib import Path
@@ -14,6 +15,7 @@ from sqlalchemy import PickleType, create_engine, insert
 from sqlalchemy.engine import make_url
 
 from tests.executors.celery.shop import message
+from tests.faults.test_descriptors import sockets_to
 from tests.proxy.proxy import proxied
 from tests.servers import postgres, rabbitmq, redis
 from tickwell.executors.celery import backends, client
@@ -157,6 +159,22 @@ def test_many_revokes_at_once_do_not_wait_for_each_other(broker, connect):
     for thread in threads:
         thread.join(60)
     assert sorted(done) == list(range(16))
+
+
+@pytest.mark.parametrize("kind", ["redis", "amqp"])
+def test_it_hangs_up_on_the_broker(broker, connect, kind):
+    """Celery's own pool belongs to the process, and stays open."""
+    url, port = broker, redis.server().port
+    if kind == "amqp":
+        url, port = rabbitmq.server().url, rabbitmq.server().port
+    with kombu.Connection(url) as connection:
+        kombu.Queue("mine", kombu.Exchange("mine"), "mine")(connection.default_channel).declare()
+    before = sockets_to(port, os.getpid())
+    one = connect(url)
+    one.send(message(queue="mine"))
+    assert sockets_to(port, os.getpid()) > before
+    one.close()
+    assert sockets_to(port, os.getpid()) == before
 
 
 @pytest.mark.parametrize("kind", ["redis", "amqp"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -31,6 +32,9 @@ class Client:
         #: Without a backend of its own: Redis's would subscribe to each result here.
         self._app = _app(broker, "disabled://")
         self._app_of_results = _app(broker, result_backend) if result_backend else None
+        #: Not Celery's own pool: the whole process shares that one, and nothing ever closes it.
+        self._connections: Any = None
+        self._making = Lock()
         self.reader: Reader | None = None
         #: Queues, or exchanges with keys, that a Celery worker has declared.
         self._declared: set[tuple[str, str, str]] = set()
@@ -72,25 +76,27 @@ class Client:
         if exchange:
             to = {"exchange": exchange, "routing_key": key}
         try:
-            self._app.send_task(
-                message.task,
-                [*message.args],
-                {**message.kwargs},
-                task_id=message.id,
-                **to,
-                declare=[],
-                mandatory=True,
-                priority=message.priority,
-                headers=dict(message.headers),
-                soft_time_limit=message.soft,
-                time_limit=message.hard,
-                expires=message.expires,
-                reply_to=message.reply_to,
-                # Once more over a new connection: the one in the pool may have died idle.
-                retry=True,
-                retry_policy={"max_retries": 1, "interval_start": 0, "interval_max": 0},
-                confirm_timeout=ANSWER,
-            )
+            with self._pool().acquire(block=True) as connection:
+                self._app.send_task(
+                    message.task,
+                    [*message.args],
+                    {**message.kwargs},
+                    task_id=message.id,
+                    **to,
+                    connection=connection,
+                    declare=[],
+                    mandatory=True,
+                    priority=message.priority,
+                    headers=dict(message.headers),
+                    soft_time_limit=message.soft,
+                    time_limit=message.hard,
+                    expires=message.expires,
+                    reply_to=message.reply_to,
+                    # Once more over a new connection: the one in the pool may have died idle.
+                    retry=True,
+                    retry_policy={"max_retries": 1, "interval_start": 0, "interval_max": 0},
+                    confirm_timeout=ANSWER,
+                )
         except Exception as error:
             raise self._unusable(error, "broker", "broker", message) from error
 
@@ -105,7 +111,15 @@ class Client:
         """Hang up."""
         if self.reader is not None:
             self.reader.close()
+        if self._connections is not None:
+            self._connections.force_close_all()
         self._app.close()
+
+    def _pool(self) -> Any:
+        with self._making:
+            if self._connections is None:
+                self._connections = self._app.connection_for_write().Pool(THREADS)
+            return self._connections
 
     def _require_route(self, connection: Any, queue: str, exchange: str, key: str) -> None:
         """On Redis any name is a queue: look whether a Celery worker ever consumed from it.
@@ -171,7 +185,6 @@ def _app(broker: str, backend: str) -> App:
         result_accept_content=["json"],
         task_serializer="json",
         result_serializer="json",
-        broker_pool_limit=THREADS,
         broker_connection_timeout=CONNECT,
         broker_transport_options=_transport_options(broker),
         redis_socket_connect_timeout=CONNECT,
