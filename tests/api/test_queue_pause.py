@@ -2,10 +2,13 @@
 
 import asyncio
 
+import pytest
+
 from tickwell import Scheduler, Settings
 from tickwell.declared.internals import internals
+from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor, Permission
-from tickwell.services.operations import Operations
+from tickwell.services.operations import Operations, queues
 
 ADMIN = Actor(name="a", project="default", permissions=frozenset(Permission))
 
@@ -36,3 +39,17 @@ async def test_nothing_starts_while_its_queue_is_paused():
         assert ran.empty()
         await operations.queues.resume(ADMIN, "slow")
         assert await ran.get() == "held"
+
+
+async def test_no_more_queues_are_paused_than_workers_look_for(monkeypatch):
+    monkeypatch.setattr(queues, "MOST_PAUSED", 2)
+    scheduler = Scheduler("memory://")
+    await scheduler.open()
+    operations = Operations.over(internals(scheduler).tools())
+    for name in ("a", "b", "b"):
+        await operations.queues.pause(ADMIN, name, why="moving")
+    with pytest.raises(InvalidInput, match="2 queues can be paused at once"):
+        await operations.queues.pause(ADMIN, "c", why="moving")
+    await operations.queues.resume(ADMIN, "a")
+    await operations.queues.pause(ADMIN, "c", why="moving")
+    await scheduler.stop()

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -16,11 +17,14 @@ from tickwell.domain.target import Call
 from tickwell.domain.worker import Worker
 from tickwell.errors import InvalidInput, InvalidJob, NotFound
 from tickwell.ids import new_id
-from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter
+from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter, Record
 from tickwell.services.access.actor import Role
-from tickwell.services.callbacks.callback import Told
+from tickwell.services.callbacks import relay as relaying
+from tickwell.services.callbacks.callback import PLACE, Told
 from tickwell.services.callbacks.relay import SWEEP, Relay
+from tickwell.services.every_record import every_record
 from tickwell.services.executions.executions import Executions
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.secrets.source import StoredSecrets
 
 URL = "https://example.com/told"
@@ -311,3 +315,14 @@ async def test_a_callback_added_just_before_a_run_hears_of_it(scene):
     relay.hear(await scene.end(OutcomeKind.SUCCEEDED))
     await relay.step()
     assert await scene.told(second) == ["succeeded"]
+
+
+async def test_a_project_beyond_the_first_page_of_them_is_told(scene, monkeypatch):
+    monkeypatch.setattr(relaying, "every_record", partial(every_record, page=2))
+    for project in ("a", "aa", "ab"):
+        place = Record(kind=PLACE, project=PLATFORM, key=project, document={})
+        await scene.store.put_record(place, scene.clock.instant)
+    await scene.job()
+    callback = await create(scene, Told.SUCCEEDED)
+    await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
+    assert await scene.told(callback) == ["succeeded"]

@@ -1,5 +1,7 @@
 """Every rule fires and is resolved in virtual time, and is told once."""
 
+from functools import partial
+
 import pytest
 
 from tests.services.alerts.watch import GONE_AFTER, HOURS, PROJECT
@@ -7,6 +9,9 @@ from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.gate import Overlap
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import Every
+from tickwell.services.alerts import evaluator
+from tickwell.services.alerts.book import begin
+from tickwell.services.every_record import every_record
 from tickwell.services.jobs.fire_times import GONE
 
 DIED = OutcomeKind.FAILED
@@ -260,4 +265,15 @@ async def test_a_callback_that_cannot_be_delivered_tells_of_itself_to_nobody(wat
     job = await watch.add("report")
     await watch.executions.trigger(PROJECT, job.id)
     await watch.wait(10 * MINUTE)  # the callback's own run is due as well, and not sent
+    assert await watch.told(told, rule) == [("firing", "report")]
+
+
+async def test_a_project_beyond_the_first_page_of_them_is_watched(watch, monkeypatch):
+    monkeypatch.setattr(evaluator, "every_record", partial(every_record, page=2))
+    for project in ("a", "aa", "ab"):
+        await begin(watch.store, project, watch.clock.instant)
+    told, job = await watch.callback(), await watch.add("report")
+    rule = await watch.rule("missing", after=HOURS)
+    await watch.end(job)
+    await watch.wait(HOURS + 15_000)
     assert await watch.told(told, rule) == [("firing", "report")]

@@ -23,6 +23,7 @@ from tickwell.services.alerts.outcomes import (
     forget_outcomes,
     read_outcomes,
 )
+from tickwell.services.every_record import every_record
 from tickwell.services.executions.executions import Executions
 from tickwell.services.health import HealthReader
 from tickwell.services.projects.platform import PLATFORM
@@ -32,7 +33,6 @@ PERIOD, SOON = 15.0, 1.0
 #: Milliseconds that a process evaluates for all without saying so again.
 LEASE = 23_000
 _LEASE, _HOLDER = "alert_lease", "evaluator"
-_MOST_PROJECTS = 10_000
 
 
 class Evaluator:
@@ -76,9 +76,9 @@ class Evaluator:
     async def step(self) -> float:
         """Evaluate all rules if no other process does; return how long to rest."""
         now = self._clock.now()
-        projects = await self._store.list_records(PROJECT, PLATFORM, "", now, _MOST_PROJECTS)
-        self._notes.projects = frozenset(record.key for record in projects)
-        if not projects:
+        records = every_record(self._store, PROJECT, PLATFORM, now)
+        self._notes.projects = frozenset([record.key async for record in records])
+        if not self._notes.projects:
             return self._period
         self._owner = self._owner or new_id(now, self._random)
         await self._notes.write(self._store, self._owner, now)

@@ -29,6 +29,7 @@ from tickwell.services.callbacks.callback import (
     was_revived,
 )
 from tickwell.services.callbacks.sending import send
+from tickwell.services.every_record import every_record
 from tickwell.services.executions.executions import Executions
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.projects.platform import PLATFORM
@@ -190,8 +191,9 @@ class Relay:
         return await self._projects.get("", self._read_places)
 
     async def _read_places(self) -> frozenset[str]:
-        records = await self._store.list_records(PLACE, PLATFORM, "", self._clock.now(), 10_000)
-        return frozenset(record.key for record in records)
+        # Their keys are names of projects.
+        records = every_record(self._store, PLACE, PLATFORM, self._clock.now())
+        return frozenset([record.key async for record in records])
 
     async def _read(self, project: str) -> list[Callback]:
         records = await self._store.list_records(KIND, project, "", self._clock.now())

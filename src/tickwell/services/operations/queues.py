@@ -58,6 +58,8 @@ def _seen_by(actor: Actor, liveness: Liveness) -> Liveness:
 Pause = dict[str, Any]
 #: Live executions that are counted at most.
 _COUNTED = 1000
+#: Queues that are paused at most, also when some are paused at once: workers read 1,000.
+MOST_PAUSED = 900
 
 
 @dataclass(slots=True, kw_only=True)
@@ -109,6 +111,9 @@ class QueueOperations:
         now = self.tools.clock.now()
         note = {"by": actor.name, "why": why, "since": now}
         before = await self._pause(name, now)
+        if before is None and len(await self._pauses()) >= MOST_PAUSED:
+            reason = f"{MOST_PAUSED} queues can be paused at once"
+            raise InvalidInput(reason, field="queue", hint="Resume some first")
         record = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key=name, document=note)
         await self.tools.store.put_record(record, now)
         await self._note(actor, "queue.pause", name, before, note)
