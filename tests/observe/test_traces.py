@@ -12,6 +12,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import SpanKind, StatusCode
 
 from tests.executors.isolated import traced_span
+from tests.ui.house import House
 from tickwell import Cron, Retry, Scheduler
 from tickwell.declared.internals import internals
 from tickwell.events import AttemptsFinished
@@ -209,3 +210,12 @@ def test_a_request_s_span_has_neither_credentials_nor_query(exporter):
     }
     assert made.status.status_code is StatusCode.ERROR
     assert headers["traceparent"].split("-")[2] == f"{made.context.span_id:016x}"
+
+
+async def test_pages_make_no_spans(exporter, tmp_path):
+    """The web framework would make some of its own, with the query of a login link in them."""
+    async with House(tmp_path) as house:
+        browser = await house.login()
+        for path in ("/", "/jobs?q=x", "/login?link=x", "/nowhere", "/executions?state=odd"):
+            await browser.get(path)
+    assert exporter.get_finished_spans() == ()

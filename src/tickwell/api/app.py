@@ -15,6 +15,7 @@ from tickwell.api.routes import ALL
 from tickwell.errors import TickwellError
 from tickwell.web import problems
 from tickwell.web.context import Context
+from tickwell.web.telemetry import NO_TELEMETRY
 
 
 def create_app(context: Context) -> FastAPI:
@@ -24,8 +25,7 @@ def create_app(context: Context) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        # Would look into the environment at each request, whether or not anybody traces.
-        telemetry={"tracing": False, "metrics": False, "logs": False},
+        telemetry=NO_TELEMETRY,
     )
     app.state.context = context
     app.router.routes.extend(_routes())

@@ -14,11 +14,14 @@ from tickwell.ui.live import Hub
 from tickwell.ui.views import ROUTERS
 from tickwell.web.authentication import permission_of
 from tickwell.web.context import Context
+from tickwell.web.telemetry import NO_TELEMETRY
 
 
 def create_ui(context: Context) -> FastAPI:
     """All pages of the dashboard, error pages included."""
-    app = FastAPI(title="Tickwell", openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Tickwell", openapi_url=None, docs_url=None, redoc_url=None, telemetry=NO_TELEMETRY
+    )
     app.state.context = context
     app.state.hub = Hub(context.events)
     for router in ROUTERS:
