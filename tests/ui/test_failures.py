@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.ui.house import HOST
 from tickwell.domain.execution import OutcomeKind
+from tickwell.errors import StoreUnavailable
 from tickwell.ui.formatting import sentence
 
 TYPED = '{"customer": <b>7</b>'
@@ -29,6 +31,23 @@ async def test_a_title_says_what_happened(house, path, status, title):
     answer = await browser.get(path)
     assert answer.status_code == status
     assert f"<h1>{title}</h1>" in answer.text
+
+
+@pytest.mark.parametrize("is_logged_in", [True, False])
+async def test_a_store_that_does_not_answer_is_not_named(house, monkeypatch, is_logged_in):
+    browser = await house.login() if is_logged_in else house.browser()
+    if not is_logged_in:  # whoever it is cannot be told from a member now
+        browser.http.cookies.set("tickwell", "k" * 43, domain=HOST)
+
+    async def refuse(*_):
+        raise StoreUnavailable("postgresql://db.internal:5432/jobs does not answer (Errno 111)")
+
+    monkeypatch.setattr(house.store, "get_record", refuse)
+    answer = await browser.get("/jobs")
+    assert answer.status_code == 503
+    assert "The store does not answer" in answer.text
+    assert "Nothing is lost. Try again in a moment." in answer.text
+    assert "db.internal" not in answer.text
 
 
 async def test_a_payload_that_is_no_json_is_corrected_where_it_was_refused(house):

@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
-from tickwell.errors import Forbidden, TickwellError
+from tickwell.errors import Forbidden, StoreError, TickwellError
 from tickwell.ui.form_parse import submitted_form
 from tickwell.ui.formatting import sentence
 from tickwell.ui.redirects import back, path_of, redirect
@@ -36,6 +36,7 @@ _TITLES = {
     503: "The store does not answer",
 }
 _UNCHANGED = "Nothing was changed."
+_RETRY = "Nothing is lost. Try again in a moment. An admin finds the cause with: tickwell doctor"
 
 
 async def on_unauthenticated(request: Request, error: Exception) -> Response:
@@ -63,6 +64,9 @@ async def on_error(request: Request, error: Exception) -> Response:
     if isinstance(error, Forbidden) and request.method == "GET" and path_of(request) == "/":
         # Whoever is in no project may be an admin of the platform.
         return redirect(request, "/settings/projects")
+    if isinstance(error, StoreError):
+        # What a driver says may name hosts, and who asks cannot be told from a stranger now.
+        return await _page(request, status_of(error), _RETRY, error)
     return await _page(request, status_of(error), _sentence(str(error)), error)
 
 
