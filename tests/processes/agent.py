@@ -29,7 +29,14 @@ from tests.processes.faulty_store import (
 from tests.processes.handlers import RecordingHandlers
 from tests.processes.journal import Journal
 from tickwell.clock import StoreClock, wall_millis
-from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Event, Events, StepFailed
+from tickwell.domain.event import (
+    AttemptsFenced,
+    AttemptsFinished,
+    Event,
+    Events,
+    StepFailed,
+    Triggered,
+)
 from tickwell.engine.engine import Engine
 from tickwell.executors.call import CallExecutor
 from tickwell.ports.executor import Executor
@@ -143,7 +150,7 @@ class Agent:
 
     def _on_event(self, event: Event) -> None:
         details: dict[str, Any] = {}
-        if isinstance(event, AttemptsFinished):
+        if isinstance(event, AttemptsFinished | Triggered):
             return  # thousands a second, and the store has them
         if isinstance(event, AttemptsFenced):
             details["reports"] = [[each.claim.id, each.claim.attempt] for each in event.reports]
@@ -159,8 +166,9 @@ class Agent:
 
 
 def say(event: str, **details: Any) -> None:
-    sys.stdout.write(json.dumps({"event": event, **details}, default=str) + "\n")
-    sys.stdout.flush()
+    line = json.dumps({"event": event, **details}, default=str).encode() + b"\n"
+    while line:  # with PYTHONUNBUFFERED a print that a signal interrupts loses its end
+        line = line[os.write(1, line) :]
 
 
 def break_if_asked() -> None:
