@@ -17,7 +17,8 @@ def add_held(site):
 
 def test_a_report_that_comes_too_late_is_refused_and_counted(site, processes):
     flag = add_held(site)
-    zombie = processes.agent(site.orders(settings=SHORT, halt_before="finish"))
+    # Its own lease is long: a machine that stood still would have it release the attempt unstarted.
+    zombie = processes.agent(site.orders(halt_before="finish"))
     site.wait_for_calls(1)
     flag.touch()
     zombie.wait_for("Halted")
@@ -43,7 +44,7 @@ def test_a_report_that_comes_too_late_is_refused_and_counted(site, processes):
 
 def test_a_worker_that_was_frozen_in_an_attempt_begins_anew(site, processes):
     flag = add_held(site)
-    zombie = processes.agent(site.orders(settings=SHORT))
+    zombie = processes.agent(site.orders())
     site.wait_for_calls(1)
     site.freeze(zombie)
     heir = processes.agent(site.orders(settings=SHORT))

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.processes.child import ROOT, is_alive, until
@@ -55,4 +55,5 @@ def serving(site: Site, *, workers: int, **settings: object) -> Iterator[Service
         process.wait()
         for pid in seen:
             if is_alive(pid):
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # one that drains ends by itself
+                    os.kill(pid, signal.SIGKILL)
