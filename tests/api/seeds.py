@@ -103,6 +103,12 @@ class Seeds:
         made = {"url": "https://example.com/told", "events": ["dead"]}
         return self._send("POST", "/callbacks", made)["id"]
 
+    def _channels(self, _):
+        for each in self._send("GET", "/alerts/channels")["items"]:
+            self._send("DELETE", f"/alerts/channels/{each['id']}")
+        made = {"name": "ops", "kind": "webhook", "url": "https://example.com/told"}
+        return self._send("POST", "/alerts/channels", made)["id"]
+
     def _rules(self, _):
         for each in self._send("GET", "/alerts/rules")["items"]:
             if not each["built_in"]:

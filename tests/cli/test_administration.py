@@ -54,7 +54,7 @@ def test_secrets_are_set_listed_and_taken_away(tickwell, either, monkeypatch):
 def test_alert_rules_and_silences_are_added_listed_and_taken_away(tickwell, either):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     assert "No alerts" in tickwell("alerts", "list").err
-    assert "No callback is sent alerts" in tickwell("alerts", "test").err
+    assert "No channels" in tickwell("alerts", "test").err
     assert "No alert was reported" in tickwell("alerts", "history").err
     assert "Nothing is silenced" in tickwell("alerts", "silences").err
     done = tickwell("alerts", "add", "missing", "--after", "25h", "--job", "x")
@@ -74,12 +74,33 @@ def test_alert_rules_and_silences_are_added_listed_and_taken_away(tickwell, eith
     assert tickwell("alerts", "unsilence", quiet.json["id"]).code == 3
     assert tickwell("alerts", "rm", made["id"], "--yes").code == 0
     assert tickwell("alerts", "rm", made["id"], "--yes").code == 3
+
+
+def test_channels_are_added_tried_previewed_and_taken_away(tickwell, either, monkeypatch):
+    def channels(*words):
+        return tickwell("alerts", "channels", *words)
+
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    assert "No channels" in channels("list").err
     address = "https://93.184.215.14/told"
-    assert tickwell("callbacks", "add", address, "--on", "alert", "--json").json["events"] == [
-        "alert"
-    ]
-    (sent,) = tickwell("alerts", "test", "--json").json["executions"]
+    made = channels("add", "hook", "--url", address, "--severity", "critical")
+    assert made.out.startswith("whsec_")
+    assert channels("list").rows == [["hook", "webhook", address, "critical", "all", "all", "all"]]
+    give(monkeypatch, "https://93.184.215.14/services/T0/B0/a-long-token-of-a-chat\n")
+    made = channels("add", "chat", "--kind", "slack", "--tag", "money", "--json").json
+    assert (made["to"], made["signing_key"]) == ("https://93.184.215.14/services/T0/B0/…", None)
+    give(monkeypatch, "0123456789abcdef0123456789abcdef\n")
+    pager = ("--kind", "pagerduty", "--url", "https://93.184.215.14/v2/enqueue")
+    assert "channels test pager" in channels("add", "pager", *pager).err
+    assert channels("add", "hook", "--url", address).code == 2
+    assert channels("add", "x", "--kind", "fax", "--url", address).code == 2
+    shown = channels("preview", "chat").json
+    assert "nightly-report" in shown["attachments"][0]["text"]
+    (sent,) = channels("test", "hook", "--json").json["executions"]
     assert tickwell("executions", "show", sent, "--json").json["payload"]["type"] == "alert.test"
+    assert len(tickwell("alerts", "test", "--json").json["executions"]) == 3
+    assert channels("rm", "hook", "--yes").code == 0
+    assert channels("rm", "hook", "--yes").code == 3
 
 
 def test_callbacks_are_added_listed_and_taken_away(tickwell, either):

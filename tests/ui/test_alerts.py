@@ -1,9 +1,12 @@
-"""The page of alerts: what fires first, and forms for rules and silences."""
+"""The pages of alerts and of channels: what fires first, forms for rules, silences, channels."""
+
+import pytest
 
 from tests.ui.house import OWNER
+from tickwell.domain.alert import ChannelKind
 from tickwell.services.access.actor import Role
 
-PATH = "/alerts"
+PATH, CHANNELS = "/alerts", "/settings/channels"
 
 
 async def test_rules_and_silences_are_made_and_ended(house):
@@ -42,3 +45,52 @@ async def test_a_viewer_sees_alerts_and_changes_nothing(house):
     assert not [form for form in page.forms if form.startswith(PATH)]
     done = await browser.post(f"{PATH}/rules", condition="missing", limit="25h")
     assert done.status_code == 403
+
+
+@pytest.mark.parametrize("kind", ["slack", "pagerduty"])
+async def test_a_channel_is_added_previewed_tried_and_deleted(house, kind):
+    secret = "a-secret-of-32-letters-0123456789"
+    address = secret if kind == "pagerduty" else f"https://93.184.215.14/hooks/{secret}"
+    browser = await house.login()
+    await browser.see(CHANNELS)
+    filters = {"severity": "critical", "tags": "money, night", "queues": "mail"}
+    page = await browser.post(CHANNELS, name="ops", kind=kind, address=address, **filters)
+    assert page.status_code == 200
+    assert "Signing key" not in page.text
+    (made,) = await house.context.operations.alerts.channels(OWNER)
+    assert (made.severity, made.tags, made.queues) == ("critical", ("money", "night"), ("mail",))
+    shown = await browser.see(f"{CHANNELS}?preview={made.id}")
+    assert "nightly-report" in shown.text
+    assert secret not in page.text + shown.text
+    done = await browser.post(f"{CHANNELS}/{made.id}/test")
+    assert done.status_code == 303
+    history = await browser.see(f"/jobs/{made.id}")
+    assert secret not in history.text
+    await browser.post(f"{CHANNELS}/{made.id}/delete")
+    assert await house.context.operations.alerts.channels(OWNER) == []
+
+
+async def test_the_signing_key_of_a_webhook_is_shown_once(house):
+    browser = await house.login()
+    await browser.see(CHANNELS)
+    page = await browser.post(
+        CHANNELS, name="hook", kind="webhook", address="https://93.184.215.14/"
+    )
+    assert "whsec_" in page.text
+    assert "whsec_" not in (await browser.see(CHANNELS)).text
+    secrets = await browser.see("/settings/secrets")
+    assert "of a channel" in secrets.text
+
+
+async def test_an_operator_tries_channels_and_changes_none(house):
+    url, kind = "https://93.184.215.14/", ChannelKind.WEBHOOK
+    made = await house.administration.channels.create(OWNER, "hook", kind, url=url)
+    id = made.channel.id
+    await house.administration.members.set(OWNER, "eve", Role.OPERATOR)
+    browser = await house.login("eve")
+    page = await browser.see(CHANNELS)
+    assert [form for form in page.forms if form.startswith(CHANNELS)] == [f"{CHANNELS}/{id}/test"]
+    assert (await browser.post(f"{CHANNELS}/{id}/test")).status_code == 303
+    assert (await browser.post(f"{CHANNELS}/{id}/delete")).status_code == 403
+    new = {"name": "x", "kind": "webhook", "address": url}
+    assert (await browser.post(CHANNELS, **new)).status_code == 403

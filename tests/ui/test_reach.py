@@ -3,7 +3,7 @@
 import re
 
 from tests.ui.house import OWNER
-from tickwell.domain.alert import Condition
+from tickwell.domain.alert import ChannelKind, Condition
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.policy import HOUR
 from tickwell.domain.step import WAIT, Step
@@ -53,6 +53,9 @@ FORMS = {
     "delete_secret": "/settings/secrets/delete",
     "create_callback": "/settings/callbacks",
     "delete_callback": "/settings/callbacks/{id}/delete",
+    "create_channel": "/settings/channels",
+    "delete_channel": "/settings/channels/{name}/delete",
+    "send_channel_test": "/settings/channels/{name}/test",
     "create_alert_rule": "/alerts/rules",
     "delete_alert_rule": "/alerts/rules/{id}/delete",
     "create_silence": "/alerts/silences",
@@ -90,6 +93,8 @@ async def furnish(house):
     await administration.secrets.set(OWNER, "token", "s3cret value")
     told = frozenset({Told.DEAD})
     await administration.callbacks.create(OWNER, "http://127.0.0.1:9/told", told)
+    hook = ChannelKind.WEBHOOK
+    await administration.channels.create(OWNER, "ops", hook, url="http://127.0.0.1:9/told")
     await house.add("paused")
     await operations.jobs.pause(OWNER, "paused")
     once = {"max_attempts": 1}

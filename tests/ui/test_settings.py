@@ -154,7 +154,8 @@ async def test_who_is_no_admin_sees_neither_pages_nor_tabs(house, role):
     await house.administration.members.set(OWNER, "ada", role)
     browser = await house.login("ada")
     page = await browser.see("/settings")
-    assert {link for link in page.links if link.startswith("/settings/")} == {"/settings/limits"}
+    links = {link for link in page.links if link.startswith("/settings/")}
+    assert links == {"/settings/limits", "/settings/channels"}
     for each in ADMIN + PLATFORM:
         assert (await browser.get(f"/settings/{each}")).status_code == 403, each
     assert (await browser.post("/settings/keys", name="x", role="admin")).status_code == 403
@@ -176,7 +177,7 @@ async def test_in_a_browser_without_a_word_on_the_console(window, site):
     page = await (await window(site)).open("/settings")
     tabs = page.get_by_role("navigation", name="Settings").get_by_role("link")
     names = await tabs.all_inner_texts()
-    assert len(names) == 10
+    assert len(names) == 11
     for name in names:
         await tabs.get_by_text(name, exact=True).click()
         await expect(page.locator(".tabs [aria-current]")).to_have_text(name)
@@ -185,7 +186,7 @@ async def test_in_a_browser_without_a_word_on_the_console(window, site):
 async def test_no_serious_fault_of_access(window, site):
     page = await (await window(site, bypass_csp=True, theme="dark", size=NARROW)).open("/settings")
     found = []
-    for each in ["", *(f"/{name}" for name in [*ADMIN, *PLATFORM, "limits"])]:
+    for each in ["", *(f"/{name}" for name in [*ADMIN, *PLATFORM, "limits", "channels"])]:
         await page.goto(f"{site.url}/settings{each}")
         faults = (await Axe().run(page)).response["violations"]
         found += [

@@ -8,6 +8,7 @@ import pytest
 
 from tests.ui.house import OWNER
 from tests.ui.test_reach import crawl
+from tickwell.domain.alert import ChannelKind
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.note import OUTPUT
 from tickwell.domain.worker import Worker
@@ -62,6 +63,14 @@ async def infest(house):
     await administration.projects.create(OWNER, "acme", title=EVIL[:200])
     told = frozenset({Told.DEAD})
     await administration.callbacks.create(OWNER, hook["http"]["url"], told, job)
+    await administration.channels.create(
+        OWNER,
+        EVIL.replace("/", "")[:200],
+        ChannelKind.WEBHOOK,
+        url=hook["http"]["url"],
+        tags=[SHORT],
+        queues=[SHORT],
+    )
     await administration.secrets.set(OWNER, "token", EVIL)
     return job
 

@@ -5,7 +5,7 @@ from itertools import count
 
 from tickwell.services.alerts import delivery
 from tickwell.services.alerts.evaluator import Evaluator
-from tickwell.services.callbacks.sending import send
+from tickwell.services.senders.sending import send
 
 
 def forgotten_before_delivery(patches):
@@ -26,7 +26,7 @@ def delivered_without_a_key(patches):
     """Each delivery is a run of its own, whatever was delivered before."""
     keys = count()
 
-    async def unkeyed(executions, project, callback, message, key):
-        return await send(executions, project, callback, message, f"{key}:{next(keys)}")
+    async def unkeyed(executions, project, channel, message, key, **options):
+        return await send(executions, project, channel, message, f"{key}:{next(keys)}", **options)
 
     patches.setattr(delivery, "send", unkeyed)

@@ -19,6 +19,8 @@ from tickwell.client.results import (
     BulkDone,
     CalendarSaved,
     Callback,
+    Channel,
+    ChannelPreview,
     DeadGroups,
     Definition,
     Done,
@@ -39,6 +41,7 @@ from tickwell.client.results import (
     Member,
     Metrics,
     NewCallback,
+    NewChannel,
     NewKey,
     OutputPage,
     Page,
@@ -578,9 +581,72 @@ def list_alert_notices(*, limit: int | None = None) -> Call[Items[AlertNotice]]:
 
 
 def send_test_alert(*, idempotency_key: str | None = None) -> Call[AlertsTested]:
-    """Send a test message to every callback that is sent alerts."""
+    """Send a test message to every channel."""
     return request(
         "send_test_alert", "POST", "/api/v1/alerts/test", idempotency_key=idempotency_key
+    )
+
+
+def list_channels() -> Call[Items[Channel]]:
+    """List the channels that alerts are sent to, without their secrets."""
+    return request("list_channels", "GET", "/api/v1/alerts/channels", repeatable=True)
+
+
+def create_channel(
+    name: str,
+    kind: str,
+    *,
+    url: str | None = None,
+    key: str | None = None,
+    severity: str | None = None,
+    job: str | None = None,
+    tags: Sequence[str] | None = None,
+    queues: Sequence[str] | None = None,
+) -> Call[NewChannel]:
+    """Send alerts to a webhook, a chat or PagerDuty; a signing key is shown once, here."""
+    return request(
+        "create_channel",
+        "POST",
+        "/api/v1/alerts/channels",
+        body=fields(
+            name=name,
+            kind=kind,
+            url=url,
+            key=key,
+            severity=severity,
+            job=job,
+            tags=texts(tags),
+            queues=texts(queues),
+        ),
+    )
+
+
+def delete_channel(name: str) -> Call[Done]:
+    """Send nothing more to a channel, and delete it."""
+    return request(
+        "delete_channel", "DELETE", "/api/v1/alerts/channels/{name}", arguments={"name": name}
+    )
+
+
+def preview_channel(name: str) -> Call[ChannelPreview]:
+    """Show what a channel is sent when an example job is missing."""
+    return request(
+        "preview_channel",
+        "GET",
+        "/api/v1/alerts/channels/{name}/preview",
+        arguments={"name": name},
+        repeatable=True,
+    )
+
+
+def send_channel_test(name: str, *, idempotency_key: str | None = None) -> Call[AlertsTested]:
+    """Send a test message to one channel."""
+    return request(
+        "send_channel_test",
+        "POST",
+        "/api/v1/alerts/channels/{name}/test",
+        arguments={"name": name},
+        idempotency_key=idempotency_key,
     )
 
 

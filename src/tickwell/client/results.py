@@ -446,9 +446,54 @@ class AlertNotice(TypedDict):
 
 
 class AlertsTested(TypedDict):
-    """The executions that send the test messages; empty: no callback is sent alerts."""
+    """The executions that send the test messages; empty: there is no channel."""
 
     executions: list[str]
+
+
+class Channel(TypedDict):
+    """Where alerts are sent, and which: those that fit all of the filters."""
+
+    id: str
+    name: str
+    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    to: str
+    severity: Literal["critical", "warning"] | None
+    job_id: str | None
+    tags: list[str]
+    queues: list[str]
+    created_at: str
+    created_by: str
+
+
+class NewChannel(TypedDict):
+    """A channel with the key that webhooks are signed with, which is shown this once."""
+
+    id: str
+    name: str
+    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    to: str
+    severity: Literal["critical", "warning"] | None
+    job_id: str | None
+    tags: list[str]
+    queues: list[str]
+    created_at: str
+    created_by: str
+    signing_key: str | None
+
+
+class Done(TypedDict):
+    """What is gone, or done."""
+
+    done: bool
+
+
+class ChannelPreview(TypedDict):
+    """What a channel is sent when an example job is missing."""
+
+    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    to: str
+    message: Any
 
 
 class AlertRule(TypedDict):
@@ -467,12 +512,6 @@ class AlertRule(TypedDict):
     repeat: str
     created_at: str | None
     created_by: str
-
-
-class Done(TypedDict):
-    """What is gone, or done."""
-
-    done: bool
 
 
 class Silence(TypedDict):

@@ -130,6 +130,7 @@ class Internals:
             random=ENTROPY,
             wake=self.wake,
             check=self.check_payload,
+            public_url=self.settings.public_url,
         )
         tools.executions.on_added, tools.executions.on_revived = self._on_added, self._on_revived
         tools.jobs.on_changed = self._on_changed

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tickwell.clock import to_datetime
 from tickwell.domain.ability import HTTP
-from tickwell.domain.alert import Rule
+from tickwell.domain.alert import Channel, Rule
 from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_to_document
 from tickwell.domain.document.job import UNWRITTEN
@@ -412,6 +412,22 @@ def alert_rule_document(rule: Rule) -> Document:
         "repeat": format_duration(rule.repeat),
         "created_at": None if rule.is_built_in else instant_text(rule.created_at),
         "created_by": rule.created_by,
+    }
+
+
+def channel_document(channel: Channel) -> Document:
+    """Where alerts are sent, without its secret."""
+    return {
+        "id": channel.id,
+        "name": channel.name,
+        "kind": channel.kind.value,
+        "to": channel.to,
+        "severity": channel.severity,
+        "job_id": channel.job,
+        "tags": [*channel.tags],
+        "queues": [*channel.queues],
+        "created_at": instant_text(channel.created_at),
+        "created_by": channel.created_by,
     }
 
 

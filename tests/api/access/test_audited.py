@@ -15,6 +15,7 @@ RULE = {"condition": "failing", "times": 3}
 SILENCE = {"until": "2100-01-01T00:00:00Z", "why": "moving"}
 CLOSED = {"dates": ["2030-12-24"]}
 CALLBACK = {"url": "https://example.com/", "events": ["dead"]}
+CHANNEL = {"name": "ops", "kind": "pagerduty", "key": "canary-value-7731"}
 CANARY = "canary-value-7731"
 DECLARED = {each.id: each for each in ALL if each.id not in STREAMS}
 QUERIES = {"preview_cron": {"expr": "0 9 * * *"}, "job_slots": PAST}
@@ -103,6 +104,9 @@ async def test_an_operation_writes_the_one_entry_that_it_declares(house):
         (root, "POST", "/queues/mail/resume", None),
         (admin, "POST", "/callbacks", CALLBACK),
         (admin, "DELETE", f"/callbacks/{callback}", None),
+        (admin, "POST", "/alerts/channels", CHANNEL),
+        (admin, "POST", "/alerts/channels/ops/test", None),
+        (admin, "DELETE", "/alerts/channels/ops", None),
         (admin, "POST", "/alerts/rules", RULE),
         (admin, "DELETE", f"/alerts/rules/{rule}", None),
         (admin, "POST", "/alerts/silences", SILENCE),
@@ -153,7 +157,9 @@ async def test_an_operation_that_declares_no_entry_writes_none(house):
     run = (await house.http.post("/jobs/d/trigger", headers=admin)).json()["id"]
     revived = await house.http.post("/dead-letters/revive", json={"filter": {}}, headers=admin)
     await house.http.put("/calendars/closed", json=CLOSED, headers=admin)
+    await house.http.post("/alerts/channels", json=CHANNEL, headers=admin)
     values = {
+        "/alerts/channels/": "ops",
         "/calendars/": "closed",
         "/jobs/": "d",
         "/executions/": run,

@@ -1,4 +1,4 @@
-"""The jobs that send callbacks: as callbacks, the admins'."""
+"""The jobs that send callbacks and alerts: only admins change them."""
 
 import json
 from typing import Any
@@ -12,15 +12,21 @@ from tickwell.domain.outcome import Outcome, decide
 from tickwell.ports.records import ClaimRequest
 from tickwell.services.access.actor import Role
 
+URL = "https://example.com/told"
+MADE = {
+    "callback": ("/callbacks", {"url": URL, "events": ["dead"]}),
+    "channel": ("/alerts/channels", {"url": URL, "name": "ops", "kind": "webhook"}),
+}
 
-@pytest.fixture
-async def sender(house):
+
+@pytest.fixture(params=MADE)
+async def sender(house, request):
     """Its key in paths, with headers of an editor and of an admin."""
     admin, editor = await house.key("a", Role.ADMIN), await house.key("a", Role.EDITOR)
-    body = {"url": "https://example.com/told", "events": ["dead"]}
-    made = await house.http.post("/callbacks", json=body, headers=admin)
+    path, body = MADE[request.param]
+    made = await house.http.post(path, json=body, headers=admin)
     assert made.status_code == 201, made.text
-    return f"callback-{made.json()['id']}", editor, admin
+    return f"{request.param}-{made.json()['id']}", editor, admin
 
 
 async def test_an_editor_neither_changes_nor_deletes_them(house, sender):
@@ -93,7 +99,7 @@ async def test_many_are_repeated_without_them(house, sender):
         done = await progress(http, answer, shown)
         assert (done["state"], done["error"], done["revived"]) == ("done", None, revived)
         assert done["left_out"] == 2 - revived
-        why = f"{name} sends a callback, and so is the admins'"
+        why = f"{name} sends callbacks or alerts; only admins may do this"
         assert done["refused"] == ({} if revived == 2 else {name: why})
 
 

@@ -24,7 +24,7 @@ class Course:
     async def begin(self):
         watch = self.watch
         await watch.beat()
-        self.told = await watch.callback()
+        self.told = await watch.channel()
         self.jobs = [await watch.add(name) for name in BOTH]
         self.rule = await watch.rule("missing", after=HOURS)
         watch.clock.instant += HOURS - 20_000
@@ -81,7 +81,7 @@ async def test_a_crash_at_any_call_neither_loses_nor_repeats_a_notice(where, dur
 
 async def test_two_evaluators_at_once_tell_once(watch):
     """As when a process that held the lease wakes up after another took it."""
-    told = await watch.callback()
+    told = await watch.channel()
     for name in BOTH:
         await watch.add(name)
     rule = await watch.rule("missing", after=HOURS)
@@ -94,7 +94,7 @@ async def test_two_evaluators_at_once_tell_once(watch):
 
 
 async def test_one_process_evaluates_and_another_follows_when_it_is_gone(watch):
-    told, _ = await watch.callback(), await watch.add("report")
+    told, _ = await watch.channel(), await watch.add("report")
     rule = await watch.rule("missing", after=HOURS)
     first, second = watch.evaluator, watch.another()
     await watch.look(evaluator=first)
@@ -113,7 +113,7 @@ async def test_one_process_evaluates_and_another_follows_when_it_is_gone(watch):
 
 
 async def test_outcomes_of_other_processes_reach_the_evaluator(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("failing", times=1)
     evaluator, other = watch.evaluator, watch.another()
     await watch.look(evaluator=evaluator)
@@ -126,7 +126,7 @@ async def test_outcomes_of_other_processes_reach_the_evaluator(watch):
 
 
 async def test_outcomes_that_cannot_be_written_are_written_later(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("failing", times=1)
     await watch.look()
     await watch.evaluator.close()

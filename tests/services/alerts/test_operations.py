@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.services.alerts.watch import HOURS, PROJECT
-from tickwell.domain.alert import Condition
+from tickwell.domain.alert import ChannelKind, Condition
 from tickwell.domain.policy import MINUTE
 from tickwell.errors import Forbidden, InvalidInput, NotFound
 from tickwell.services.access.actor import Actor, Role, permissions_of
@@ -86,7 +86,7 @@ async def test_rules_and_silences_are_limited(alerts):
 
 async def test_a_silence_is_shown_with_what_it_hides_and_can_be_ended(watch, alerts, log):
     await watch.add("report")
-    await watch.callback()
+    await watch.channel()
     rule = await watch.rule("missing", after=HOURS)
     await watch.wait(2 * HOURS)
     made = await alerts.silence(actor(), After(HOURS), why="moving", rule=rule.id, job="report")
@@ -112,12 +112,25 @@ async def test_silences_that_make_no_sense_are_refused(watch, alerts):
         await alerts.end_silence(actor(), "unknown")
 
 
-async def test_a_test_message_reaches_every_callback_for_alerts(watch, alerts, log):
+async def test_a_test_message_is_sent_to_one_channel_or_to_all(watch, alerts, log):
     assert await alerts.test(actor()) == []
-    told = [await watch.callback(), await watch.callback()]
+    told = [await watch.channel(), await watch.channel()]
     assert len(await alerts.test(actor())) == 2
     assert [each["type"] for one in told for each in await watch.raw(one)] == ["alert.test"] * 2
+    assert len(await alerts.test(actor(), told[0])) == 1
+    assert [len(await watch.raw(one)) for one in told] == [2, 1]
     assert log.entries[-1] == ("ada", "alert.test", False, False)
+    with pytest.raises(NotFound):
+        await alerts.test(actor(), "unknown")
+
+
+@pytest.mark.parametrize("kind", ChannelKind)
+async def test_a_preview_is_what_a_channel_of_its_kind_is_sent(watch, alerts, kind):
+    id = await watch.channel(kind)
+    channel, message = await alerts.preview(actor(), id)
+    assert channel.kind is kind
+    assert "nightly-report" in str(message)
+    assert await watch.raw(id) == []
 
 
 @pytest.mark.parametrize("role", Role)

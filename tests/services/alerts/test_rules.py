@@ -1,5 +1,6 @@
 """Every rule fires and is resolved in virtual time, and is told once."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -18,7 +19,7 @@ DIED = OutcomeKind.FAILED
 
 
 async def test_a_job_that_does_not_succeed_in_time_is_missing_until_it_does(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("missing", after=2 * HOURS)
     await watch.end(job)
     await watch.wait(2 * HOURS - 15_000)
@@ -31,7 +32,7 @@ async def test_a_job_that_does_not_succeed_in_time_is_missing_until_it_does(watc
 
 
 async def test_a_job_that_succeeds_in_time_is_never_missing(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("missing", after=HOURS)
     for _ in range(5):
         await watch.wait(HOURS - MINUTE)
@@ -40,7 +41,7 @@ async def test_a_job_that_succeeds_in_time_is_never_missing(watch):
 
 
 async def test_a_success_that_the_evaluator_has_not_heard_of_counts(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("missing", after=HOURS)
     for _ in range(4):
         await watch.wait(HOURS - MINUTE)
@@ -49,7 +50,7 @@ async def test_a_success_that_the_evaluator_has_not_heard_of_counts(watch):
 
 
 async def test_a_job_that_only_fails_is_missing(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("missing", after=HOURS)
     await watch.wait(HOURS - 15_000)
     await watch.end(job, DIED)
@@ -62,7 +63,7 @@ async def test_a_job_that_only_fails_is_missing(watch):
 
 
 async def test_a_rule_for_one_job_watches_no_other(watch):
-    told = await watch.callback()
+    told = await watch.channel()
     mine, _other = await watch.add("mine"), await watch.add("other")
     rule = await watch.rule("missing", mine, after=HOURS)
     await watch.wait(2 * HOURS)
@@ -70,7 +71,7 @@ async def test_a_rule_for_one_job_watches_no_other(watch):
 
 
 async def test_a_job_paused_by_a_person_is_not_missing_and_has_its_time_anew(watch):
-    told, job = await watch.callback(), await watch.add("report", Every("10m"))
+    told, job = await watch.channel(), await watch.add("report", Every("10m"))
     rule = await watch.rule("missing", after=HOURS)
     await watch.jobs.pause(PROJECT, [job.id], by="ada")
     await watch.wait(3 * HOURS)
@@ -83,7 +84,7 @@ async def test_a_job_paused_by_a_person_is_not_missing_and_has_its_time_anew(wat
 
 
 async def test_a_job_that_its_code_lost_is_missing(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("missing", after=HOURS)
     await watch.jobs.pause(PROJECT, [job.id], by="app billing", why=GONE)
     await watch.wait(2 * HOURS)
@@ -91,7 +92,7 @@ async def test_a_job_that_its_code_lost_is_missing(watch):
 
 
 async def test_a_deleted_job_is_resolved(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("missing", after=HOURS)
     await watch.wait(2 * HOURS)
     await watch.jobs.delete(PROJECT, [job.id])
@@ -101,7 +102,7 @@ async def test_a_deleted_job_is_resolved(watch):
 
 async def test_missing_by_a_time_of_day(watch):
     # The clock begins at 10:00 UTC.
-    told, job = await watch.callback(), await watch.add("nightly")
+    told, job = await watch.channel(), await watch.add("nightly")
     rule = await watch.rule("missing", by="10:30")
     await watch.end(job)
     await watch.wait(24 * HOURS)
@@ -111,7 +112,7 @@ async def test_missing_by_a_time_of_day(watch):
 
 
 async def test_what_is_due_and_does_not_start_is_late_until_it_does(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("late", after=5 * MINUTE)
     await watch.executions.trigger(PROJECT, job.id)
     await watch.wait(5 * MINUTE)
@@ -125,7 +126,7 @@ async def test_what_is_due_and_does_not_start_is_late_until_it_does(watch):
 
 
 async def test_a_fire_time_that_no_planner_answers_is_late(watch):
-    told = await watch.callback()
+    told = await watch.channel()
     await watch.add("report", Every("1h"))
     rule = await watch.rule("late", after=5 * MINUTE)
     await watch.wait(HOURS + 6 * MINUTE)
@@ -133,7 +134,7 @@ async def test_a_fire_time_that_no_planner_answers_is_late(watch):
 
 
 async def test_a_run_that_takes_long_is_slow_while_it_runs(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("slow", after=10 * MINUTE)
     await watch.executions.trigger(PROJECT, job.id)
     await watch.store.promote(watch.clock.instant, 0, 100)
@@ -146,7 +147,7 @@ async def test_a_run_that_takes_long_is_slow_while_it_runs(watch):
 
 
 async def test_a_run_that_took_long_is_slow_until_one_is_faster(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("slow", after=MINUTE)
     await watch.look()
     await watch.end(job, took=2 * MINUTE)
@@ -159,7 +160,7 @@ async def test_a_run_that_took_long_is_slow_until_one_is_faster(watch):
 
 
 async def test_a_job_that_dies_so_often_in_a_row_fails(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("failing", times=3)
     for kind in (DIED, DIED, OutcomeKind.SUCCEEDED, DIED, DIED):
         await watch.end(job, kind)
@@ -174,7 +175,7 @@ async def test_a_job_that_dies_so_often_in_a_row_fails(watch):
 
 
 async def test_a_job_that_fails_every_other_time_does_not_flap(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("failing", times=1)
     for _ in range(20):
         await watch.end(job, DIED)
@@ -185,7 +186,7 @@ async def test_a_job_that_fails_every_other_time_does_not_flap(watch):
 
 
 async def test_a_job_that_is_skipped_so_often_in_a_row(watch):
-    told = await watch.callback()
+    told = await watch.channel()
     job = await watch.add("report", Every("10m"), overlap=Overlap.SKIP)
     rule = await watch.rule("skipped", times=2)
     await watch.at(watch.clock.instant + 10 * MINUTE)
@@ -198,7 +199,7 @@ async def test_a_job_that_is_skipped_so_often_in_a_row(watch):
 
 
 async def test_no_live_planner_while_a_job_is_due(watch):
-    told = await watch.callback()
+    told = await watch.channel()
     await watch.add("report", Every("1h"))
     watch.clock.instant += HOURS + GONE_AFTER  # the beats of its process are long ago
     await watch.look(3)
@@ -210,7 +211,7 @@ async def test_no_live_planner_while_a_job_is_due(watch):
 
 
 async def test_no_live_worker_for_work_that_waits(watch):
-    told, job = await watch.callback(), await watch.add("report", queue="reports")
+    told, job = await watch.channel(), await watch.add("report", queue="reports")
     await watch.executions.trigger(PROJECT, job.id)
     await watch.store.promote(watch.clock.instant, 0, 100)
     await watch.look(4)
@@ -220,7 +221,7 @@ async def test_no_live_worker_for_work_that_waits(watch):
 
 
 async def test_more_than_100_executions_due_and_not_running(watch):
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     for _ in range(101):
         await watch.executions.trigger(PROJECT, job.id)
     await watch.store.promote(watch.clock.instant, 0, 1000)
@@ -230,7 +231,7 @@ async def test_more_than_100_executions_due_and_not_running(watch):
 
 @pytest.mark.parametrize(("dead", "fires"), [(2, True), (1, False)])
 async def test_a_failure_rate_above_a_tenth(watch, dead, fires):
-    told = await watch.callback()
+    told = await watch.channel()
     for _ in range(16):
         await watch.counted(succeeded=11, dead=dead)
         await watch.look()
@@ -238,7 +239,7 @@ async def test_a_failure_rate_above_a_tenth(watch, dead, fires):
 
 
 async def test_executions_that_died_lately(watch):
-    told = await watch.callback()
+    told = await watch.channel()
     await watch.counted(succeeded=1000, dead=1)
     await watch.look()
     assert await watch.told(told, "dead-letters") == [("firing", PROJECT)]
@@ -246,25 +247,61 @@ async def test_executions_that_died_lately(watch):
     assert await watch.told(told, "dead-letters") == [("firing", PROJECT), ("resolved", PROJECT)]
 
 
-async def test_a_callback_of_one_job_is_told_of_that_job_alone(watch):
-    mine = await watch.add("mine")
+async def test_channels_are_sent_what_their_filters_let_through(watch):
+    mine = await watch.add("mine", tags=("money", "night"), queue="default")
     other = await watch.add("other")
-    told = await watch.callback(mine)
+    by_job = await watch.channel(job=mine)
+    by_tag = await watch.channel(tags=("money", "day"))
+    by_queue = await watch.channel(queues=("default", "mail"))
+    elsewhere = await watch.channel(queues=("mail",))
+    critical = await watch.channel(severity="critical")
+    warning = await watch.channel(severity="warning")
     rule = await watch.rule("failing", times=1)
     await watch.look()
     await watch.end(other, DIED)
     await watch.end(mine, DIED)
     await watch.look()
-    assert await watch.told(told) == [("firing", "mine")]
-    assert await watch.told(told, rule) == [("firing", "mine")]
+    for one in (by_job, by_tag):
+        assert await watch.told(one) == [("firing", "mine")]
+    for all_of_rule in (by_queue, warning):
+        assert await watch.told(all_of_rule, rule) == [("firing", "mine", "other")]
+    for none in (elsewhere, critical):
+        assert await watch.told(none) == []
 
 
-async def test_a_callback_that_cannot_be_delivered_tells_of_itself_to_nobody(watch):
-    told = await watch.callback()
+async def test_who_was_sent_the_start_is_sent_the_end_although_the_tags_changed(watch):
+    job = await watch.add("report", tags=("money",))
+    told = await watch.channel(tags=("money",))
+    rule = await watch.rule("missing", after=HOURS)
+    await watch.wait(2 * HOURS)
+    entry = await watch.jobs.get(PROJECT, job.id)
+    await watch.jobs.edit(PROJECT, job.id, replace(entry.job, tags=()))
+    await watch.look()
+    await watch.end(job)
+    await watch.look()
+    assert await watch.told(told, rule) == [("firing", "report"), ("resolved", "report")]
+
+
+async def test_a_message_says_how_many_alerts_of_its_rule_still_fire(watch):
+    told = await watch.channel()
+    jobs = [await watch.add(name) for name in ("one", "two")]
+    rule = await watch.rule("missing", after=HOURS)
+    await watch.wait(2 * HOURS)
+    for job in jobs:
+        await watch.end(job)
+        await watch.look()
+    of_rule = [each["data"] for each in await watch.messages(told) if rule.id in str(each)]
+    assert [each["firing"] for each in of_rule] == [2, 1, 0]
+    links = [each["url"] for each in of_rule[0]["alerts"]]
+    assert links == [f"https://jobs.example.com/jobs/{job.id}" for job in jobs]
+
+
+async def test_a_channel_that_cannot_be_reached_does_not_report_itself(watch):
+    told = await watch.channel()
     rule = await watch.rule("late", after=MINUTE)
     job = await watch.add("report")
     await watch.executions.trigger(PROJECT, job.id)
-    await watch.wait(10 * MINUTE)  # the callback's own run is due as well, and not sent
+    await watch.wait(10 * MINUTE)  # the channel's own run is due as well, and not sent
     assert await watch.told(told, rule) == [("firing", "report")]
 
 
@@ -272,7 +309,7 @@ async def test_a_project_beyond_the_first_page_of_them_is_watched(watch, monkeyp
     monkeypatch.setattr(evaluator, "every_record", partial(every_record, page=2))
     for project in ("a", "aa", "ab"):
         await begin(watch.store, project, watch.clock.instant)
-    told, job = await watch.callback(), await watch.add("report")
+    told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("missing", after=HOURS)
     await watch.end(job)
     await watch.wait(HOURS + 15_000)

@@ -17,7 +17,7 @@ async def failing(watch, *names):
 
 
 async def test_a_silence_holds_notices_back_until_it_ends(watch):
-    told = await watch.callback()
+    told = await watch.channel()
     await watch.silence(watch.clock.instant + HOURS)
     rule, _ = await failing(watch, "report")
     await watch.wait(HOURS - 5 * MINUTE)
@@ -27,7 +27,7 @@ async def test_a_silence_holds_notices_back_until_it_ends(watch):
 
 
 async def test_a_silence_of_one_job_hides_that_job_alone(watch):
-    told = await watch.callback()
+    told = await watch.channel()
     rule, jobs = await failing(watch, "billing", "report")
     await watch.silence(watch.clock.instant + HOURS, job=jobs[0].id)
     await watch.look()
@@ -35,7 +35,7 @@ async def test_a_silence_of_one_job_hides_that_job_alone(watch):
 
 
 async def test_a_silence_of_another_rule_hides_nothing(watch):
-    told = await watch.callback()
+    told = await watch.channel()
     rule, _ = await failing(watch, "report")
     await watch.silence(watch.clock.instant + HOURS, rule="planner")
     await watch.look()
@@ -43,7 +43,7 @@ async def test_a_silence_of_another_rule_hides_nothing(watch):
 
 
 async def test_a_rule_that_is_deleted_resolves_what_it_reported(watch):
-    told = await watch.callback()
+    told = await watch.channel()
     rule, _ = await failing(watch, "report")
     await watch.look()
     await watch.store.delete_record(RULE, PROJECT, rule.id)

@@ -1,11 +1,11 @@
-"""A project with alerts: jobs, a callback that is told, and evaluators in virtual time."""
+"""A project with alerts: jobs, a channel that is sent them, and evaluators in virtual time."""
 
 import random
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.services.conftest import WORKER, Clock, World
-from tickwell.domain.alert import Condition, Rule
+from tickwell.domain.alert import Channel, ChannelKind, Condition, Rule
 from tickwell.domain.event import AttemptsFinished
 from tickwell.domain.execution import OutcomeKind, Start
 from tickwell.domain.http import Http
@@ -16,10 +16,9 @@ from tickwell.domain.tally import MINUTES, Tally, queues_document
 from tickwell.domain.trigger import OnDemand
 from tickwell.ids import new_id
 from tickwell.ports.records import ExecutionFilter, Record
-from tickwell.services.alerts.book import HISTORY, RULE, Silence, begin
+from tickwell.services.alerts.book import CHANNEL, HISTORY, RULE, Silence, begin
 from tickwell.services.alerts.book import SILENCE as SILENCE_KIND
 from tickwell.services.alerts.evaluator import Evaluator
-from tickwell.services.callbacks.callback import KIND, TAG, Callback, Told, to_document
 from tickwell.services.health import HealthReader
 
 PROJECT = "default"
@@ -90,28 +89,27 @@ class Watch(World):
         )
         await self.store.put_record(record, self.clock.instant)
 
-    async def callback(self, job=None):
-        """One that is told of alerts; the id of its job."""
+    async def channel(self, kind=ChannelKind.WEBHOOK, *, job=None, **filters):
+        """One that is sent alerts; the id of its job."""
         now = self.clock.instant
         id = new_id(now, self.random)
         await self.jobs.add(
             Job(
                 id=id,
-                name=f"callback-{id}",
+                name=f"channel-{id}",
                 trigger=OnDemand(),
                 target=Http("https://example.com/told"),
-                tags=(TAG,),
             )
         )
-        made = Callback(
+        made = Channel(
             id=id,
-            url="https://example.com/told",
-            events=frozenset({Told.ALERT}),
+            name=id,
+            kind=kind,
+            to="https://example.com/told",
             job=None if job is None else job.id,
-            created_at=now,
-            created_by="ada",
+            **filters,
         )
-        record = Record(kind=KIND, project=PROJECT, key=id, document=to_document(made))
+        record = Record(kind=CHANNEL, project=PROJECT, key=id, document=made.to_document())
         await self.store.put_record(record, now)
         await begin(self.store, PROJECT, now)
         return id
@@ -174,22 +172,22 @@ class Watch(World):
         while self.clock.instant < end:
             await self.look()
 
-    async def told(self, callback, rule=None):
+    async def told(self, channel, rule=None):
         """The types and names of the messages about a rule, oldest first."""
         return [
             (each["type"].removeprefix("alert."), *(one["name"] for one in each["data"]["alerts"]))
-            for each in await self.messages(callback)
+            for each in await self.messages(channel)
             if rule is None or each["data"]["rule"] == (rule if isinstance(rule, str) else rule.id)
         ]
 
-    async def messages(self, callback):
+    async def messages(self, channel):
         """The payloads about rules, oldest first."""
-        found = await self.raw(callback)
+        found = await self.raw(channel)
         return sorted(found, key=lambda each: (each["timestamp"], each["data"]["number"]))
 
-    async def raw(self, callback):
+    async def raw(self, channel):
         """The payloads that were sent."""
-        where = ExecutionFilter(project=PROJECT, job_id=callback)
+        where = ExecutionFilter(project=PROJECT, job_id=channel)
         page = await self.store.list_executions(where, None, 1000)
         return [each.payload for each in page.items]
 

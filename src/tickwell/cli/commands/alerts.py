@@ -7,9 +7,12 @@ from typing import Annotated
 import typer
 
 from tickwell.cli.command import Session, command, group
+from tickwell.cli.commands.alert_channels import app as channels
+from tickwell.cli.commands.alert_channels import say_sent
 from tickwell.cli.options.times import Limit, Yes, read_time, say_time
 
-app = group("alerts", "See alerts, their rules and history; silence them.")
+app = group("alerts", "See alerts, their rules and history; silence them; send them.")
+app.add_typer(channels)
 JobOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="This job only; its name or id.")
 ]
@@ -196,16 +199,5 @@ async def unsilence(
 
 @command(app, "test")
 async def test(session: Session) -> None:
-    """Send a test message to every callback that is sent alerts."""
-    done = await session.client.send_test_alert()
-    if session.as_json:
-        session.screen.json(done)
-    elif done["executions"]:
-        session.screen.say("Sent. See whether it arrived: tickwell executions show ID")
-        for id in done["executions"]:
-            session.screen.data(id)
-    else:
-        session.screen.say(
-            "No callback is sent alerts. Add one:"
-            " tickwell callbacks add https://example.com/alerts --on alert"
-        )
+    """Send a test message to every channel."""
+    say_sent(session, await session.client.send_test_alert())

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 async def export(session: Session) -> None:
     """Print all jobs as one JSON document, for `import`; what code declares is left out."""
-    from tickwell.services.callbacks.callback import is_sender_name
+    from tickwell.services.senders.sender import is_sender_name
 
     jobs = [each async for each in _all(session)]
     own = [
@@ -35,7 +35,7 @@ async def export(session: Session) -> None:
     ]
     session.screen.json({"jobs": [portable(each) | _paused(each) for each in own]})
     left = len(jobs) - len(own)
-    rest = f"; {left} belong to code or to callbacks and are left out" if left else ""
+    rest = f"; {left} belong to code, callbacks or channels and are left out" if left else ""
     session.screen.say(f"{say_count(len(own), 'job')}{rest}.")
 
 

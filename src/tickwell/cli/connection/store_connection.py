@@ -120,7 +120,11 @@ class StoreConnection(Connection):
             name=f"local:{_user()}", project=project, permissions=frozenset(Permission)
         )
         self._tools = Tools(
-            store=self.store, clock=self.clock, random=SystemRandom(), wake=_no_loop
+            store=self.store,
+            clock=self.clock,
+            random=SystemRandom(),
+            wake=_no_loop,
+            public_url=settings.public_url,
         )
         self._tools.jobs.admit = admission(self.clock, settings)
         self._tools.retention = lambda name: read_retention(self.store, name, self.clock.now())

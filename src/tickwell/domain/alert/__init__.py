@@ -1,5 +1,6 @@
 """Alerts: rules, what they watch for, and when a person is told. One pure function judges them."""
 
+from tickwell.domain.alert.channel import Channel, ChannelKind
 from tickwell.domain.alert.judge import (
     MOST_SUBJECTS,
     Alert,
@@ -19,6 +20,8 @@ __all__ = [
     "MOST_SUBJECTS",
     "Alert",
     "AlertState",
+    "Channel",
+    "ChannelKind",
     "Condition",
     "Notice",
     "NoticeType",

@@ -45,6 +45,9 @@ class Observed:
     name: str
     #: What is wrong, in a sentence.
     text: str
+    #: Of a job: for channels that are sent only some.
+    queue: str | None = None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,9 @@ class Alert:
 
     name: str
     text: str
+    #: As they were when it began: who was notified of the start is notified of the end.
+    queue: str | None = None
+    tags: tuple[str, ...] = ()
     #: Since when the condition has been met.
     since: int
     is_firing: bool = False
@@ -158,6 +164,8 @@ def _met(rule: Rule, known: Alert | None, seen: Observed, now: int) -> Alert:
     return Alert(
         name=seen.name,
         text=seen.text,
+        queue=seen.queue if known is None else known.queue,
+        tags=seen.tags if known is None else known.tags,
         since=since,
         is_firing=(known is not None and known.is_firing) or now - since >= rule.waits,
         is_told=known is not None and known.is_told,
@@ -220,6 +228,8 @@ def _alerts_document(alerts: Mapping[str, Alert]) -> dict[str, Any]:
         subject: {
             "name": each.name,
             "text": each.text,
+            "queue": each.queue,
+            "tags": [*each.tags],
             "since": each.since,
             "is_firing": each.is_firing,
             "is_told": each.is_told,
@@ -230,4 +240,6 @@ def _alerts_document(alerts: Mapping[str, Alert]) -> dict[str, Any]:
 
 
 def _alerts_from(document: dict[str, Any]) -> dict[str, Alert]:
-    return {subject: Alert(**each) for subject, each in document.items()}
+    return {
+        subject: Alert(**each | {"tags": tuple(each["tags"])}) for subject, each in document.items()
+    }

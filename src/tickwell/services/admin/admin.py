@@ -25,6 +25,7 @@ from tickwell.services.access.passwords import Passwords
 from tickwell.services.access.sessions import Sessions
 from tickwell.services.access.user import User, with_role
 from tickwell.services.access.users import Users
+from tickwell.services.alerts.channels import Channels
 from tickwell.services.audit.audit import Audit
 from tickwell.services.callbacks.callbacks import Callbacks
 from tickwell.services.jobs.jobs import Jobs
@@ -38,6 +39,7 @@ from tickwell.services.operations.context import Tools
 from tickwell.services.projects.platform import DEFAULT
 from tickwell.services.projects.projects import Projects, Retentions
 from tickwell.services.secrets.secrets import Secrets
+from tickwell.services.senders.senders import Senders
 from tickwell.services.time import Time
 from tickwell.settings import Settings
 
@@ -66,6 +68,7 @@ class Administration:
     projects: Projects
     secrets: Secrets
     callbacks: Callbacks
+    channels: Channels
     rewrapping: Rewrapping
     limits: Limits
     retentions: Retentions
@@ -95,7 +98,7 @@ class Administration:
         directory = Directory(store, clock)
         sessions, links = Sessions(store, clock, directory), Links(store, clock)
         keys, vault = Keys(store, clock, keyring, audit), Secrets(store, clock, keyring, audit)
-        issuer = Issuer(store, clock, random, keyring)
+        issuer, senders = Issuer(store, clock, random, keyring), Senders(jobs, vault)
         projects = Projects(store, clock, directory, jobs=jobs, audit=audit)
         logins = Logins(clock, directory, passwords, sessions=sessions, links=links, audit=audit)
         oidc = None
@@ -120,7 +123,8 @@ class Administration:
             rewrapping=Rewrapping(
                 store, clock, keyring, keys=keys, secrets=vault, issuer=issuer, audit=audit
             ),
-            callbacks=Callbacks(store, random, jobs=jobs, vault=vault, audit=audit),
+            callbacks=Callbacks(store, random, senders=senders, audit=audit),
+            channels=Channels(store, random, senders=senders, audit=audit),
             limits=Limits(store, clock, audit, quota or Quota()),
             retentions=Retentions(store, clock, audit),
         )

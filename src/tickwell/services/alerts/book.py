@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tickwell.domain.alert import BUILT_IN, AlertState, Rule
+from tickwell.domain.alert import BUILT_IN, AlertState, Channel, Rule
 from tickwell.domain.policy import DAY
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.projects.platform import PLATFORM
 
 RULE, SILENCE, STATE, HISTORY = "alert_rule", "alert_silence", "alert_state", "alert_notice"
+CHANNEL = "alert_channel"
 #: That a project has alerts: a record of the platform. Only of these projects anything is read.
 PROJECT = "alert_project"
-#: Rules of a project, and silences at once.
-MOST_RULES, MOST_SILENCES = 100, 100
+#: Rules, channels and silences of a project at once.
+MOST_RULES, MOST_CHANNELS, MOST_SILENCES = 100, 20, 100
 #: Milliseconds that notices stay on record.
 HISTORY_KEPT = 30 * DAY
 
@@ -100,6 +101,12 @@ def _stored(record: Record) -> StoredState:
     )
 
 
+async def read_channels(store: RecordStore, project: str, now: int) -> list[Channel]:
+    """The channels of a project, oldest first."""
+    found = await store.list_records(CHANNEL, project, "", now, MOST_CHANNELS)
+    return [Channel.from_document(each.key, each.document) for each in found]
+
+
 async def begin(store: RecordStore, project: str, now: int) -> None:
-    """Evaluate a project from now on: it has a rule, or a callback that is told of alerts."""
+    """Evaluate a project from now on: it has a rule or a channel."""
     await store.put_record(Record(kind=PROJECT, project=PLATFORM, key=project, document={}), now)

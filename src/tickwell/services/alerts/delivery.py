@@ -1,4 +1,4 @@
-"""Delivers notices: to the history of the project, and to callbacks that are told of alerts.
+"""Delivers notices: to the history of the project, and to its channels.
 
 Everything written here has a key that is made of the rule and the number of the notice. A process
 that repeats what another one began writes nothing twice.
@@ -6,18 +6,17 @@ that repeats what another one began writes nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from tickwell.clock import to_datetime
-from tickwell.domain.alert import Alert, Notice, Rule
-from tickwell.domain.trigger.moment import to_text
+from tickwell.domain.alert import Alert, Channel, Notice, Rule
+from tickwell.domain.alert.formats import FORMATS
+from tickwell.domain.alert.message import Line, Message, MessageType
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
-from tickwell.services.alerts.book import HISTORY, HISTORY_KEPT
-from tickwell.services.callbacks.callback import KIND, Callback, Told, from_document
-from tickwell.services.callbacks.sending import send
+from tickwell.services.alerts.book import HISTORY, HISTORY_KEPT, StoredState, read_channels
 from tickwell.services.executions.executions import Executions
+from tickwell.services.senders.sending import send
 
 #: Alerts that a message names; it says how many more there are.
 MOST_NAMED = 50
@@ -31,20 +30,25 @@ class Delivery:
     def __init__(self, store: RecordStore, executions: Executions, public_url: str) -> None:
         self._store = store
         self._executions = executions
-        self._link = f"{public_url.rstrip('/')}/alerts" if public_url else None
+        self._public_url = public_url
 
-    async def deliver(self, project: str, rule: Rule, notices: Sequence[Notice], now: int) -> None:
-        """Each notice to the history and to every callback that is told of it."""
-        callbacks = await alert_callbacks(self._store, project, now) if notices else ()
-        for notice in notices:
+    async def deliver(self, project: str, stored: StoredState, now: int) -> None:
+        """Each notice that is owed to the history, and to every channel that wants it."""
+        rule, state = stored.rule, stored.state
+        channels = await read_channels(self._store, project, now)
+        for notice in state.owed:
             await self._record(project, rule, notice, now)
-            for callback in callbacks:
-                alerts = _for(callback, notice.alerts)
+            for channel in channels:
+                alerts = _wanted(channel, rule, notice.alerts)
                 if not alerts:
                     continue
+                told = {subject: each for subject, each in state.alerts.items() if each.is_told}
+                firing = len(_wanted(channel, rule, told))
+                said = message(
+                    project, rule, notice, alerts, firing=firing, public_url=self._public_url
+                )
                 key = f"alert:{rule.id}:{notice.number}"
-                said = message(project, rule, notice, alerts, self._link)
-                await send(self._executions, project, callback, said, key)
+                await send_to(self._executions, project, channel, said, key)
 
     async def _record(self, project: str, rule: Rule, notice: Notice, now: int) -> None:
         record = Record(
@@ -65,52 +69,75 @@ class Delivery:
         await self._store.put_record(record, now, 0)
 
 
-async def alert_callbacks(store: RecordStore, project: str, now: int) -> list[Callback]:
-    """Those that are told of alerts."""
-    records = await store.list_records(KIND, project, "", now)
-    found = (from_document(record.key, record.document) for record in records)
-    return [each for each in found if Told.ALERT in each.events]
+async def send_to(
+    executions: Executions, project: str, channel: Channel, said: Message, key: str
+) -> str | None:
+    """The id of the execution that sends it; None: the channel is deleted."""
+    body = FORMATS[channel.kind](said)
+    return await send(executions, project, channel.id, body, key, overlap=channel.overlap)
 
 
 def message(
-    project: str, rule: Rule, notice: Notice, alerts: Mapping[str, Alert], link: str | None
-) -> dict[str, Any]:
-    """The payload, in the form of Standard Webhooks."""
+    project: str,
+    rule: Rule,
+    notice: Notice,
+    alerts: Mapping[str, Alert],
+    *,
+    firing: int,
+    public_url: str,
+) -> Message:
+    """What a channel is sent of a notice: these alerts, while so many fire."""
+    return Message(
+        type=MessageType(notice.type),
+        at=notice.at,
+        project=project,
+        rule=rule.id,
+        condition=rule.condition.value,
+        words=rule.words,
+        severity=rule.severity,
+        number=notice.number,
+        is_repeated=notice.is_repeated,
+        lines=[
+            Line(
+                job=subject or None,
+                name=each.name,
+                text=each.text,
+                since=each.since,
+                url=_link(public_url, f"jobs/{subject}" if subject else "alerts"),
+            )
+            for subject, each in _first(alerts)
+        ],
+        count=len(alerts),
+        firing=firing,
+        url=_link(public_url, "alerts"),
+    )
+
+
+def trial(project: str, now: int, public_url: str) -> Message:
+    """A message that only shows that messages arrive."""
+    return Message(
+        type=MessageType.TEST,
+        at=now,
+        project=project,
+        rule="test",
+        condition="test",
+        words="a test",
+        severity="info",
+        number=0,
+        url=_link(public_url, "alerts"),
+    )
+
+
+def _link(public_url: str, path: str) -> str | None:
+    return f"{public_url.rstrip('/')}/{path}" if public_url else None
+
+
+def _wanted(channel: Channel, rule: Rule, alerts: Mapping[str, Alert]) -> dict[str, Alert]:
     return {
-        "type": f"alert.{notice.type.value}",
-        "timestamp": to_text(to_datetime(notice.at)),
-        "data": {
-            "project": project,
-            "rule": rule.id,
-            "condition": rule.condition.value,
-            "words": rule.words,
-            "severity": rule.severity,
-            "number": notice.number,
-            "repeated": notice.is_repeated,
-            "alerts": [
-                told | {"since": to_text(to_datetime(told["since"]))}
-                for subject, each in _first(alerts)
-                for told in [_told(subject, each)]
-            ],
-            "more": max(len(alerts) - MOST_NAMED, 0),
-            "url": link,
-        },
+        subject: each
+        for subject, each in alerts.items()
+        if channel.wants(rule.severity, subject, each)
     }
-
-
-def trial(project: str, now: int, by: str) -> dict[str, Any]:
-    """The payload of a message that only shows that messages arrive."""
-    return {
-        "type": "alert.test",
-        "timestamp": to_text(to_datetime(now)),
-        "data": {"project": project, "requested_by": by},
-    }
-
-
-def _for(callback: Callback, alerts: Mapping[str, Alert]) -> Mapping[str, Alert]:
-    if callback.job is None:
-        return alerts
-    return {subject: each for subject, each in alerts.items() if subject == callback.job}
 
 
 def _first(alerts: Mapping[str, Alert]) -> list[tuple[str, Alert]]:

@@ -153,7 +153,7 @@ class Evaluator:
         """Deliver what is owed, then write that; None: another process has changed the state."""
         if not stored.state.owed:
             return stored
-        await self._delivery.deliver(project, stored.rule, stored.state.owed, now)
+        await self._delivery.deliver(project, stored, now)
         return await self._write(project, replace(stored, state=delivered(stored.state)), now)
 
     async def _write(self, project: str, stored: StoredState, now: int) -> StoredState | None:

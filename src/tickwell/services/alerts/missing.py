@@ -124,7 +124,13 @@ class MissingJobs:
             return None
         heappush(self._looks, (now + _AGAIN, job))
         last = f"; last at {to_text(to_datetime(succeeded))}" if succeeded else "; it never has"
-        return Observed(entry.job.name, f"{self._rule.words}{last}")
+        return observed(entry, f"{self._rule.words}{last}")
+
+
+def observed(entry: Entry, text: str) -> Observed:
+    """What is wrong with a job."""
+    job = entry.job
+    return Observed(job.name, text, queue=job.queue, tags=job.tags)
 
 
 def _expected_since(entry: Entry) -> int:

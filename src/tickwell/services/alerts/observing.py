@@ -16,7 +16,7 @@ from tickwell.domain.tally import MINUTES, Range, Tally, total
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
-from tickwell.services.alerts.missing import MissingJobs
+from tickwell.services.alerts.missing import MissingJobs, observed
 from tickwell.services.alerts.outcomes import Ended
 from tickwell.services.alerts.watched import is_watched
 from tickwell.services.health import HealthReader
@@ -126,7 +126,7 @@ class Observer:
                 late.setdefault(entry.job.id, fires)
         entries = await self._entries(look, late)
         return {
-            job: Observed(entry.job.name, f"due {format_duration(look.now - late[job])} ago")
+            job: observed(entry, f"due {format_duration(look.now - late[job])} ago")
             if job in late and entry is not None
             else None
             for job, entry in entries.items()
@@ -148,7 +148,7 @@ class Observer:
                 found[job] = None
             elif job in began:
                 text = f"has been running for {_rounded(look.now - began[job])}"
-                found[job] = Observed(entry.job.name, text)
+                found[job] = observed(entry, text)
             else:
                 found[job] = await self._last_was_slow(look, entry)
         return found
@@ -158,7 +158,7 @@ class Observer:
         if not last or last[0].started_at is None or last[0].ended_at is None:
             return None
         took = last[0].ended_at - last[0].started_at
-        return Observed(entry.job.name, f"ran for {_rounded(took)}") if took > look.after else None
+        return observed(entry, f"ran for {_rounded(took)}") if took > look.after else None
 
     async def _see_failing(self, look: Look) -> Seen:
         died = {job for job, each in look.ended.items() if each.has_died}
@@ -188,7 +188,7 @@ class Observer:
             if len(last) == times and all(each.state is bad for each in last):
                 why = last[0].error or last[0].reason or ""
                 text = f"{look.rule.words}{f': {why[:200]}' if why else ''}"
-                found[job] = Observed(entry.job.name, text)
+                found[job] = observed(entry, text)
             else:
                 found[job] = None
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickwell.domain.job import Entry, JobState
-from tickwell.services.callbacks.callback import is_sender
+from tickwell.services.senders.sender import is_sender
 
 #: Who pauses jobs without being a person.
 _POLICY, _APP = "policy", "app "
@@ -16,7 +16,7 @@ def is_paused_on_purpose(entry: Entry) -> bool:
 
 
 def is_watched(entry: Entry | None) -> bool:
-    """Whether its alerts are judged. A callback that cannot be sent would tell of itself."""
+    """Whether its alerts are judged. A channel that cannot be reached would report itself."""
     if entry is None or is_sender(entry.job):
         return False
     if entry.cursor.state is JobState.PAUSED:

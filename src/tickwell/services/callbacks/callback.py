@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,16 +10,12 @@ from typing import Any
 from tickwell.clock import to_datetime
 from tickwell.domain.execution import Execution, OutcomeKind, State
 from tickwell.domain.explanation import explanation_of
-from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
 from tickwell.domain.trigger.moment import to_text
+from tickwell.services.senders.sender import CALLBACK, is_sender, sender_name
 
 #: The callback, in its project; that a project has some, of the platform.
 KIND, PLACE = "callback", "callback_project"
-#: Shows people which jobs callbacks are sent by. Anybody may give it to a job: `is_sender` tells.
-TAG = "callback"
-#: A template that names the key of a callback.
-SIGNING_KEY = re.compile(r"\bsecret\.callback-[0-9a-f]{8}-")
 #: Outcomes that an execution has in its counts, unless a revival began them anew.
 _TRIED = frozenset({OutcomeKind.SUCCEEDED, OutcomeKind.FAILED, OutcomeKind.TIMED_OUT})
 
@@ -36,8 +31,6 @@ class Told(StrEnum):
     DEAD = "dead"
     #: An execution succeeded that had died before, or the one before it of the same job had.
     RECOVERED = "recovered"
-    #: An alert fires or is resolved.
-    ALERT = "alert"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,21 +49,7 @@ class Callback:
     @property
     def sender(self) -> str:
         """The name of the job that sends it, and of the secret that signs it."""
-        return _sender(self.id)
-
-
-def is_sender(job: Job) -> bool:
-    """Whether a job sends a callback, and so is the admins' as the callback is."""
-    return is_sender_name(job.name, job.id)
-
-
-def is_sender_name(name: str, id: str) -> bool:
-    """The same by its name and id. No other job gets such a name: `require_savable`."""
-    return name == _sender(id)
-
-
-def _sender(id: str) -> str:
-    return f"callback-{id}"
+        return sender_name(CALLBACK, self.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,41 +6,31 @@ import asyncio
 import base64
 import secrets
 from collections import defaultdict
-from contextlib import suppress
 from dataclasses import dataclass
 
-from tickwell.domain.gate import Overlap
 from tickwell.domain.http import Http
-from tickwell.domain.job import Job
-from tickwell.domain.policy import Retry
-from tickwell.domain.trigger import OnDemand
-from tickwell.errors import InvalidInput, InvalidJob, NotFound
+from tickwell.errors import InvalidInput, NotFound
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.admin.admin_documents import callback_document
-from tickwell.services.alerts.book import begin
 from tickwell.services.audit.audit import Audit
 from tickwell.services.callbacks.callback import (
     KIND,
     PLACE,
-    TAG,
     Callback,
     Told,
     from_document,
     to_document,
 )
 from tickwell.services.every_record import every_record
-from tickwell.services.jobs.jobs import Jobs
-from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.projects.platform import PLATFORM
-from tickwell.services.secrets.secrets import Secrets
+from tickwell.services.senders.sender import CALLBACK
+from tickwell.services.senders.senders import Senders, naming_url
 
 #: Callbacks of one project.
 MOST = 20
-#: Eight tries in about an hour and a half.
-RETRY = Retry(max_attempts=8, delay="10s", factor=3, cap="30m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +45,12 @@ class Callbacks:
     """Each is sent by a job of its own, on demand, signed and retried as webhooks are."""
 
     def __init__(
-        self, store: RecordStore, random: Random, *, jobs: Jobs, vault: Secrets, audit: Audit
+        self, store: RecordStore, random: Random, *, senders: Senders, audit: Audit
     ) -> None:
         self._store = store
         self._random = random
-        self._jobs = jobs
-        self._vault = vault
+        self._senders = senders
+        self._jobs = senders.jobs
         self._audit = audit
         #: By project: between a look for room and what is added nobody else looks.
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -91,21 +81,14 @@ class Callbacks:
             created_by=actor.name,
         )
         key = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
-        # The job first: it is refused where the address may not be called.
-        try:
-            await self._jobs.add(_sender(callback, project))
-        except InvalidJob as error:
-            raise InvalidJob(error.reason, field="url", hint=error.hint) from error
-        try:
-            await self._vault.keep(project, callback.sender, key, by=actor.name)
-        except InvalidInput:  # the project has as many secrets as it may have
-            await self._jobs.delete(project, [callback.id])
-            raise
+        with naming_url():
+            target = Http(url, sign_with=(f"{{{{secret.{callback.sender}}}}}",))
+            await self._senders.add(
+                CALLBACK, callback.id, project, target, secret=key, by=actor.name
+            )
         await self._put(Record(kind=PLACE, project=PLATFORM, key=project, document={}))
         document = to_document(callback)
         await self._put(Record(kind=KIND, project=project, key=callback.id, document=document))
-        if Told.ALERT in events:
-            await begin(self._store, project, now)
         await self._audit.record(
             actor, "callback.create", f"callback/{callback.id}", None, callback_document(callback)
         )
@@ -125,27 +108,10 @@ class Callbacks:
         if record is None or not await self._store.delete_record(KIND, project, id):
             raise NotFound("callback", id)
         callback = from_document(id, record.document)
-        await self._vault.forget(project, callback.sender)
-        sender = await jobs_by_id(self._jobs.store, project, [id])
-        with suppress(NotFound):  # somebody deleted the job by hand
-            await self._jobs.delete(project, [*sender])
+        await self._senders.delete(CALLBACK, id, project)
         await self._audit.record(
             actor, "callback.delete", f"callback/{id}", callback_document(callback), None
         )
 
     async def _put(self, record: Record) -> None:
         await self._store.put_record(record, self._jobs.clock.now())
-
-
-def _sender(callback: Callback, project: str) -> Job:
-    return Job(
-        id=callback.id,
-        name=callback.sender,
-        project=project,
-        trigger=OnDemand(),
-        target=Http(callback.url, sign_with=(f"{{{{secret.{callback.sender}}}}}",)),
-        retry=RETRY,
-        overlap=Overlap.ALLOW,
-        tags=(TAG,),
-        description="Sends a callback; delete the callback to be rid of it.",
-    )

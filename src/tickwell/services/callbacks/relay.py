@@ -28,11 +28,12 @@ from tickwell.services.callbacks.callback import (
     news_of_report,
     was_revived,
 )
-from tickwell.services.callbacks.sending import send
 from tickwell.services.every_record import every_record
 from tickwell.services.executions.executions import Executions
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.projects.platform import PLATFORM
+from tickwell.services.senders.sender import is_sender_name
+from tickwell.services.senders.sending import send
 from tickwell.services.ttl_cache import Recall
 
 #: News that wait to be told, and batches of reports that wait to be looked at; the oldest go
@@ -134,8 +135,9 @@ class Relay:
     async def _ask(self, callback: Callback, news: News, kind: Told) -> None:
         key = f"{news.execution}:{news.attempt}:{kind.value}"
         name = await self._names.get((news.project, news.job), lambda: self._name_of(news))
-
-        await send(self._executions, news.project, callback, message(news, kind, name), key)
+        if name is not None and is_sender_name(name, news.job):
+            return  # of an alert, found by the sweep
+        await send(self._executions, news.project, callback.id, message(news, kind, name), key)
 
     async def _name_of(self, news: News) -> str | None:
         found = await jobs_by_id(self._store, news.project, [news.job])

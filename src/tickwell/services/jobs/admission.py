@@ -17,7 +17,7 @@ from tickwell.errors import InvalidJob
 from tickwell.executors.http.network.guard import Guard, check_unresolved
 from tickwell.executors.http.network.resolver import PROJECT, Resolver, SystemResolver
 from tickwell.executors.http.tls.client_key import Unusable, checked_pem
-from tickwell.services.callbacks.callback import is_sender
+from tickwell.services.senders.sender import KINDS, is_sender
 from tickwell.services.time import Time
 from tickwell.services.ttl_cache import Recall
 from tickwell.settings import Settings
@@ -131,10 +131,12 @@ def _addresses(job: Job) -> Iterator[tuple[str, str]]:
 
 
 MOST_TAGS = 50
-#: An id, and the name of the job that sends a callback, with the letters of either case: on a page
-#: nobody tells them apart.
+#: An id, and the name of a job that sends callbacks or alerts, with the letters of either case: on
+#: a page nobody tells them apart.
 _ID = re.compile(
-    r"(callback-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE
+    rf"(?:({'|'.join(KINDS)})-)?"
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+    re.IGNORECASE,
 )
 
 
@@ -162,11 +164,11 @@ def require_effective(misfire: Misfire) -> None:
 
 
 def require_own_name(job: Job, *, is_new: bool = True) -> None:
-    """Refuse the form of an id, and that of the jobs of callbacks to all others."""
+    """Refuse the form of an id, and that of the jobs of callbacks and channels to all others."""
     found = _ID.fullmatch(job.name)
     if found is None or (is_new and is_sender(job)):
         return
-    kept = "the job of a callback" if found[1] else "an id"
+    kept = f"the job of a {found[1].lower()}" if found[1] else "an id"
     raise InvalidJob(
         f"{job.name} is in the form of {kept}",
         field="name",

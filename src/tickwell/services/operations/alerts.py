@@ -6,12 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tickwell.domain.alert import BUILT_IN, Alert, Condition, Rule, Status
+from tickwell.domain.alert import (
+    BUILT_IN,
+    Alert,
+    Channel,
+    Condition,
+    Notice,
+    NoticeType,
+    Rule,
+    Status,
+)
+from tickwell.domain.alert.formats import FORMATS
 from tickwell.domain.alert.rule import REPEAT
+from tickwell.domain.policy import HOUR
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ids import new_id
 from tickwell.ports.records import Record
 from tickwell.services.access.actor import Actor, Permission, needs
+from tickwell.services.alerts import delivery
 from tickwell.services.alerts.book import (
     HISTORY,
     MOST_RULES,
@@ -22,10 +34,10 @@ from tickwell.services.alerts.book import (
     Silence,
     begin,
     read_book,
+    read_channels,
 )
-from tickwell.services.alerts.delivery import alert_callbacks, trial
-from tickwell.services.callbacks.sending import send
-from tickwell.services.documents import alert_rule_document, silence_document
+from tickwell.services.alerts.channels import find_channel
+from tickwell.services.documents import alert_rule_document, instant_text, silence_document
 from tickwell.services.operations.context import Tools
 from tickwell.services.time import Moment, instant_of
 
@@ -187,17 +199,37 @@ class AlertOperations:
         before = silence_document(Silence(**known.document | {"id": id}))
         await self._note(actor, "alert_silence.delete", f"alert_silence/{id}", before, None)
 
+    @needs(Permission.READ)
+    async def channels(self, actor: Actor) -> Sequence[Channel]:
+        """Where the alerts of the project are sent, the oldest channel first."""
+        return await read_channels(self.tools.store, actor.project, self.tools.clock.now())
+
     @needs(Permission.OPERATE)
-    async def test(self, actor: Actor) -> Sequence[str]:
-        """Send a test message to every callback for alerts; answer the ids of the executions."""
-        now, found = self.tools.clock.now(), []
-        for callback in await alert_callbacks(self.tools.store, actor.project, now):
+    async def test(self, actor: Actor, name: str | None = None) -> Sequence[str]:
+        """Send a test message to one channel, or to all; answer the ids of the executions."""
+        now, project, found = self.tools.clock.now(), actor.project, []
+        channels = await read_channels(self.tools.store, project, now)
+        for channel in channels if name is None else [find_channel(channels, name)]:
+            said = delivery.trial(project, now, self.tools.public_url)
             key = f"alert:test:{new_id(now, self.tools.random)}"
-            said = trial(actor.project, now, actor.name)
-            id = await send(self.tools.executions, actor.project, callback, said, key)
-            found += [] if id is None else [id]
-        await self._note(actor, "alert.test", f"project/{actor.project}", None, None)
+            sent = await delivery.send_to(self.tools.executions, project, channel, said, key)
+            found += [] if sent is None else [sent]
+        await self._note(actor, "alert.test", f"channel/{name or '*'}", None, None)
         return found
+
+    @needs(Permission.READ)
+    async def preview(self, actor: Actor, name: str) -> tuple[Channel, dict[str, Any]]:
+        """What a channel is sent when a job is missing: its JSON, with an example job."""
+        now = self.tools.clock.now()
+        channel = find_channel(await read_channels(self.tools.store, actor.project, now), name)
+        rule = Rule(id="example", condition=Condition.MISSING, after=25 * HOUR)
+        text = f"{rule.words}; last at {instant_text(now - 25 * HOUR)}"
+        alerts = {"example": Alert(name="nightly-report", text=text, since=now, is_firing=True)}
+        notice = Notice(number=1, type=NoticeType.FIRING, at=now, alerts=alerts)
+        said = delivery.message(
+            actor.project, rule, notice, alerts, firing=1, public_url=self.tools.public_url
+        )
+        return channel, FORMATS[channel.kind](said)
 
     async def _book(self, actor: Actor) -> Book:
         return await read_book(self.tools.store, actor.project, self.tools.clock.now())

@@ -101,6 +101,8 @@ class Tools:
     retention: Callable[[str], Awaitable[Retention]] = built_in
     #: Sends a webhook that somebody tries out; None: this process sends none.
     sender: Executor | None = None
+    #: Where people reach the dashboard, for links in messages; empty: not known.
+    public_url: str = ""
     #: Links to servers that others on the network could read or forge: the setting, and how.
     weak_links: Sequence[tuple[str, str]] = ()
     jobs: Jobs = field(init=False)

@@ -12,7 +12,7 @@ from tickwell.domain.target import Call
 from tickwell.errors import Conflict, StoreError
 from tickwell.ports.store import HistoryStore
 from tickwell.services.access.actor import Actor, Permission
-from tickwell.services.callbacks.callback import SIGNING_KEY, is_sender
+from tickwell.services.senders.sender import SENDER_SECRET, is_sender
 
 
 def allowed_to(actor: Actor) -> Callable[[Job], None]:
@@ -28,16 +28,16 @@ def allowed_to(actor: Actor) -> Callable[[Job], None]:
 def refuse_sender(job: Job) -> None:
     """The same in words that name it, for an act on many that goes on with the others."""
     if is_sender(job):
-        raise Conflict(f"{job.name} sends a callback, and so is the admins'")
+        raise Conflict(f"{job.name} sends callbacks or alerts; only admins may do this")
 
 
 def require_own_secrets(actor: Actor, jobs: Iterable[Job]) -> None:
-    """Refuse a webhook that would take the key of a callback elsewhere, or sign with it."""
+    """Refuse a webhook that would use the secret of a callback or of a channel."""
     if Permission.ADMINISTER in actor.permissions:
         return
     # Those of one request may share one target.
     for target in {id(job.target): job.target for job in jobs}.values():
-        if isinstance(target, Http) and any(map(SIGNING_KEY.search, target.texts())):
+        if isinstance(target, Http) and any(map(SENDER_SECRET.search, target.texts())):
             actor.require(Permission.ADMINISTER)
 
 

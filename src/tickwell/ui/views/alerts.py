@@ -121,7 +121,7 @@ async def end_silence(
 
 @router.post(f"{PATH}/test")
 async def send_test(request: Request, visitor: Visitor = visit(Permission.OPERATE)) -> Response:
-    """Send a test message to every callback that is sent alerts."""
+    """Send a test message to every channel."""
     sent = await visitor.operations.alerts.test(visitor.actor)
-    toast = f"Test messages sent: {len(sent)}" if sent else "No callback is sent alerts"
+    toast = f"Test messages sent: {len(sent)}" if sent else "No channels"
     return redirect_with_toast(request, toast, PATH)

@@ -49,9 +49,7 @@ async def add(
     url: Annotated[str, typer.Argument(metavar="URL", help="URL that receives the events.")],
     on: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="EVENT", help="succeeded, failed, dead, recovered, alert; several times."
-        ),
+        typer.Option(metavar="EVENT", help="succeeded, failed, dead, recovered; several times."),
     ] = None,
     job: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of this job only; its name or id.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tickwell.domain.alert import Condition
+from tickwell.domain.alert import ChannelKind, Condition
 from tickwell.domain.alert.rule import REPEAT
 from tickwell.services.access.actor import Permission
 from tickwell.services.documents import (
     alert_document,
     alert_rule_document,
+    channel_document,
     notice_document,
     silence_document,
 )
@@ -36,8 +37,74 @@ async def list_alert_notices(call: Call, query: records.NoticeQuery) -> Document
     "/alerts/test", Permission.OPERATE, records.AlertsTested, audit="alert.test", status=202
 )
 async def send_test_alert(call: Call) -> Document:
-    """Send a test message to every callback that is sent alerts."""
+    """Send a test message to every channel."""
     return {"executions": [*await call.use.alerts.test(call.actor)]}
+
+
+@GROUP.get("/alerts/channels", Permission.READ, records.Channels)
+async def list_channels(call: Call) -> Document:
+    """List the channels that alerts are sent to, without their secrets."""
+    return {
+        "items": [channel_document(each) for each in await call.use.alerts.channels(call.actor)]
+    }
+
+
+@GROUP.post(
+    "/alerts/channels",
+    Permission.ADMINISTER,
+    records.NewChannel,
+    status=201,
+    audit="channel.create",
+    example={"name": "on-call", "kind": "webhook", "url": "https://example.com/alerts"},
+    one_time=True,
+    administers=True,
+)
+async def create_channel(call: Call, body: records.ChannelToMake) -> Document:
+    """Send alerts to a webhook, a chat or PagerDuty; a signing key is shown once, here."""
+    made = await call.admin.channels.create(
+        call.actor,
+        body.name,
+        ChannelKind(body.kind),
+        url=body.url,
+        key=body.key,
+        severity=body.severity,
+        job=body.job or None,
+        tags=body.tags,
+        queues=body.queues,
+    )
+    return channel_document(made.channel) | {"signing_key": made.signing_key}
+
+
+@GROUP.delete(
+    "/alerts/channels/{name}",
+    Permission.ADMINISTER,
+    administration.Done,
+    audit="channel.delete",
+    administers=True,
+)
+async def delete_channel(call: Call, name: str) -> Document:
+    """Send nothing more to a channel, and delete it."""
+    await call.admin.channels.delete(call.actor, name)
+    return _DONE
+
+
+@GROUP.get("/alerts/channels/{name}/preview", Permission.READ, records.ChannelPreview)
+async def preview_channel(call: Call, name: str) -> Document:
+    """Show what a channel is sent when an example job is missing."""
+    channel, message = await call.use.alerts.preview(call.actor, name)
+    return {"kind": channel.kind.value, "to": channel.to, "message": message}
+
+
+@GROUP.post(
+    "/alerts/channels/{name}/test",
+    Permission.OPERATE,
+    records.AlertsTested,
+    audit="alert.test",
+    status=202,
+)
+async def send_channel_test(call: Call, name: str) -> Document:
+    """Send a test message to one channel."""
+    return {"executions": [*await call.use.alerts.test(call.actor, name)]}
 
 
 @GROUP.get("/alerts/rules", Permission.READ, records.AlertRules)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tickwell.services.operations.schema import Duration, Input, Instant, Output, field
+from tickwell.services.operations.schema import Duration, Input, Instant, Json, Output, field
 
 
 class Alert(Output):
@@ -63,6 +63,54 @@ class AlertRuleToMake(Input):
     repeat: Duration | None = field(None, description="Interval between reminders; 4h.")
 
 
+class Channel(Output):
+    """Where alerts are sent, and which: those that fit all of the filters."""
+
+    id: str
+    name: str = field(example="on-call")
+    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    to: str = field(example="https://hooks.slack.com/services/T0/B0/…")
+    severity: Literal["critical", "warning"] | None
+    job_id: str | None
+    tags: list[str]
+    queues: list[str]
+    created_at: Instant
+    created_by: str
+
+
+class Channels(Output):
+    """The channels of the project, oldest first."""
+
+    items: list[Channel]
+
+
+class NewChannel(Channel):
+    """A channel with the key that webhooks are signed with, which is shown this once."""
+
+    signing_key: str | None = field(example="whsec_…")
+
+
+class ChannelToMake(Input):
+    """A channel to be made: `key` is for PagerDuty, `url` for all others."""
+
+    name: str = field(min_length=1, max_length=255, example="on-call")
+    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    url: str | None = field(None, max_length=2048, example="https://example.com/alerts")
+    key: str | None = field(None, max_length=255, description="PagerDuty's integration key.")
+    severity: Literal["critical", "warning"] | None = None
+    job: str | None = field(None, max_length=255, description="A job's name or id; none: all.")
+    tags: list[str] = field([], max_length=50, description="One of these tags; none: all.")
+    queues: list[str] = field([], max_length=50, description="One of these queues; none: all.")
+
+
+class ChannelPreview(Output):
+    """What a channel is sent when an example job is missing."""
+
+    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    to: str
+    message: Json
+
+
 class AlertNoticeSubject(Output):
     """What a notice was about."""
 
@@ -117,7 +165,7 @@ class SilenceToMake(Input):
 
 
 class AlertsTested(Output):
-    """The executions that send the test messages; empty: no callback is sent alerts."""
+    """The executions that send the test messages; empty: there is no channel."""
 
     executions: list[str]
 

@@ -21,7 +21,6 @@ WORDS = {
     Told.FAILED: "an attempt failed, whether or not another follows",
     Told.DEAD: "an execution died",
     Told.RECOVERED: "an execution succeeded after the previous one had died",
-    Told.ALERT: "an alert fires or is resolved",
 }
 
 router = APIRouter(include_in_schema=False)

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from tickwell.services.access.actor import Permission
 from tickwell.services.secrets.secrets import LONGEST, SHORTEST
+from tickwell.services.senders.sender import CALLBACK, CHANNEL, sender_name
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
@@ -32,7 +33,7 @@ async def secrets(
         visitor,
         "settings/secrets.html",
         secrets=await administration.secrets.list(actor),
-        callbacks={each.sender for each in await administration.callbacks.list(actor)},
+        senders=await _senders(visitor),
         shortest=SHORTEST,
         longest=LONGEST,
     )
@@ -74,6 +75,14 @@ async def delete(
     """Take a secret away; attempts that name it fail from now on."""
     await visitor.administration.secrets.delete(visitor.actor, name)
     return redirect_with_toast(request, f"Deleted {name}", PATH)
+
+
+async def _senders(visitor: Visitor) -> dict[str, str]:
+    """What the secrets of senders belong to, by name."""
+    callbacks = await visitor.administration.callbacks.list(visitor.actor)
+    channels = await visitor.operations.alerts.channels(visitor.actor)
+    names = {sender_name(CHANNEL, each.id): CHANNEL for each in channels}
+    return names | {each.sender: CALLBACK for each in callbacks}
 
 
 def _several(text: str) -> list[str]:

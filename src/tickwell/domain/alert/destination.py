@@ -1,0 +1,65 @@
+"""Destinations: the webhook that a channel's messages are sent with, and what of it is secret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from tickwell.domain.alert.channel import ChannelKind
+from tickwell.domain.http import Http
+from tickwell.domain.http.url import parse_url
+
+#: Where events go unless a channel names another region.
+PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue"
+#: Characters from which a part of a URL is taken for a token; a shorter one is part of a name.
+_TOKEN = 12
+#: What the target sends of the payload: `formats.pagerduty` gives all of them.
+_PAGERDUTY_FIELDS = ("event_action", "dedup_key", "payload", "links")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """How a channel is reached."""
+
+    target: Http
+    #: Where that is, as people may see it.
+    shown: str
+    #: What the target names as a secret; None: nothing.
+    secret: str | None = field(repr=False)
+
+
+def destination(kind: ChannelKind, url: str, key: str | None, secret: str) -> Destination:
+    """For a URL, and a key to sign with or to route by; `secret` is the secret's name."""
+    place = f"{{{{secret.{secret}}}}}"
+    if kind is ChannelKind.WEBHOOK:
+        return Destination(Http(url, sign_with=(place,)), url, key)
+    if kind is ChannelKind.PAGERDUTY:
+        fields = {name: f"{{{{payload.{name}}}}}" for name in _PAGERDUTY_FIELDS}
+        is_named = key is not None and "{{" in key
+        body = {"routing_key": key if is_named else place, **fields}
+        return Destination(Http(url, body=body), url, None if is_named else key)
+    before, token, after = _split(url)
+    if not token:
+        return Destination(Http(url), url, None)
+    return Destination(Http(before + place + after), f"{before}…{after}", unquote(token))
+
+
+def _split(url: str) -> tuple[str, str, str]:
+    """What is before the token of a chat's URL, the token, and what follows.
+
+    Whoever has such a URL may post: its longest segment or parameter is what nobody can guess.
+    A URL that names a secret already keeps it there.
+    """
+    parse_url(url)
+    scheme, _, rest = url.partition("://")
+    start = len(scheme) + len("://") + len(rest.partition("/")[0])
+    if "{{" in url:
+        return url, "", ""
+    pieces = list[tuple[int, int]]()
+    begin = start
+    for index in range(start, len(url) + 1):
+        if index == len(url) or url[index] in "/?&=":
+            pieces.append((begin, index))
+            begin = index + 1
+    begin, end = max(pieces, key=lambda piece: piece[1] - piece[0])
+    return (url[:begin], url[begin:end], url[end:]) if end - begin >= _TOKEN else (url, "", "")

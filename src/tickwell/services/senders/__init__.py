@@ -1,0 +1,1 @@
+"""Jobs that send what Tickwell itself reports, as executions like any other."""
