@@ -51,7 +51,7 @@ class Site:
         lines = []
         for line in process.stderr or ():
             lines.append(line)
-            if "/health says" in line:
+            if "/health reports" in line:
                 self.url = line.split()[0].removesuffix("/health")
             if "Ctrl-C" in line:
                 return process

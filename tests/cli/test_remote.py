@@ -78,7 +78,7 @@ def test_the_doctor_from_afar(tickwell, served, folder, monkeypatch):
     assert (found["dead_letters"], found["workers"]) == ("amber", "amber")
     beside = tickwell("doctor", "--store", f"sqlite:///{folder}/behind.db")
     # Where a server's store is, no key is told.
-    assert ["green", "store", "sqlite answers, its schema is up to date"] in ended.rows
+    assert ["green", "store", "sqlite answers, and its schema is up to date"] in ended.rows
     process, *rest = [row[:2] for row in ended.rows]
     assert process == ["red", "process"]
     assert rest == [row[:2] for row in beside.rows]

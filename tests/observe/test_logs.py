@@ -41,11 +41,11 @@ def triggered():
             events.Parked(ability="call:x", executions=2, queue="q", reason="nobody"),
             "WARNING",
             "executions_parked",
-            "parked 2 executions that need call:x: nobody",
+            "executions parked: 2; they need call:x: nobody",
         ),
         (events.JobPaused(job="report", why="410"), "WARNING", "job_paused", "job report: 410"),
         (events.JobOver(job="report"), "WARNING", "job_finished", "report has no fire time left"),
-        (events.Stopped(released=3), "INFO", "engine_stopped", "released 3 attempts"),
+        (events.Stopped(released=3), "INFO", "engine_stopped", "attempts released: 3"),
         (
             events.ProcessEnded(pid=7, code=-9, rest=0.1),
             "WARNING",
@@ -58,7 +58,7 @@ def triggered():
             "listener_failed",
             "listener x raised KeyError('a')",
         ),
-        (events.Recovered(executions=["a", "b"]), "WARNING", "executions_recovered", "2 exec"),
+        (events.Recovered(executions=["a", "b"]), "WARNING", "executions_recovered", "ered: 2"),
     ],
 )  # fmt: skip
 def test_the_application_gets_a_record_with_name_level_and_sentence(

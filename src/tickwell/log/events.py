@@ -32,13 +32,13 @@ ENGINE_START_RECOVERED = LogEvent(
     ("failures",),
 )
 ENGINE_STOPPED = LogEvent(
-    "engine_stopped", INFO, "stopped; released {released} attempts", ("released",)
+    "engine_stopped", INFO, "stopped; attempts released: {released}", ("released",)
 )
 WORKER_IDLE = LogEvent("worker_idle", DEBUG, "nothing to claim", ("worker",))
 FIRES_PLANNED = LogEvent(
     "fires_planned",
     DEBUG,
-    "planned {executions} executions, skipped {skipped} fire times",
+    "executions planned: {executions}, fire times skipped: {skipped}",
     ("executions", "skipped"),
 )
 EXECUTION_TRIGGERED = LogEvent(
@@ -75,18 +75,18 @@ EXECUTION_RETURNED = LogEvent(
     (*EXECUTION, "outcome", "duration", "retry_in", "error"),
 )
 EXECUTIONS_RECOVERED = LogEvent(
-    "executions_recovered", WARNING, "recovered {count} executions", ("count", "executions")
+    "executions_recovered", WARNING, "executions recovered: {count}", ("count", "executions")
 )
 EXECUTIONS_PARKED = LogEvent(
     "executions_parked",
     WARNING,
-    "parked {count} executions that need {ability}: {reason}",
+    "executions parked: {count}; they need {ability}: {reason}",
     ("count", "ability", "queue", "reason"),
 )
 ATTEMPTS_FENCED = LogEvent(
     "attempts_fenced",
     WARNING,
-    "{count} stale reports refused: their attempts were taken over",
+    "stale reports refused: {count}; their attempts were taken over",
     ("count", "executions"),
 )
 WORKER_LOST = LogEvent(

@@ -72,7 +72,8 @@ def _show(session: Session, findings: list[dict[str, str]]) -> None:
     ]
     session.screen.table(("LEVEL", "CHECK", "FINDING"), rows, soft=())
     bad = sum(each["level"] != "green" for each in findings)
-    session.screen.say("Nothing is wrong." if not bad else f"{bad} of {len(findings)} need a look.")
+    need = f"{bad} of {len(findings)} checks {'needs' if bad == 1 else 'need'} attention."
+    session.screen.say(need if bad else "Nothing is wrong.")
 
 
 def _sentence(text: str, remedy: str) -> str:

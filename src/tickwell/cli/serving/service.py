@@ -304,7 +304,7 @@ class Service:
         if url is not None:
             if "api" in self.roles:
                 yield f"{url}/ is the dashboard, {url}/api/v1 the API"
-            yield f"{url}/health says how it is"
+            yield f"{url}/health reports its health"
             if "api" in self.roles:
                 yield from access_lines(self.scheduler, self.first, url)
                 yield from warnings(self.scheduler.settings, url)

@@ -37,7 +37,18 @@ def show(screen: Screen, found: Snapshot, lines: int | None = None, note: str = 
     _table(
         screen,
         "Queues",
-        ("QUEUE", "STATE", "DUE", "WAITING", "RUNNING", "RATE/S", "ERRORS/S", "P50", "P95", "P99"),
+        (
+            "QUEUE",
+            "STATE",
+            "QUEUED",
+            "WAITING",
+            "RUNNING",
+            "RATE/S",
+            "ERRORS/S",
+            "P50",
+            "P95",
+            "P99",
+        ),
         _queues(found),
         soft=("QUEUE",),
         most=most,
@@ -83,7 +94,7 @@ def _head(found: Snapshot, note: str) -> list[tuple[str, str]]:
         ("errors/s", _windows(metrics["errors"])),
         ("duration", _percentiles(metrics["duration"])),
         ("lateness", _percentiles(metrics["lateness"])),
-        ("due", f"{metrics['queue_depth']:,}"),
+        ("queued", f"{metrics['queue_depth']:,}"),
     ]
 
 

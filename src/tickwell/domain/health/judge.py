@@ -21,7 +21,8 @@ _NAMED = 5
 #: Reasons why work waits that have a finding each.
 _LISTED = 20
 _START_WORKER = (
-    "Start one: tickwell serve --role worker, or celery -A tickwell.celery worker with that engine"
+    "Start one: tickwell serve --role worker (with Celery as the engine:"
+    " celery -A tickwell.celery worker)"
 )
 _START_PLANNER = "Start one: tickwell serve --role planner"
 
@@ -54,7 +55,7 @@ def _findings(facts: Facts) -> Iterator[Finding]:
         return
     alive = [each for each in platform.processes if each.is_alive(platform.now)]
     workers = [each for each in alive if each.worker.is_worker]
-    yield Finding("store", Level.GREEN, f"{platform.store} answers, its schema is up to date")
+    yield Finding("store", Level.GREEN, f"{platform.store} answers, and its schema is up to date")
     yield from _process(facts.process)
     yield _planner(platform, [each for each in alive if each.worker.is_planner])
     yield _workers(platform, workers, work)
@@ -103,13 +104,15 @@ def _planner(platform: Platform, planners: Sequence[Liveness]) -> Finding:
     due = platform.due
     if due is None:
         return Finding("planner", Level.GREEN, "no planner is alive, and no job has a fire time")
-    if _late(due, now) > LATE:
-        what = "a fire time" if due == platform.fire else "a requested run or a retry"
-        text = f"no planner is alive, and {what} has been overdue for {_seconds(now - due)}"
-        return Finding("planner", Level.RED, text, _START_PLANNER)
-    when = f"in {_seconds(due - now)}" if due > now else "now"
-    text = f"no planner is alive; the next fire time is {when}"
-    return Finding("planner", Level.AMBER, text, _START_PLANNER)
+    what = "fire time" if due == platform.fire else "requested run or retry"
+    if due > now:
+        text = f"no planner is alive; the next {what} is in {_seconds(due - now)}"
+        return Finding("planner", Level.AMBER, text, _START_PLANNER)
+    if _late(due, now) <= LATE:
+        text = f"no planner is alive, and a {what} is due"
+        return Finding("planner", Level.AMBER, text, _START_PLANNER)
+    text = f"no planner is alive, and a {what} has been overdue for {_seconds(now - due)}"
+    return Finding("planner", Level.RED, text, _START_PLANNER)
 
 
 def _workers(platform: Platform, workers: Sequence[Liveness], work: Work) -> Finding:

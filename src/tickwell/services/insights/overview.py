@@ -67,7 +67,8 @@ class Note:
 class Overview:
     """One look at a project."""
 
-    due: int
+    #: Due, or due within the next seconds, and not running.
+    queued: int
     running: int
     waiting: int
     dead: int
@@ -85,7 +86,7 @@ async def look(store: Store, project: str, now: int) -> Overview:
     hours = await hourly(store, project, until - DAY, until, now)
     jobs = await store.list_jobs(JobFilter(project=project), limit=1)
     return Overview(
-        due=sum(stats.get(state, 0) for state in DUE),
+        queued=sum(stats.get(state, 0) for state in DUE),
         running=stats.get(State.RUNNING, 0),
         waiting=stats.get(State.WAITING, 0),
         dead=stats.get(State.DEAD, 0),

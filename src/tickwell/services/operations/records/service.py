@@ -67,7 +67,7 @@ class Metrics(Output):
     errors: Rates = field(description="Executions that failed for good, per second.")
     duration: Percentiles = field(description="Of attempts, last 15 minutes.")
     lateness: Percentiles = field(description="From due to started, last 15 minutes.")
-    queue_depth: int = field(description="Executions due and not running.", example=3)
+    queue_depth: int = field(description="Executions queued, blocked or parked.", example=3)
     queues: list[QueueMetrics]
 
 
