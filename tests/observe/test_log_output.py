@@ -38,6 +38,13 @@ SECRETS = [
     ("p4ss", "Cookie: theme=dark; sid=p4ss"),
     ("p4ss", 'password="p4ss and no end'),
     ("p4ss", r'{"password": "a\"p4ss"}'),
+    ("p4ss", "PASSWORD=p4ss"),
+    ("p4ss", "the pwd: p4ss"),
+    ("p4ss", "passphrase=p4ss"),
+    ("p4ss", "credentials: p4ss"),
+    ("c2VjcmV0MTIz", "whsk_c2VjcmV0MTIz"),
+    ("dXNlcjpwYXNz", "Digest dXNlcjpwYXNz"),
+    ("c2ln", "GET /hook?SIG=c2ln"),
     ("MIIE", "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----"),
 ]
 #: C0, DEL, C1, separators of lines, a change of direction, half of a character.

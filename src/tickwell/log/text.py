@@ -32,28 +32,31 @@ _NAME = (
 _NAMED = re.compile(rf"(?i)^(?:.*[_.-])?{_NAME}s?$")
 #: In quotes, whose end may be cut off, or one word.
 _VALUE = r"(?:\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z)|'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|[^\s,;&)\]}\"']++)"
-#: Each secret, and what is left of it. A target decides what is searched, in the event loop: the
-#: time of each pattern must grow with the length of a text, not with its square.
+#: Words without one of which there is no such secret, in small letters; each secret; and what is
+#: left of it. A target decides what is searched, in the event loop: the time of each pattern must
+#: grow with the length of a text, not with its square. Most texts have none of the words, and a
+#: look for those takes a twentieth of the time of the patterns.
 _SECRETS = [
-    (re.compile(r"(?s)-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?(?:-----END \1PRIVATE KEY-----|\Z)"),
+    (("-----begin",),
+     re.compile(r"(?s)-----BEGIN ([A-Z ]*)PRIVATE KEY-----.*?(?:-----END \1PRIVATE KEY-----|\Z)"),
      REDACTED),
-    (re.compile(r"(://[^\s/:@]*+:)[^\s/@]++@"), rf"\1{REDACTED}@"),
-    (re.compile(r"\b(tw_\w{16})_[\w-]{43}"), rf"\1_{REDACTED}"),
-    (re.compile(r"\b(whs(?:ec|k)_)[A-Za-z0-9+/=]+"), rf"\1{REDACTED}"),
-    (re.compile(r"(?<![\w-])(?>((?:\w*+-)*?)eyJ)[\w-]++\.[\w-]++\.[\w-]*+"), rf"\1{REDACTED}"),
-    (re.compile(r"\b(?i:(bearer))\s+[\w.~+/=-]{6,}"), rf"\1 {REDACTED}"),
-    (re.compile(r"\b((?i:basic|digest))\s+(?=\S*[A-Z0-9=])[\w.~+/=-]{6,}"), rf"\1 {REDACTED}"),
-    (re.compile(r"(?i)([?&](?:link|code|sig|signature|key|auth)=)[^&\s\"']+"), rf"\1{REDACTED}"),
+    (("://",), re.compile(r"(://[^\s/:@]*+:)[^\s/@]++@"), rf"\1{REDACTED}@"),
+    (("tw_",), re.compile(r"\b(tw_\w{16})_[\w-]{43}"), rf"\1_{REDACTED}"),
+    (("whsec_", "whsk_"), re.compile(r"\b(whs(?:ec|k)_)[A-Za-z0-9+/=]+"), rf"\1{REDACTED}"),
+    (("eyj",),
+     re.compile(r"(?<![\w-])(?>((?:\w*+-)*?)eyJ)[\w-]++\.[\w-]++\.[\w-]*+"), rf"\1{REDACTED}"),
+    (("bearer",), re.compile(r"\b(?i:(bearer))\s+[\w.~+/=-]{6,}"), rf"\1 {REDACTED}"),
+    (("basic", "digest"),
+     re.compile(r"\b((?i:basic|digest))\s+(?=\S*[A-Z0-9=])[\w.~+/=-]{6,}"), rf"\1 {REDACTED}"),
+    (("link=", "code=", "sig=", "signature=", "key=", "auth="),
+     re.compile(r"(?i)([?&](?:link|code|sig|signature|key|auth)=)[^&\s\"']+"), rf"\1{REDACTED}"),
     # A header: its value has spaces, commas and semicolons.
-    (re.compile(r"(?i)((?:authorization|cookie)[\"']?\s*+:\s*+[\"']?)[^\n\"'}\]]++"),
+    (("authorization", "cookie"),
+     re.compile(r"(?i)((?:authorization|cookie)[\"']?\s*+:\s*+[\"']?)[^\n\"'}\]]++"),
      rf"\1{REDACTED}"),
-    (re.compile(rf"(?i)({_NAME}[\"']?\s*+[=:]\s*+){_VALUE}"), rf"\1{REDACTED}"),
+    (("passw", "passp", "pwd", "secret", "token", "authorization", "cookie", "credential", "key"),
+     re.compile(rf"(?i)({_NAME}[\"']?\s*+[=:]\s*+){_VALUE}"), rf"\1{REDACTED}"),
 ]  # fmt: skip
-#: What every text with a secret has: most have none of it, and are looked at once.
-_SUSPECT = re.compile(
-    r"(?i)://|-----BEGIN|tw_|whs|eyJ|bearer|basic|digest|[?&]\w+=|pass|pwd|secret|token"
-    r"|authorization|cookie|credential|key"
-)
 
 
 def one_line(text: str) -> str:
@@ -76,9 +79,12 @@ def _cut(text: str) -> str:
 
 def redacted(text: str) -> str:
     """The text without what looks like a password, a token or a key."""
-    if _SUSPECT.search(text):
-        for pattern, rest in _SECRETS:
-            text = pattern.sub(rest, text)
+    small = text.casefold()
+    for words, pattern, rest in _SECRETS:
+        for word in words:
+            if word in small:
+                text = pattern.sub(rest, text)
+                break
     return text
 
 
