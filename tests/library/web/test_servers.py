@@ -20,8 +20,10 @@ from tests.servers.schemas import empty, url
 #: Requests of each test, half of them to sync views.
 REQUESTS = 24
 HERE = "tests.library.web"
-UVICORN = ("uvicorn", "--log-level", "warning", "--fd")
-GUNICORN = ("gunicorn", "--log-level", "warning", "--graceful-timeout", "60", "--bind")
+#: Their supervisors kill a worker that is silent for 5 and 30 seconds, as on a busy machine.
+UVICORN = ("uvicorn", "--log-level", "warning", "--timeout-worker-healthcheck", "300", "--fd")
+PATIENT = ("--timeout", "300", "--graceful-timeout", "60")
+GUNICORN = ("gunicorn", "--log-level", "warning", *PATIENT, "--bind")
 HOOKS = ("--config", f"python:{HERE}.gunicorn_hooks")
 
 
