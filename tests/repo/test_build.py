@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -34,6 +36,17 @@ def test_a_source_distribution_is_built_without_other_packages(tmp_path: Path) -
     unpacked = tmp_path / archive.name.removesuffix(".tar.gz")
     assert _requirements(unpacked) == []
     assert hatch_build.RELATIVE.findall((unpacked / "PKG-INFO").read_text("utf-8")) == []
+
+
+def test_what_run_installs_serves_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras: dict[str, list[str]] = project["optional-dependencies"]
+    (every,) = extras.pop("all")
+    assert set(re.findall(r"[\w-]+", every)) == {"tickwell", *extras}
+    pins = (ROOT / "constraints/run.txt").read_text("utf-8")
+    for needs in (project["dependencies"], *extras.values()):
+        for name in (re.split(r"[^\w.-]", need)[0] for need in needs):
+            assert re.search(rf"^{name}==", pins, re.MULTILINE), name
 
 
 def test_links_of_the_readme_lead_to_the_files_of_its_version() -> None:
