@@ -82,9 +82,11 @@ def make_store(url: str) -> NotifyingStore:
     raise unknown(url)
 
 
-def weak_links(store: str, notify: str | None) -> list[tuple[str, str]]:
+def weak_links(store: str, settings: Settings) -> list[tuple[str, str]]:
     """What others on the network could read or forge, by setting."""
-    found = (("store", weakness(store)), ("notify", weakness(notify or "")))
+    others = ("notify", "broker", "result_backend")
+    urls = {"store": store} | {name: getattr(settings, name) or "" for name in others}
+    found = ((setting, weakness(url)) for setting, url in urls.items())
     return [(setting, words) for setting, words in found if words]
 
 
@@ -106,8 +108,8 @@ def leave_missing(store: Store, *, leave: bool = True) -> None:
 def make_notifying_store(url: str, settings: Settings) -> NotifyingStore:
     """The same with the Redis that the settings put beside it."""
     store = make_store(url)
-    for setting, words in weak_links(url, settings.notify):
-        _warn(setting, words, url, settings.notify)
+    for setting, words in weak_links(url, settings):
+        _warn(setting, words, url, settings.notify, settings.broker, settings.result_backend)
     if settings.notify is None or store.name.startswith("memory:"):
         return _observed(store)
     notifier = _make_notifier(store, settings)
@@ -441,7 +443,7 @@ def make_api(
     check_issuers(settings)
     tools.jobs.admit = admission(tools.clock, settings)
     tools.sender = make_sender(tools.store, tools.clock, settings)
-    tools.weak_links = weak_links(settings.store, settings.notify)
+    tools.weak_links = weak_links(settings.store, settings)
     tools.health.links = health_links(tools.store, settings)
     context = Context.over(tools, health=health, settings=settings, events=events)
     if settings.metrics:

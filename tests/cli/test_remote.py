@@ -10,6 +10,7 @@ from tests.cli.world import make_past
 from tests.client.served import Served
 from tickwell.client import AsyncClient
 from tickwell.clock import to_millis
+from tickwell.settings import Settings
 from tickwell.wiring import weak_links
 
 CALL = ("--every", "5m", "--call", "x")
@@ -88,7 +89,7 @@ def test_the_doctor_from_afar(tickwell, served, folder, monkeypatch):
 
 
 def test_the_doctor_from_afar_names_weak_links_to_the_platform(tickwell, folder):
-    weak = weak_links("mysql://db/d?ssl=false", None)
+    weak = weak_links("mysql://db/d?ssl=false", Settings())
     with (
         Served(f"sqlite:///{folder}/open.db", auth=False) as anyone,
         Served(f"sqlite:///{folder}/keyed.db") as keyed,

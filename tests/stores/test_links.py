@@ -130,6 +130,9 @@ OPEN, FORGEABLE = "neither encrypted nor verified", "nothing shows that the serv
         ("mongodb://db/d?tlsAllowInvalidHostnames=true", FORGEABLE),
         ("redis://db/0", OPEN),
         ("rediss://db/0?ssl_cert_reqs=none", FORGEABLE),
+        ("rediss://db/0?ssl_cert_reqs=CERT_OPTIONAL", FORGEABLE),
+        ("amqp://ann:hush@db//", OPEN),
+        ("pyamqp://db//", OPEN),
         ("rediss://db/0?ssl_check_hostname=false", FORGEABLE),
     ],
 )
@@ -152,6 +155,10 @@ def test_a_link_that_is_weak_on_purpose_is_named(url, words):
         "mongodb://db/d",
         "mongodb+srv://db.example.com/d",
         "rediss://db/0",
+        "rediss://db/0?ssl_cert_reqs=CERT_REQUIRED",
+        "amqps://db//",
+        "amqp://localhost//",
+        "rpc://",
         "redis://localhost/0",
     ],
 )
@@ -160,21 +167,32 @@ def test_a_good_link_is_not_mentioned(url):
 
 
 def test_a_weak_link_is_logged_once_without_its_password(caplog):
-    settings = Settings(notify="redis://:hunter2@wakes.example/0")
+    settings = Settings(
+        notify="redis://:hunter2@wakes.example/0",
+        broker="amqp://ann:hunter2@tasks.example//",
+        result_backend="redis://:hunter2@results.example/0",
+    )
     url = "postgresql://ann:hunter2@store.example/d?sslmode=disable"
     with caplog.at_level(logging.WARNING, "tickwell"):
         for _ in range(2):
             make_notifying_store(url, settings)
     assert [record.getMessage() for record in caplog.records] == [
-        "the link to store goes over the network neither encrypted nor verified (sslmode=disable)",
-        "the link to notify goes over the network neither encrypted nor verified (redis://)",
+        f"the link to {setting} goes over the network neither encrypted nor verified ({why})"
+        for setting, why in (
+            ("store", "sslmode=disable"),
+            ("notify", "redis://"),
+            ("broker", "amqp://"),
+            ("result_backend", "redis://"),
+        )
     ]
 
 
 def test_doctor_names_weak_links():
-    found = weak_link_findings(weak_links("mysql://db/d?ssl=false", "redis://db/0"))
+    found = weak_link_findings(
+        weak_links("mysql://db/d?ssl=false", Settings(notify="redis://db/0"))
+    )
     assert [(each.check, each.level) for each in found] == [("link", "amber")] * 2
-    assert weak_links("sqlite:///a.db", None) == []
+    assert weak_links("sqlite:///a.db", Settings()) == []
 
 
 async def test_a_server_without_tls_is_not_sent_a_password(monkeypatch):

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from celery import Celery
 from kombu import Connection, Producer
 
+from tickwell.domain.celery import broker_tls
 from tickwell.errors import BrokerUnavailable
 from tickwell.ports.broker import Hint
 
@@ -31,6 +32,7 @@ def make_celery(url: str) -> Celery:
     """An app as dispatcher and workers have it: they declare the same queues."""
     app = Celery("tickwell", broker=url, set_as_current=False)
     app.conf.task_ignore_result = True
+    app.conf.broker_use_ssl = broker_tls(url) or False
     return app
 
 
@@ -135,7 +137,11 @@ class _Link:
         if self._connection is None:
             options = _REDIS if self._url.startswith("redis") else _AMQP
             connection = Connection(
-                self._url, connect_timeout=PATIENCE, heartbeat=0, transport_options=options
+                self._url,
+                ssl=broker_tls(self._url) or False,
+                connect_timeout=PATIENCE,
+                heartbeat=0,
+                transport_options=options,
             )
             connection.connect()
             self._connection = connection

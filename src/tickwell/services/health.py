@@ -246,11 +246,11 @@ class HealthReader:
 
 
 def weak_link_findings(weak: Sequence[tuple[str, str]]) -> list[Finding]:
-    """Links to the store and to the Redis beside it that others could read or forge.
+    """Links to the store, its Redis and the Celery broker that others could read or forge.
 
     Each by the setting that names the server, and what is wrong with the link.
     """
-    remedy = "Set TLS up there and leave the option out of the URL, or use rediss://"
+    remedy = "Set TLS up there and leave the option out of the URL, or use rediss:// or amqps://"
     return [
         Finding("link", Level.AMBER, f"the link to {setting} {words}", remedy)
         for setting, words in weak

@@ -52,7 +52,7 @@ def system_authorities() -> str | None:
 
 
 def weakness(url: str) -> str | None:
-    """What others on the network could do to the link that a URL asks for; None: nothing."""
+    """What others on the network could do to the link to a store or broker; None: nothing."""
     parts = split_store_url(url)
     options = {name.lower(): value for name, value in parse_qsl(parts.query)}
     hosts = hosts_of(parts.netloc)
@@ -72,6 +72,8 @@ def weakness(url: str) -> str | None:
             option, words = "redis://", _OPEN
         case "rediss":
             option, words = _of_redis(options)
+        case "amqp" | "pyamqp":
+            option, words = f"{parts.scheme}://", _OPEN
         case _:
             return None
     return f"{words} ({option})" if words else None
@@ -123,7 +125,8 @@ def _of_mongo(options: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _of_redis(options: Mapping[str, str]) -> tuple[str, str]:
-    if (wanted := options.get("ssl_cert_reqs", "required")) != "required":
+    wanted = options.get("ssl_cert_reqs", "required")
+    if wanted.lower().removeprefix("cert_") != "required":  # Celery has it either way
         return f"ssl_cert_reqs={wanted}", _FORGEABLE
     if options.get("ssl_check_hostname", "true").lower() in {"false", "0", "no"}:
         return "ssl_check_hostname=false", _FORGEABLE

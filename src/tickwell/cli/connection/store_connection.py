@@ -211,7 +211,7 @@ class StoreConnection(Connection):
     async def doctor(self, *, fix: bool) -> list[Document]:
         health = await self._health()
         found = [*health.findings, *issuer_findings(self.settings)]
-        found += weak_link_findings(weak_links(self.settings.store, self.settings.notify))
+        found += weak_link_findings(weak_links(self.settings.store, self.settings))
         if health.database:
             found += file_findings(self.settings.store, fix=fix)
         if fix and health.database:

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from celery import Celery as App
 
+from tickwell.domain.celery import broker_tls
 from tickwell.executors.celery.backends import Reader, UnsupportedBackend, reader_of
 from tickwell.executors.celery.message import THREADS, Message, Unusable
 from tickwell.executors.celery.redis_queues import RedisQueues
@@ -185,6 +186,7 @@ def _app(broker: str, backend: str) -> App:
         result_accept_content=["json"],
         task_serializer="json",
         result_serializer="json",
+        broker_use_ssl=broker_tls(broker) or False,
         broker_connection_timeout=CONNECT,
         broker_transport_options=_transport_options(broker),
         redis_socket_connect_timeout=CONNECT,
