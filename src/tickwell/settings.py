@@ -62,6 +62,10 @@ class Settings:
     port: int = 8080
     #: Where people reach API and dashboard, for links; empty: as each request names its host.
     public_url: str = ""
+    #: Where alerts are mailed: smtp://user:password@host (STARTTLS), smtps://, smtp+plain://.
+    smtp: str = field(default="", repr=False)  # may hold a password
+    #: The address that mail is from, as tickwell@example.com.
+    smtp_from: str = ""
     #: A PEM file with the certificate chain of the HTTP listener; empty: plain http.
     tls_cert: str = ""
     #: A PEM file with its private key.
@@ -158,6 +162,7 @@ class Settings:
             )
         _check_engine(self)
         _check_log(self)
+        _check_smtp(self)
         if not self.queues:
             raise InvalidSetting("one name at least is needed", field="queues", hint=_QUEUES)
         if bool(self.tls_cert) != bool(self.tls_key):
@@ -184,6 +189,8 @@ _PUBLIC_URL = re.compile(
 _QUEUES = 'Use ("default",)'
 LOG_FORMATS = ("console", "json", "logfmt")
 LOG_LEVELS = ("debug", "info", "warning", "error")
+#: The port of each scheme, unless it is named.
+SMTP_PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
 _ENGINES = ("tickwell", "celery")
 _BROKERS = ("redis", "rediss", "amqp", "amqps", "pyamqp")
 _BROKER = "Use redis://host:6379/0 or amqp://user:password@host//"
@@ -299,6 +306,27 @@ def _check_log(settings: Settings) -> None:
                 field=name,
                 hint=f"Use one of {', '.join(filter(None, choices))}",
             )
+
+
+def _check_smtp(settings: Settings) -> None:
+    if not settings.smtp:
+        return
+    hint = "Use smtp://user:password@mail.example.com, smtps:// or smtp+plain://localhost"
+    try:
+        found = urlsplit(settings.smtp)
+        is_good = found.scheme in SMTP_PORTS and bool(found.hostname) and found.port != 0
+    except ValueError:
+        is_good = False
+    if not is_good:
+        # Not what it is: the rest may hold a password.
+        raise InvalidSetting("is not the address of an SMTP server", field="smtp", hint=hint)
+    if "@" not in settings.smtp_from:
+        raise InvalidSetting(
+            "is not an e-mail address",
+            field="smtp_from",
+            beside="smtp",
+            hint="For example tickwell@example.com",
+        )
 
 
 def _check_celery(settings: Settings) -> None:

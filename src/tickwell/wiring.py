@@ -193,6 +193,8 @@ def make_executor(
     from tickwell.observe.log_output.child import child_log
 
     http = make_sender(store, clock, settings, tracer=tracer)
+    if settings.smtp:
+        add_mail(handlers, settings)
     notes = StoreNotes(store, clock, lambda *wait: answer_url(settings, *wait))
     calls = CallExecutor(handlers, notes)
     calls.children.begin = child_log()
@@ -205,6 +207,23 @@ def make_executor(
             Http: http,
         }
     )
+
+
+def add_mail(handlers: Handlers, settings: Settings) -> None:
+    """Let the worker of this process send mail for channels of all projects."""
+    from tickwell.domain.alert.destination import MAIL_HANDLER
+    from tickwell.executors.handlers import Handler
+    from tickwell.executors.mail import Mailer
+
+    if find_spec("aiosmtplib") is None:
+        raise InvalidSetting(
+            "aiosmtplib is not installed",
+            field="smtp",
+            hint="Install it: pip install 'tickwell[email]'",
+        )
+    if handlers.find(MAIL_HANDLER, handlers.project) is None:
+        mailer = Mailer(settings.smtp, settings.smtp_from)
+        handlers.register(Handler(MAIL_HANDLER, mailer.send, shared=True))
 
 
 def answer_url(settings: Settings, project: str, id: str, name: str) -> str:

@@ -92,13 +92,15 @@ def test_channels_are_added_tried_previewed_and_taken_away(tickwell, either, mon
     give(monkeypatch, "0123456789abcdef0123456789abcdef\n")
     pager = ("--kind", "pagerduty", "--url", "https://93.184.215.14/v2/enqueue")
     assert "channels test pager" in channels("add", "pager", *pager).err
+    mail = channels("add", "mail", "--kind", "email", "--to", "ann@example.com", "--json").json
+    assert (mail["to"], mail["signing_key"]) == ("ann@example.com", None)
     assert channels("add", "hook", "--url", address).code == 2
     assert channels("add", "x", "--kind", "fax", "--url", address).code == 2
     shown = channels("preview", "chat").json
     assert "nightly-report" in shown["attachments"][0]["text"]
     (sent,) = channels("test", "hook", "--json").json["executions"]
     assert tickwell("executions", "show", sent, "--json").json["payload"]["type"] == "alert.test"
-    assert len(tickwell("alerts", "test", "--json").json["executions"]) == 3
+    assert len(tickwell("alerts", "test", "--json").json["executions"]) == 4
     assert channels("rm", "hook", "--yes").code == 0
     assert channels("rm", "hook", "--yes").code == 3
 

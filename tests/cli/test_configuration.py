@@ -249,3 +249,20 @@ def test_what_is_no_public_url_is_refused(url):
         Settings(public_url=url)
     for good in ("https://jobs.example.com", "http://localhost:8080/scheduler/", "https://[::1]:8"):
         assert Settings(public_url=good).public_url == good
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["mail.example.com", "http://mail.example.com", "smtp://", "smtp://u:p@host:x", "smtp://["],
+)
+def test_what_is_no_smtp_server_is_refused_without_its_password(url):
+    with pytest.raises(InvalidSetting, match=r"^smtp: ") as caught:
+        Settings(smtp=url, smtp_from="tickwell@example.com")
+    assert "u:p" not in str(caught.value)
+
+
+def test_mail_has_a_sender_and_its_password_is_not_shown():
+    with pytest.raises(InvalidSetting, match="smtp_from"):
+        Settings(smtp="smtp://user:hush@mail.example.com")
+    good = Settings(smtp="smtp://user:hush@mail.example.com", smtp_from="tickwell@example.com")
+    assert "hush" not in repr(good)

@@ -47,6 +47,14 @@ async def test_a_viewer_sees_alerts_and_changes_nothing(house):
     assert done.status_code == 403
 
 
+async def test_a_channel_for_mail_is_added(house):
+    browser = await house.login()
+    await browser.see(CHANNELS)
+    await browser.post(CHANNELS, name="m", kind="email", address="a@example.com, b@example.com")
+    (made,) = await house.context.operations.alerts.channels(OWNER)
+    assert made.to == "a@example.com, b@example.com"
+
+
 @pytest.mark.parametrize("kind", ["slack", "pagerduty"])
 async def test_a_channel_is_added_previewed_tried_and_deleted(house, kind):
     secret = "a-secret-of-32-letters-0123456789"

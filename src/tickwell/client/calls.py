@@ -598,12 +598,13 @@ def create_channel(
     *,
     url: str | None = None,
     key: str | None = None,
+    to: Sequence[str] | None = None,
     severity: str | None = None,
     job: str | None = None,
     tags: Sequence[str] | None = None,
     queues: Sequence[str] | None = None,
 ) -> Call[NewChannel]:
-    """Send alerts to a webhook, a chat or PagerDuty; a signing key is shown once, here."""
+    """Send alerts to a webhook, a chat, PagerDuty or e-mail; a signing key is shown once, here."""
     return request(
         "create_channel",
         "POST",
@@ -613,6 +614,7 @@ def create_channel(
             kind=kind,
             url=url,
             key=key,
+            to=texts(to),
             severity=severity,
             job=job,
             tags=texts(tags),

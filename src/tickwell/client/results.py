@@ -456,7 +456,7 @@ class Channel(TypedDict):
 
     id: str
     name: str
-    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    kind: Literal["webhook", "slack", "teams", "pagerduty", "email"]
     to: str
     severity: Literal["critical", "warning"] | None
     job_id: str | None
@@ -471,7 +471,7 @@ class NewChannel(TypedDict):
 
     id: str
     name: str
-    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    kind: Literal["webhook", "slack", "teams", "pagerduty", "email"]
     to: str
     severity: Literal["critical", "warning"] | None
     job_id: str | None
@@ -491,7 +491,7 @@ class Done(TypedDict):
 class ChannelPreview(TypedDict):
     """What a channel is sent when an example job is missing."""
 
-    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    kind: Literal["webhook", "slack", "teams", "pagerduty", "email"]
     to: str
     message: Any
 

@@ -13,6 +13,7 @@ from tests.services.conftest import WORKER, Clock
 from tickwell.domain.alert import ChannelKind
 from tickwell.domain.alert.message import Message, MessageType
 from tickwell.domain.outcome import decide
+from tickwell.domain.target import Call
 from tickwell.errors import Forbidden, InvalidInput, NotFound
 from tickwell.executors.http.executor import HttpExecutor
 from tickwell.executors.http.network.guard import Guard
@@ -34,7 +35,7 @@ KEY = "0123456789abcdef0123456789abcdef"
 TOKEN = "a-token-that-nobody-guesses"
 URL = f"https://chat.example.com/hooks/{TOKEN}"
 SLACK, TEAMS = ChannelKind.SLACK, ChannelKind.TEAMS
-PAGERDUTY, WEBHOOK = ChannelKind.PAGERDUTY, ChannelKind.WEBHOOK
+PAGERDUTY, WEBHOOK, EMAIL = ChannelKind.PAGERDUTY, ChannelKind.WEBHOOK, ChannelKind.EMAIL
 
 
 def actor(role=Role.ADMIN):
@@ -189,6 +190,19 @@ async def test_a_delivery_that_is_refused_is_a_dead_letter(desk):
     assert TOKEN not in str(found)
 
 
+async def test_mail_is_sent_by_workers_that_have_an_smtp_server(desk):
+    to = ["ann@example.com", "bob@example.com"]
+    made = await desk.add(kind=EMAIL, url=None, to=to)
+    id = await desk.alert(made.channel)
+    assert await desk.work() == []  # this worker has none
+    sent = await desk.store.get_execution(PROJECT, id)
+    entry = (await desk.store.get_jobs(PROJECT, [sent.job_id]))[0]
+    assert entry.job.target == Call("tickwell.email")
+    assert sent.payload.keys() == {"to", "subject", "text"}
+    assert (sent.payload["to"], made.channel.to) == (", ".join(to), ", ".join(to))
+    assert made.signing_key is None
+
+
 async def test_secrets_are_neither_in_records_nor_in_the_job_nor_in_the_log(desk):
     chat = await desk.add("chat", SLACK)
     await desk.add("pager", PAGERDUTY, url=None, key=KEY)
@@ -227,6 +241,12 @@ async def test_a_deleted_channel_leaves_no_job_and_no_secret(desk):
         ({"url": "chat.example.com"}, "url"),
         ({"key": KEY}, "key"),
         ({"kind": PAGERDUTY}, "key"),
+        ({"kind": EMAIL}, "to"),
+        ({"kind": EMAIL, "url": None}, "to"),
+        ({"kind": EMAIL, "url": None, "to": ["ann"]}, "to"),
+        ({"kind": EMAIL, "url": None, "to": ["a@example.com\nBcc: b@example.com"]}, "to"),
+        ({"kind": EMAIL, "url": None, "to": ["a@example.com"] * 21}, "to"),
+        ({"kind": EMAIL, "to": ["a@example.com"]}, "url"),
     ],
 )
 async def test_what_cannot_be_a_channel_is_refused(desk, fields, field):

@@ -14,7 +14,7 @@ from tickwell.cli.options.times import Yes
 if TYPE_CHECKING:
     from tickwell.client.results import AlertsTested
 
-app = group("channels", "Say where alerts are sent: webhooks, Slack, Teams, PagerDuty.")
+app = group("channels", "Say where alerts are sent: webhooks, Slack, Teams, PagerDuty, e-mail.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name, as in `alerts channels list`.")]
 
 
@@ -49,11 +49,14 @@ async def add(
     *,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name, as ops or on-call.")],
     kind: Annotated[
-        str, typer.Option(metavar="KIND", help="webhook, slack, teams or pagerduty.")
+        str, typer.Option(metavar="KIND", help="webhook, slack, teams, pagerduty or email.")
     ] = "webhook",
     url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="URL that receives alerts; else it is asked for."),
+    ] = None,
+    to: Annotated[
+        list[str] | None, typer.Option(metavar="ADDRESS", help="E-mail address; may be repeated.")
     ] = None,
     severity: Annotated[
         str | None, typer.Option(metavar="LEVEL", help="Only critical, or only warning.")
@@ -69,17 +72,17 @@ async def add(
     ] = None,
     allow_local: AllowLocal = False,
 ) -> None:
-    """Send alerts to a URL, or to PagerDuty; keys and secret URLs are read from standard input."""
+    """Send alerts to a URL, PagerDuty or e-mail; keys and secret URLs come from standard input."""
     if allow_local:
         session.connection.allow_local()
     key = None
     if kind == "pagerduty":
         key = _asked("Integration key")
-    elif url is None:
+    elif url is None and kind != "email":
         url = _asked("URL")
     with naming_the_option():
         made = await session.client.create_channel(
-            name, kind, url=url, key=key, severity=severity, job=job, tags=tag, queues=queue
+            name, kind, url=url, key=key, to=to, severity=severity, job=job, tags=tag, queues=queue
         )
     if session.as_json:
         session.screen.json(made)

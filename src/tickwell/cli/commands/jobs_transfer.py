@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 async def export(session: Session) -> None:
     """Print all jobs as one JSON document, for `import`; what code declares is left out."""
-    from tickwell.services.senders.sender import is_sender_name
+    from tickwell.domain.sender import is_sender_name
 
     jobs = [each async for each in _all(session)]
     own = [

@@ -23,6 +23,8 @@ class ChannelKind(StrEnum):
     TEAMS = "teams"
     #: Events API v2 of PagerDuty.
     PAGERDUTY = "pagerduty"
+    #: Mail by the SMTP server of the settings.
+    EMAIL = "email"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

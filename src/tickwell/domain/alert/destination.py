@@ -1,13 +1,23 @@
-"""Destinations: the webhook that a channel's messages are sent with, and what of it is secret."""
+"""Destinations: the target that a channel's messages are sent with, and what of it is secret."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from tickwell.domain.alert.channel import ChannelKind
 from tickwell.domain.http import Http
 from tickwell.domain.http.url import parse_url
+from tickwell.domain.target import Call, Target
+from tickwell.errors import InvalidInput
+
+#: The handler that sends mail, of workers that have an SMTP server.
+MAIL_HANDLER = "tickwell.email"
+#: Recipients of one channel.
+MOST_RECIPIENTS = 20
+_ADDRESS = re.compile(r"[^@\s,;<>()\"\\]{1,64}@[A-Za-z0-9.-]{1,255}")
 
 #: Where events go unless a channel names another region.
 PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue"
@@ -21,7 +31,7 @@ _PAGERDUTY_FIELDS = ("event_action", "dedup_key", "payload", "links")
 class Destination:
     """How a channel is reached."""
 
-    target: Http
+    target: Target
     #: Where that is, as people may see it.
     shown: str
     #: What the target names as a secret; None: nothing.
@@ -42,6 +52,17 @@ def destination(kind: ChannelKind, url: str, key: str | None, secret: str) -> De
     if not token:
         return Destination(Http(url), url, None)
     return Destination(Http(before + place + after), f"{before}…{after}", unquote(token))
+
+
+def mail_destination(to: Sequence[str]) -> Destination:
+    """For e-mail addresses."""
+    if not 1 <= len(to) <= MOST_RECIPIENTS:
+        hint = "For example ops@example.com"
+        raise InvalidInput(f"1 to {MOST_RECIPIENTS} addresses are needed", field="to", hint=hint)
+    for each in to:
+        if not (_ADDRESS.fullmatch(each) and each.isascii()):
+            raise InvalidInput(f"{each[:100]!r} is not an e-mail address", field="to")
+    return Destination(Call(MAIL_HANDLER), ", ".join(to), None)
 
 
 def _split(url: str) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tickwell.clock import to_datetime
-from tickwell.domain.alert.channel import ChannelKind
+from tickwell.domain.alert.channel import Channel, ChannelKind
 from tickwell.domain.alert.message import Message, MessageType
 from tickwell.domain.trigger.moment import to_text
 
@@ -148,11 +148,31 @@ def pagerduty(message: Message) -> Body:
     }
 
 
+def email(message: Message) -> Body:
+    """Plain text; `body` adds the recipients."""
+    texts = [f"{line.name}: {line.words}" for line in message.lines]
+    links = [f"  {line.url}" if line.url else "" for line in message.lines]
+    _, rest = message.first(len(message.lines))
+    parts = [message.title, ""]
+    parts += [part for pair in zip(texts, links, strict=True) for part in pair if part]
+    parts += [rest] if rest else []
+    facts = [*_facts(message), *([("Alerts", message.url)] if message.url else [])]
+    parts += ["", *(f"{name}: {value}" for name, value in facts)]
+    return {"subject": message.title[:_TITLE], "text": "\n".join(parts) + "\n"}
+
+
+def body(channel: Channel, message: Message) -> Body:
+    """What a channel is sent: the payload of the execution that sends it."""
+    found = FORMATS[channel.kind](message)
+    return {"to": channel.to, **found} if channel.kind is ChannelKind.EMAIL else found
+
+
 FORMATS: Mapping[ChannelKind, Callable[[Message], Body]] = {
     ChannelKind.WEBHOOK: webhook,
     ChannelKind.SLACK: slack,
     ChannelKind.TEAMS: teams,
     ChannelKind.PAGERDUTY: pagerduty,
+    ChannelKind.EMAIL: email,
 }
 _COLORS = {"critical": "danger", "warning": "warning", "good": "good"}
 _STYLES = {"critical": "Attention", "warning": "Warning", "good": "Good"}

@@ -9,9 +9,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from tickwell.domain import sender
 from tickwell.domain.alert import Channel, ChannelKind
 from tickwell.domain.alert.channel import Severity
-from tickwell.domain.alert.destination import PAGERDUTY_URL, destination
+from tickwell.domain.alert.destination import (
+    PAGERDUTY_URL,
+    Destination,
+    destination,
+    mail_destination,
+)
 from tickwell.domain.naming import is_name
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ids import Random, new_id
@@ -22,7 +28,6 @@ from tickwell.services.alerts.book import CHANNEL, MOST_CHANNELS, begin, read_ch
 from tickwell.services.audit.audit import Audit
 from tickwell.services.documents import channel_document
 from tickwell.services.redaction.masking import masked_url
-from tickwell.services.senders import sender
 from tickwell.services.senders.senders import Senders, naming_url
 
 
@@ -57,26 +62,19 @@ class Channels:
         *,
         url: str | None = None,
         key: str | None = None,
+        to: Sequence[str] = (),
         severity: Severity | None = None,
         job: str | None = None,
         tags: Sequence[str] = (),
         queues: Sequence[str] = (),
     ) -> NewChannel:
-        """Send alerts to a URL, all or those of a severity, a job, tags or queues."""
+        """Send alerts somewhere: all, or those of a severity, a job, tags or queues."""
         if not is_name(name) or "/" in name:
             hint = "For example on-call"
             reason = "is not a name of 1 to 255 visible characters without a slash"
             raise InvalidInput(reason, field="name", hint=hint)
+        _check_given(kind, url=url, key=key, to=to)
         signing_key = None
-        if kind is ChannelKind.PAGERDUTY:
-            url = url or PAGERDUTY_URL
-            if not key:
-                hint = "Use the integration key of an Events API v2 integration"
-                raise InvalidInput("is missing", field="key", hint=hint)
-        elif key is not None:
-            raise InvalidInput(f"is not for `{kind}`", field="key", hint="Leave it out")
-        if not url:
-            raise InvalidInput("is missing", field="url", hint="For example https://example.com/…")
         if kind is ChannelKind.WEBHOOK:
             key = signing_key = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
         now = self._senders.jobs.clock.now()
@@ -92,10 +90,11 @@ class Channels:
             created_by=actor.name,
         )
         async with self._turns[actor.project]:
-            return NewChannel(await self._add(actor, channel, url, key, job), signing_key)
+            reached = _destination(channel, url, key, to)
+            return NewChannel(await self._add(actor, channel, reached, job), signing_key)
 
     async def _add(
-        self, actor: Actor, channel: Channel, url: str, key: str | None, job: str | None
+        self, actor: Actor, channel: Channel, reached: Destination, job: str | None
     ) -> Channel:
         project, now, jobs = actor.project, channel.created_at, self._senders.jobs
         known = await read_channels(self._store, project, now)
@@ -106,8 +105,6 @@ class Channels:
             raise InvalidInput(f"{channel.name!r} exists already", field="name", hint=hint)
         found = None if job is None else (await jobs.get(project, job)).job.id
         with naming_url():
-            secret = sender.sender_name(sender.CHANNEL, channel.id)
-            reached = destination(channel.kind, url, key, secret)
             await self._senders.add(
                 sender.CHANNEL,
                 channel.id,
@@ -137,6 +134,35 @@ class Channels:
         await self._senders.delete(sender.CHANNEL, channel.id, project)
         before = channel_document(channel)
         await self._audit.record(actor, "channel.delete", f"channel/{channel.id}", before, None)
+
+
+#: What each kind needs, and an example; nothing else may be given, but another URL of PagerDuty.
+_NEEDS = {
+    ChannelKind.PAGERDUTY: ("key", "Use the integration key of an Events API v2 integration"),
+    ChannelKind.EMAIL: ("to", "For example ops@example.com"),
+}
+_URL = ("url", "For example https://example.com/alerts")
+
+
+def _check_given(kind: ChannelKind, *, url: str | None, key: str | None, to: Sequence[str]) -> None:
+    given = {"url": url, "key": key, "to": to}
+    needed, hint = _NEEDS.get(kind, _URL)
+    if not given[needed]:
+        raise InvalidInput("is missing", field=needed, hint=hint)
+    for name, value in given.items():
+        is_region = kind is ChannelKind.PAGERDUTY and name == "url"
+        if value and name != needed and not is_region:
+            raise InvalidInput(f"is not for `{kind}`", field=name, hint="Leave it out")
+
+
+def _destination(
+    channel: Channel, url: str | None, key: str | None, to: Sequence[str]
+) -> Destination:
+    if channel.kind is ChannelKind.EMAIL:
+        return mail_destination(to)
+    secret = sender.sender_name(sender.CHANNEL, channel.id)
+    with naming_url():
+        return destination(channel.kind, url or PAGERDUTY_URL, key, secret)
 
 
 def find_channel(channels: Sequence[Channel], name: str) -> Channel:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tickwell.domain.alert import Alert, Channel, Notice, Rule
-from tickwell.domain.alert.formats import FORMATS
+from tickwell.domain.alert.formats import body
 from tickwell.domain.alert.message import Line, Message, MessageType
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
@@ -73,8 +73,8 @@ async def send_to(
     executions: Executions, project: str, channel: Channel, said: Message, key: str
 ) -> str | None:
     """The id of the execution that sends it; None: the channel is deleted."""
-    body = FORMATS[channel.kind](said)
-    return await send(executions, project, channel.id, body, key, overlap=channel.overlap)
+    sent = body(channel, said)
+    return await send(executions, project, channel.id, sent, key, overlap=channel.overlap)
 
 
 def message(

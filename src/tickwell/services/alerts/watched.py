@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickwell.domain.job import Entry, JobState
-from tickwell.services.senders.sender import is_sender
+from tickwell.domain.sender import is_sender
 
 #: Who pauses jobs without being a person.
 _POLICY, _APP = "policy", "app "

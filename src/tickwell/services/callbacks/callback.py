@@ -11,8 +11,8 @@ from tickwell.clock import to_datetime
 from tickwell.domain.execution import Execution, OutcomeKind, State
 from tickwell.domain.explanation import explanation_of
 from tickwell.domain.outcome import Report
+from tickwell.domain.sender import CALLBACK, is_sender, sender_name
 from tickwell.domain.trigger.moment import to_text
-from tickwell.services.senders.sender import CALLBACK, is_sender, sender_name
 
 #: The callback, in its project; that a project has some, of the platform.
 KIND, PLACE = "callback", "callback_project"

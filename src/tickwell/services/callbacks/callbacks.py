@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from tickwell.domain.http import Http
+from tickwell.domain.sender import CALLBACK
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ids import Random, new_id
 from tickwell.ports.records import Record
@@ -26,7 +27,6 @@ from tickwell.services.callbacks.callback import (
 )
 from tickwell.services.every_record import every_record
 from tickwell.services.projects.platform import PLATFORM
-from tickwell.services.senders.sender import CALLBACK
 from tickwell.services.senders.senders import Senders, naming_url
 
 #: Callbacks of one project.

@@ -14,6 +14,7 @@ from tickwell.clock import Clock
 from tickwell.domain.event import AttemptsFinished, Event, Events, Stopped
 from tickwell.domain.execution import State
 from tickwell.domain.outcome import Report
+from tickwell.domain.sender import is_sender_name
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.callbacks.callback import (
@@ -32,7 +33,6 @@ from tickwell.services.every_record import every_record
 from tickwell.services.executions.executions import Executions
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.projects.platform import PLATFORM
-from tickwell.services.senders.sender import is_sender_name
 from tickwell.services.senders.sending import send
 from tickwell.services.ttl_cache import Recall
 

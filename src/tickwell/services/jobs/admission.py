@@ -12,12 +12,12 @@ from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
 from tickwell.domain.naming import is_name
 from tickwell.domain.policy import DAY, Misfire, OnMisfire
+from tickwell.domain.sender import KINDS, is_sender
 from tickwell.domain.target import DEFAULT_RULES, Call, why_forbidden
 from tickwell.errors import InvalidJob
 from tickwell.executors.http.network.guard import Guard, check_unresolved
 from tickwell.executors.http.network.resolver import PROJECT, Resolver, SystemResolver
 from tickwell.executors.http.tls.client_key import Unusable, checked_pem
-from tickwell.services.senders.sender import KINDS, is_sender
 from tickwell.services.time import Time
 from tickwell.services.ttl_cache import Recall
 from tickwell.settings import Settings

@@ -16,7 +16,7 @@ from tickwell.domain.alert import (
     Rule,
     Status,
 )
-from tickwell.domain.alert.formats import FORMATS
+from tickwell.domain.alert.formats import body
 from tickwell.domain.alert.rule import REPEAT
 from tickwell.domain.policy import HOUR
 from tickwell.errors import InvalidInput, NotFound
@@ -229,7 +229,7 @@ class AlertOperations:
         said = delivery.message(
             actor.project, rule, notice, alerts, firing=1, public_url=self.tools.public_url
         )
-        return channel, FORMATS[channel.kind](said)
+        return channel, body(channel, said)
 
     async def _book(self, actor: Actor) -> Book:
         return await read_book(self.tools.store, actor.project, self.tools.clock.now())

@@ -8,11 +8,11 @@ from tickwell.clock import Clock
 from tickwell.domain.coverage import Coverage
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
+from tickwell.domain.sender import SENDER_SECRET, is_sender
 from tickwell.domain.target import Call
 from tickwell.errors import Conflict, StoreError
 from tickwell.ports.store import HistoryStore
 from tickwell.services.access.actor import Actor, Permission
-from tickwell.services.senders.sender import SENDER_SECRET, is_sender
 
 
 def allowed_to(actor: Actor) -> Callable[[Job], None]:

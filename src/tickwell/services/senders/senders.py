@@ -8,13 +8,13 @@ from contextlib import contextmanager, suppress
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
 from tickwell.domain.policy import Retry
+from tickwell.domain.sender import sender_name
 from tickwell.domain.target import Target
 from tickwell.domain.trigger import OnDemand
 from tickwell.errors import InvalidInput, InvalidJob, NotFound
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.secrets.secrets import Secrets
-from tickwell.services.senders.sender import sender_name
 
 #: Eight attempts in about an hour and a half.
 RETRY = Retry(max_attempts=8, delay="10s", factor=3, cap="30m")

@@ -4,10 +4,18 @@ import pytest
 
 from tickwell.domain.alert import ChannelKind
 from tickwell.domain.alert.destination import destination
+from tickwell.domain.http import Http, Json
 from tickwell.errors import InvalidJob
 
 SLACK, TEAMS = ChannelKind.SLACK, ChannelKind.TEAMS
 TOKEN = "XXXXXXXXXXXXXXXXXXXXXXXX"
+
+
+def reached(kind, url, key):
+    """The destination, and its target as a webhook."""
+    found = destination(kind, url, key, "channel-1")
+    assert isinstance(found.target, Http)
+    return found, found.target
 
 
 @pytest.mark.parametrize(
@@ -48,15 +56,15 @@ TOKEN = "XXXXXXXXXXXXXXXXXXXXXXXX"
     ],
 )
 def test_the_token_of_a_chat_is_kept_as_a_secret(kind, url, shown, secret):
-    found = destination(kind, url, None, "channel-1")
+    found, target = reached(kind, url, None)
     assert (found.shown, found.secret) == (shown, secret)
-    assert found.target.url == shown.replace("…", "{{secret.channel-1}}")
+    assert target.url == shown.replace("…", "{{secret.channel-1}}")
     assert TOKEN not in repr(found)
 
 
 def test_a_webhook_is_signed():
-    found = destination(ChannelKind.WEBHOOK, "https://example.com/a", "whsec_x", "channel-1")
-    assert found.target.sign_with == ("{{secret.channel-1}}",)
+    found, target = reached(ChannelKind.WEBHOOK, "https://example.com/a", "whsec_x")
+    assert target.sign_with == ("{{secret.channel-1}}",)
     assert (found.shown, found.secret) == ("https://example.com/a", "whsec_x")
 
 
@@ -65,8 +73,9 @@ def test_a_webhook_is_signed():
     [("R" * 32, "{{secret.channel-1}}", "R" * 32), ("{{secret.pager}}", "{{secret.pager}}", None)],
 )
 def test_pagerduty_is_routed_by_a_secret(key, sent, secret):
-    found = destination(ChannelKind.PAGERDUTY, "https://example.com/v2", key, "channel-1")
-    assert found.target.body.value["routing_key"] == sent
+    found, target = reached(ChannelKind.PAGERDUTY, "https://example.com/v2", key)
+    assert isinstance(target.body, Json)
+    assert target.body.value["routing_key"] == sent
     assert found.secret == secret
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tickwell.domain.alert import ChannelKind
-from tickwell.domain.alert.formats import FORMATS, MOST_LINES
+from tickwell.domain.alert import Channel, ChannelKind
+from tickwell.domain.alert.formats import FORMATS, MOST_LINES, body
 from tickwell.domain.alert.message import Line, Message, MessageType
 
 #: 15 November 2026, 09:00:15 UTC.
@@ -138,6 +138,25 @@ def test_pagerduty_opens_an_incident_for_each_test():
     assert tried["event_action"] == "trigger"
     assert tried["dedup_key"] == f"tickwell/shop/r1/{AT}"
     assert tried["payload"]["severity"] == "info"
+
+
+def test_mail_names_all_lines_with_their_pages_and_whom_it_is_for():
+    channel = Channel(id="c", name="ops", kind=ChannelKind.EMAIL, to="ann@example.com")
+    assert body(channel, message(count=3)) == {
+        "to": "ann@example.com",
+        "subject": "Firing: 3 jobs: no success for 1d1h",
+        "text": (
+            "Firing: 3 jobs: no success for 1d1h\n"
+            "\n"
+            "report: no success for 1d1h; it never has (since 2026-11-15 09:00:15 UTC)\n"
+            "  https://jobs.example.com/report\n"
+            "and 2 more\n"
+            "\n"
+            "Project: shop\n"
+            "Severity: critical\n"
+            "Alerts: https://jobs.example.com/alerts\n"
+        ),
+    }
 
 
 @pytest.mark.parametrize(

@@ -60,13 +60,14 @@ async def list_channels(call: Call) -> Document:
     administers=True,
 )
 async def create_channel(call: Call, body: records.ChannelToMake) -> Document:
-    """Send alerts to a webhook, a chat or PagerDuty; a signing key is shown once, here."""
+    """Send alerts to a webhook, a chat, PagerDuty or e-mail; a signing key is shown once, here."""
     made = await call.admin.channels.create(
         call.actor,
         body.name,
         ChannelKind(body.kind),
         url=body.url,
         key=body.key,
+        to=body.to,
         severity=body.severity,
         job=body.job or None,
         tags=body.tags,

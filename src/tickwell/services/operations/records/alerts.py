@@ -68,7 +68,7 @@ class Channel(Output):
 
     id: str
     name: str = field(example="on-call")
-    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    kind: Literal["webhook", "slack", "teams", "pagerduty", "email"]
     to: str = field(example="https://hooks.slack.com/services/T0/B0/…")
     severity: Literal["critical", "warning"] | None
     job_id: str | None
@@ -91,12 +91,13 @@ class NewChannel(Channel):
 
 
 class ChannelToMake(Input):
-    """A channel to be made: `key` is for PagerDuty, `url` for all others."""
+    """A channel to be made: with a `key` for PagerDuty, `to` for e-mail, `url` for all others."""
 
     name: str = field(min_length=1, max_length=255, example="on-call")
-    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    kind: Literal["webhook", "slack", "teams", "pagerduty", "email"]
     url: str | None = field(None, max_length=2048, example="https://example.com/alerts")
     key: str | None = field(None, max_length=255, description="PagerDuty's integration key.")
+    to: list[str] = field([], max_length=20, description="E-mail addresses.")
     severity: Literal["critical", "warning"] | None = None
     job: str | None = field(None, max_length=255, description="A job's name or id; none: all.")
     tags: list[str] = field([], max_length=50, description="One of these tags; none: all.")
@@ -106,7 +107,7 @@ class ChannelToMake(Input):
 class ChannelPreview(Output):
     """What a channel is sent when an example job is missing."""
 
-    kind: Literal["webhook", "slack", "teams", "pagerduty"]
+    kind: Literal["webhook", "slack", "teams", "pagerduty", "email"]
     to: str
     message: Json
 

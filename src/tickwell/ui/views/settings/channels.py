@@ -23,6 +23,7 @@ KINDS = {
     ChannelKind.SLACK: "slack: incoming webhook of Slack, Mattermost, Rocket.Chat or Discord",
     ChannelKind.TEAMS: "teams: workflow URL of a Microsoft Teams channel",
     ChannelKind.PAGERDUTY: "pagerduty: integration key for Events API v2",
+    ChannelKind.EMAIL: "email: addresses, separated by commas",
 }
 #: Separated by commas or blanks.
 Names = Annotated[str, Form(max_length=10_000)]
@@ -51,19 +52,21 @@ async def create(
     queues: Names = "",
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> HTMLResponse:
-    """Send alerts to a URL, or by a key to PagerDuty."""
-    has_key = kind is ChannelKind.PAGERDUTY
+    """Send alerts to a URL, by a key to PagerDuty, or by e-mail."""
+    given = address.strip()
+    is_url = kind not in {ChannelKind.PAGERDUTY, ChannelKind.EMAIL}
     severities: dict[str, Severity] = {"critical": "critical", "warning": "warning"}
     made = await visitor.administration.channels.create(
         visitor.actor,
         name.strip(),
         kind,
-        url=None if has_key else address.strip(),
-        key=address.strip() if has_key else None,
+        url=given if is_url else None,
+        key=given if kind is ChannelKind.PAGERDUTY else None,
+        to=_several(given) if kind is ChannelKind.EMAIL else (),
         severity=severities.get(severity),
         job=job.strip() or None,
-        tags=tags.replace(",", " ").split(),
-        queues=queues.replace(",", " ").split(),
+        tags=_several(tags),
+        queues=_several(queues),
     )
     return await _page(request, visitor, made)
 
@@ -85,6 +88,10 @@ async def delete(
     """Send it nothing more."""
     await visitor.administration.channels.delete(visitor.actor, name)
     return redirect_with_toast(request, "Channel deleted", PATH)
+
+
+def _several(text: str) -> list[str]:
+    return text.replace(",", " ").split()
 
 
 async def _page(

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
+from tickwell.domain.sender import CALLBACK, CHANNEL, sender_name
 from tickwell.services.access.actor import Permission
 from tickwell.services.secrets.secrets import LONGEST, SHORTEST
-from tickwell.services.senders.sender import CALLBACK, CHANNEL, sender_name
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
