@@ -39,10 +39,14 @@ class Journal:
 
 
 def read(path: Path) -> Iterator[Line]:
-    """All lines so far; one that is being written is left out."""
+    """All lines so far; one that is being written is left out.
+
+    What `read` has of it ends the list: its rest may be there a moment later.
+    """
     if not path.exists():
         return
     with path.open("rb") as file:
         for line in file:
-            if line.endswith(b"\n"):
-                yield Line(**json.loads(line))
+            if not line.endswith(b"\n"):
+                return
+            yield Line(**json.loads(line))
