@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.processes.child import ROOT, Child, Family, until
+from tests.processes.child import Child, Family, until
 from tests.processes.site import FAST, Site
+from tests.processes.start import ROOT
 from tickwell.brokers.celery import CeleryBroker
 from tickwell.domain.worker import Worker
 from tickwell.ports.broker import Hint

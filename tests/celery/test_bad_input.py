@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.processes.child import ROOT
+from tests.processes.start import ROOT
 from tickwell.celery import make_app
 from tickwell.errors import InvalidSetting
 from tickwell.scheduler import Scheduler

@@ -9,8 +9,9 @@ import pytest
 
 from tests.celery.crew import QUIET
 from tests.observe.collector import attributes_of, collecting
-from tests.processes.child import PATIENCE, ROOT
+from tests.processes.child import PATIENCE
 from tests.processes.jobs import RUN_ALL, job, once
+from tests.processes.start import ROOT
 from tickwell.clock import wall_millis
 from tickwell.domain.http import Http
 from tickwell.ids import span_id, trace_id

@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 
 import pytest
 
 from tests.processes.child import PATIENCE, until
+from tests.processes.start import run, start
 from tests.servers import redis
 
 APP = """
@@ -43,9 +43,12 @@ class Site:
         (folder / "jobs.py").write_text(APP)
 
     def start(self, *arguments):
-        command = [sys.executable, "-m", "tickwell", "serve", *arguments]
-        process = subprocess.Popen(
-            command, cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True
+        process = start(
+            *("tickwell", "serve", *arguments),
+            cwd=self.folder,
+            env=self.environment,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         self.processes.append(process)
         lines = []
@@ -58,15 +61,7 @@ class Site:
         raise AssertionError("".join(lines))
 
     def tickwell(self, *arguments):
-        command = [sys.executable, "-m", "tickwell", *arguments]
-        return subprocess.run(
-            command,
-            check=False,
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-        )
+        return run("tickwell", *arguments, cwd=self.folder, env=self.environment)
 
     def doctor(self):
         """The exit code, and the findings by their check."""

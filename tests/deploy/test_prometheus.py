@@ -4,11 +4,11 @@ import asyncio
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.processes.start import start
 from tests.servers import prometheus, redis
 from tickwell.clock import wall_millis
 from tickwell.domain.job import Entry
@@ -85,8 +85,8 @@ class Site:
 
     def serve(self, *arguments):
         """Start a process; where it listens."""
-        child = subprocess.Popen(
-            [sys.executable, "-m", "tickwell", "serve", "--port", "0", *arguments],
+        child = start(
+            *("tickwell", "serve", "--port", "0", *arguments),
             cwd=self.folder,
             env={"PATH": "/usr/bin:/bin", "TICKWELL_METRICS_TTL": "100ms"},
             stderr=subprocess.PIPE,

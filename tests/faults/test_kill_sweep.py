@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.processes.child import ROOT
+from tests.processes.start import ROOT
 
 
 @pytest.mark.parametrize("how", ["kill", "reset"])

@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.processes.child import PATIENCE
+from tests.processes.start import start
 
 
 class Serving:
@@ -35,8 +35,10 @@ class Serving:
 @contextmanager
 def serving(folder: Path, *options: str, **environment: str) -> Iterator[Serving]:
     """Start it; it must drain and end well."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tickwell", "serve", *options],
+    process = start(
+        "tickwell",
+        "serve",
+        *options,
         cwd=folder,
         env=os.environ | environment,
         stdout=subprocess.PIPE,

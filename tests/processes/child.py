@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.processes.agent import Orders
+from tests.processes.start import ROOT, start
 
-ROOT = Path(__file__).parent.parent.parent
 #: Seconds in which whatever is waited for happens on the slowest machine.
 PATIENCE = 300.0
 
@@ -22,10 +21,10 @@ PATIENCE = 300.0
 class Child:
     """A started process. Its standard output is read as it comes."""
 
-    def __init__(self, command: list[str], **options: Any) -> None:
+    def __init__(self, module: str, *arguments: str) -> None:
         # Errors go into the test's own output, where they are shown when it fails.
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options
+        self.process = start(
+            module, *arguments, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
         )
         self.lines: list[dict[str, Any]] = []
         self._silent = False
@@ -105,12 +104,11 @@ class Family:
 
     def begin(self, orders: Orders) -> Child:
         """Start an agent without waiting for it."""
-        return self.start(
-            [sys.executable, "-m", "tests.processes.agent", json.dumps(asdict(orders))]
-        )
+        return self.start("tests.processes.agent", json.dumps(asdict(orders)))
 
-    def start(self, command: list[str], **options: Any) -> Child:
-        child = Child(command, **options)
+    def start(self, module: str, *arguments: str) -> Child:
+        """`python -m MODULE ARGUMENTS`."""
+        child = Child(module, *arguments)
         self.children.append(child)
         return child
 

@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.processes.child import ROOT, is_alive, until
+from tests.processes.child import is_alive, until
 from tests.processes.site import FAST, Site
+from tests.processes.start import ROOT, start
 
 
 class Service:
@@ -36,13 +36,13 @@ class Service:
 @contextmanager
 def serving(site: Site, *, workers: int, **settings: object) -> Iterator[Service]:
     """The service on the site's store; the test's calls go into the site's journal."""
-    command = [sys.executable, "-m", "tickwell", "serve", "--store", site.store, "--no-http"]
+    command = ["serve", "--store", site.store, "--no-http"]
     command += ["--app", "tests.processes.app:scheduler", "--workers", str(workers)]
     environment = os.environ | {
         "TICKWELL_TEST_CALLS": str(site.calls),
         "TICKWELL_TEST_SETTINGS": json.dumps(FAST | settings),
     }
-    process = subprocess.Popen(command, cwd=ROOT, env=environment)
+    process = start("tickwell", *command, cwd=ROOT, env=environment)
     service, seen = Service(process), list[int]()
     try:
         seen += service.wait_for_workers(workers)

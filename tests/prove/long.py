@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from tests.processes.child import ROOT
+from tests.processes.start import ROOT
 from tests.prove.verdict import Verdict
 
 LONG = {

@@ -7,8 +7,8 @@ import tomllib
 
 import pytest
 
-from tests.processes.child import ROOT
 from tests.processes.pythons import installed
+from tests.processes.start import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 #: As the classifiers have them.

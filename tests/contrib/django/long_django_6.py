@@ -12,8 +12,8 @@ from tests.contrib.django.test_project import (  # noqa: F401  # collected here 
     test_commands_work_on_the_projects_store,
     test_the_projects_own_tests_pass,
 )
-from tests.processes.child import ROOT
 from tests.processes.pythons import installed
+from tests.processes.start import ROOT
 
 NEEDS = ["django>=6", "psycopg[binary]", "asyncpg"]
 

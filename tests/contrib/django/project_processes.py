@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 
-from tests.processes.child import PATIENCE, ROOT
+from tests.processes.child import PATIENCE
+from tests.processes.start import ROOT
 from tests.servers.postgres import PASSWORD, USER, server
 from tests.servers.schemas import run
 

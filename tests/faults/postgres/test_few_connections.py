@@ -1,14 +1,11 @@
 """A server without a free connection: said at the start, and waited out by who runs already."""
 
-import subprocess
-import sys
-
 import pytest
 
 from tests.faults.postgres.crowd import Crowd, small_server
 from tests.faults.postgres.load import add_load, judge_load
-from tests.processes.child import ROOT
 from tests.processes.site import Site
+from tests.processes.start import ROOT, run
 
 SECONDS = 4
 #: Places for an agent that would take more.
@@ -29,8 +26,7 @@ def site(tmp_path, crowd):
 
 
 def serve(store):
-    command = [sys.executable, "-m", "tickwell", "serve", "--no-http", "--store", store]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return run("tickwell", "serve", "--no-http", "--store", store, cwd=ROOT)
 
 
 def test_a_full_server_is_said_at_the_start(site, crowd):

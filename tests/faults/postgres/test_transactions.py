@@ -1,7 +1,6 @@
 """A run asked for in the caller's transaction has the fate of that transaction, whatever it is."""
 
 import asyncio
-import sys
 
 import asyncpg
 import pytest
@@ -102,8 +101,7 @@ def test_a_transaction_that_is_cut_anywhere_is_whole_or_not_at_all(shop, server,
 
 @pytest.mark.parametrize("end", ["commit", "wait"])
 def test_a_caller_that_is_killed(shop, processes, server, end):
-    command = [sys.executable, "-m", "tests.faults.postgres.caller", shop.store, "1", end]
-    caller = processes.start(command)
+    caller = processes.start("tests.faults.postgres.caller", shop.store, "1", end)
     id = caller.wait_for(end)["id"]
     caller.kill()
     # Its transaction ends with it, when the server notices.

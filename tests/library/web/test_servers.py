@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 from tests.library.web import jobs
-from tests.processes.child import PATIENCE, ROOT
+from tests.processes.child import PATIENCE
+from tests.processes.start import ROOT
 from tests.servers.schemas import empty, url
 
 #: Requests of each test, half of them to sync views.
