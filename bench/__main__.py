@@ -70,7 +70,7 @@ def main() -> int:
     parser.add_argument("--store", choices=list(STORES), default="", help="one store; all")
     parser.add_argument("--minutes", type=float, default=3.0, help="how long bloat goes on")
     parser.add_argument(
-        "--part", type=float, default=1.0, help="how much of the data of lists and fairness"
+        "--part", type=float, default=1.0, help="fraction of the data of lists, fairness, signals"
     )
     parser.add_argument("--json", action="store_true", help="print figures with all details")
     parser.add_argument(
