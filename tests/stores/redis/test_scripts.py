@@ -64,4 +64,4 @@ def test_every_script_loads_and_names_no_key_without_our_prefix(name, keys):
     assert made.text.startswith("#!lua flags=")
     assert name in WITHOUT_EPOCH or "~= ARGV[1] then" in made.text
     for call in re.findall(r"redis\.call\(\s*'\w+',\s*([^,)]+)", made.text):
-        assert call.startswith(("P ..", "KEYS[1]", "before_gate(", "places_held", "key")), call
+        assert call.startswith(("P ..", "KEYS[1]", "before_gate(", "holders", "key")), call
