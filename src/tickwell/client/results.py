@@ -511,7 +511,7 @@ class AlertRule(TypedDict):
     tz: str
     repeat: str
     created_at: str | None
-    created_by: str
+    created_by: str | None
 
 
 class Silence(TypedDict):
@@ -675,8 +675,8 @@ class Entry(TypedDict):
     subject: str
     before: Any
     after: Any
-    address: str
-    request_id: str
+    address: str | None
+    request_id: str | None
 
 
 class Verified(TypedDict):

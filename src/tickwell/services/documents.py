@@ -411,7 +411,7 @@ def alert_rule_document(rule: Rule) -> Document:
         "tz": rule.tz,
         "repeat": format_duration(rule.repeat),
         "created_at": None if rule.is_built_in else instant_text(rule.created_at),
-        "created_by": rule.created_by,
+        "created_by": rule.created_by or None,
     }
 
 

@@ -1,11 +1,13 @@
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.services.administration.conftest import TEN
 from tickwell.errors import Forbidden, InvalidInput
 from tickwell.services.access.actor import Role
+from tickwell.services.admin.admin_documents import entry_document
 from tickwell.services.audit.entry import canonical
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.stores.memory import MemoryStore
@@ -282,3 +284,13 @@ async def test_a_pause_costs_the_log_little_however_large_the_job(office, servic
     stored = sum(len(json.dumps(each.document)) for each in found)
     # Whole definitions would take 12,000 for each.
     assert stored < 1000 * count
+
+
+async def test_where_nothing_is_known_of_the_request_is_null(office, service):
+    for actor in (office.actor(), replace(office.actor(), address="192.0.2.1", request_id="r1")):
+        await service.audit.record(actor, "job.pause", "job/1")
+    shown = [entry_document(each) for each in (await service.audit.list(office.actor())).items]
+    assert [(each["address"], each["request_id"]) for each in shown] == [
+        ("192.0.2.1", "r1"),
+        (None, None),
+    ]

@@ -10,6 +10,7 @@ from tickwell.domain.policy import MINUTE
 from tickwell.errors import Forbidden, InvalidInput, NotFound
 from tickwell.services.access.actor import Actor, Role, permissions_of
 from tickwell.services.alerts.book import MOST_RULES, MOST_SILENCES
+from tickwell.services.documents import alert_rule_document
 from tickwell.services.operations import Operations, Tools
 from tickwell.services.time import After
 
@@ -46,7 +47,9 @@ async def test_a_rule_of_a_job_is_made_and_deleted(watch, alerts, log):
     assert (made.job, made.words, made.created_by) == (job.id, "not started after 5m", "ada")
     assert [each for each in await alerts.rules(actor()) if not each.is_built_in] == [made]
     await alerts.delete_rule(actor(), made.id)
-    assert all(each.is_built_in for each in await alerts.rules(actor()))
+    left = await alerts.rules(actor())
+    assert all(each.is_built_in for each in left)
+    assert {alert_rule_document(each)["created_by"] for each in left} == {None}
     assert log.entries == [
         ("ada", "alert_rule.create", False, True),
         ("ada", "alert_rule.delete", True, False),

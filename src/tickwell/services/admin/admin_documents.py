@@ -58,4 +58,7 @@ def entry_document(entry: Entry) -> dict[str, Any]:
         "at": instant_text(entry.at),
         "before": None if entry.before is None else json.loads(entry.before),
         "after": None if entry.after is None else json.loads(entry.after),
+        # Of what is done on this machine there is neither.
+        "address": entry.address or None,
+        "request_id": entry.request_id or None,
     }

@@ -240,8 +240,8 @@ class Entry(Output):
     subject: str
     before: Json
     after: Json
-    address: str
-    request_id: str
+    address: str | None
+    request_id: str | None
 
 
 class Entries(Output):

@@ -42,7 +42,7 @@ class AlertRule(Output):
     tz: str
     repeat: Duration
     created_at: Instant | None
-    created_by: str
+    created_by: str | None
 
 
 class AlertRules(Output):
