@@ -438,7 +438,7 @@ class AlertNotice(TypedDict):
 
     rule: str
     words: str
-    type: Literal["firing", "resolved"]
+    type: Literal["firing", "silenced", "resolved"]
     at: str
     repeated: bool
     alerts: list[AlertNoticeSubject]

@@ -52,6 +52,11 @@ class Channel:
         """Whether messages wait for those before: one that comes late must not open an incident."""
         return Overlap.QUEUE_ALL if self.kind is ChannelKind.PAGERDUTY else Overlap.ALLOW
 
+    @property
+    def hears_silences(self) -> bool:
+        """Whether it is told that a person silenced an alert: programs are, chats are not."""
+        return self.kind in {ChannelKind.WEBHOOK, ChannelKind.PAGERDUTY}
+
     def wants(self, severity: str, subject: str, alert: Alert) -> bool:
         """Whether it is sent this alert. One of the project is of no job, and has no tag."""
         return (

@@ -45,6 +45,7 @@ def webhook(message: Message) -> Body:
             ],
             "more": message.count - len(message.lines),
             "firing": message.firing,
+            "silenced": message.silenced,
             "url": message.url,
         }
     return {
@@ -124,7 +125,7 @@ def teams(message: Message) -> Body:
 
 
 def pagerduty(message: Message) -> Body:
-    """One incident per rule, resolved when nothing of it fires any more.
+    """One incident per rule, acknowledged and resolved when all of it is silenced, or over.
 
     A test opens an incident of its own and resolves nothing: whoever tries it sees it arrive. The
     routing key is a secret, which the target adds.
@@ -132,7 +133,7 @@ def pagerduty(message: Message) -> Body:
     lines, rest = message.first(MOST_LINES)
     key = f"tickwell/{message.project}/{message.rule}"
     return {
-        "event_action": "resolve" if message.is_over else "trigger",
+        "event_action": _action(message),
         "dedup_key": f"{key}/{message.at}" if message.type is MessageType.TEST else key,
         "payload": {
             "summary": message.title[:_SUMMARY],
@@ -176,6 +177,12 @@ FORMATS: Mapping[ChannelKind, Callable[[Message], Body]] = {
 }
 _COLORS = {"critical": "danger", "warning": "warning", "good": "good"}
 _STYLES = {"critical": "Attention", "warning": "Warning", "good": "Good"}
+
+
+def _action(message: Message) -> str:
+    if message.is_over:
+        return "resolve"
+    return "acknowledge" if message.is_acknowledged else "trigger"
 
 
 def _look(message: Message) -> str:

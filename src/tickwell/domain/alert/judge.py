@@ -33,6 +33,8 @@ class NoticeType(StrEnum):
 
     #: An alert fires, or still does.
     FIRING = "firing"
+    #: An alert that was reported is silenced: a person knows of it.
+    SILENCED = "silenced"
     #: An alert that was reported is over.
     RESOLVED = "resolved"
 
@@ -64,6 +66,8 @@ class Alert:
     is_firing: bool = False
     #: Whether people were told.
     is_told: bool = False
+    #: Whether it is silenced, and people were told before.
+    is_acknowledged: bool = False
     #: Since when the condition is over, while that may be a moment only.
     clear_since: int | None = None
 
@@ -169,6 +173,7 @@ def _met(rule: Rule, known: Alert | None, seen: Observed, now: int) -> Alert:
         since=since,
         is_firing=(known is not None and known.is_firing) or now - since >= rule.waits,
         is_told=known is not None and known.is_told,
+        is_acknowledged=known is not None and known.is_acknowledged,
     )
 
 
@@ -188,7 +193,7 @@ def _tell(
     is_silenced: Callable[[str], bool],
 ) -> AlertState:
     # A receiver that was notified of the start is notified of the end, silenced or not.
-    state = _resolve(state, over, now)
+    state = _acknowledge(_resolve(state, over, now), now, is_silenced)
     audible = {
         subject: alert
         for subject, alert in state.alerts.items()
@@ -203,6 +208,20 @@ def _tell(
         state = replace(state, told_at=now)
         return _owing(state, NoticeType.FIRING, audible, now, is_repeated=True)
     return state
+
+
+def _acknowledge(state: AlertState, now: int, is_silenced: Callable[[str], bool]) -> AlertState:
+    """Note which reported alerts a person silenced since, and whose silence is over."""
+    changed = {
+        subject: replace(alert, is_acknowledged=not alert.is_acknowledged)
+        for subject, alert in state.alerts.items()
+        if alert.is_told and alert.is_acknowledged != is_silenced(subject)
+    }
+    if not changed:
+        return state
+    state = replace(state, alerts={**state.alerts, **changed})
+    hushed = {subject: alert for subject, alert in changed.items() if alert.is_acknowledged}
+    return _owing(state, NoticeType.SILENCED, hushed, now) if hushed else state
 
 
 def _resolve(state: AlertState, over: Mapping[str, Alert], now: int) -> AlertState:
@@ -233,6 +252,7 @@ def _alerts_document(alerts: Mapping[str, Alert]) -> dict[str, Any]:
             "since": each.since,
             "is_firing": each.is_firing,
             "is_told": each.is_told,
+            "is_acknowledged": each.is_acknowledged,
             "clear_since": each.clear_since,
         }
         for subject, each in alerts.items()

@@ -13,6 +13,7 @@ class MessageType(StrEnum):
     """What a message says."""
 
     FIRING = "firing"
+    SILENCED = "silenced"
     RESOLVED = "resolved"
     #: Somebody tries the channel.
     TEST = "test"
@@ -54,8 +55,10 @@ class Message:
     #: The first alerts by name, and how many there are in all.
     lines: Sequence[Line] = ()
     count: int = 0
-    #: Alerts of the rule that this channel was sent and that are not over.
+    #: Alerts of the rule that this channel was sent and that are neither over nor silenced.
     firing: int = 0
+    #: Those that are silenced.
+    silenced: int = 0
     #: The page of the alerts.
     url: str | None = None
 
@@ -69,20 +72,25 @@ class Message:
 
     @property
     def _status(self) -> str:
-        if self.type is MessageType.RESOLVED:
-            return "Resolved"
+        if self.type is not MessageType.FIRING:
+            return self.type.capitalize()
         return "Still firing" if self.is_repeated else "Firing"
 
     @property
     def is_over(self) -> bool:
         """Whether nothing of the rule fires any more, as far as this channel was sent it."""
-        return self.type is MessageType.RESOLVED and not self.firing
+        return self.type is MessageType.RESOLVED and not self.firing + self.silenced
+
+    @property
+    def is_acknowledged(self) -> bool:
+        """Whether all of the rule that fires is silenced, as far as this channel was sent it."""
+        return self.type is MessageType.SILENCED and not self.firing
 
     def first(self, most: int) -> tuple[Sequence[Line], str]:
         """So many lines, and a sentence about the rest; empty: there is none."""
         rest = self.count - min(most, len(self.lines))
         words = [f"and {rest:,} more"] if rest else []
-        if self.type is MessageType.RESOLVED and self.firing:
+        if self.type in {MessageType.RESOLVED, MessageType.SILENCED} and self.firing:
             words.append(f"{self.firing:,} still firing")
         return self.lines[:most], "; ".join(words)
 

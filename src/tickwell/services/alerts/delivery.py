@@ -6,10 +6,10 @@ that repeats what another one began writes nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tickwell.domain.alert import Alert, Channel, Notice, Rule
+from tickwell.domain.alert import Alert, Channel, Notice, NoticeType, Rule
 from tickwell.domain.alert.formats import body
 from tickwell.domain.alert.message import Line, Message, MessageType
 from tickwell.ports.records import Record
@@ -40,12 +40,14 @@ class Delivery:
             await self._record(project, rule, notice, now)
             for channel in channels:
                 alerts = _wanted(channel, rule, notice.alerts)
-                if not alerts:
+                if not alerts or (
+                    notice.type is NoticeType.SILENCED and not channel.hears_silences
+                ):
                     continue
-                told = {subject: each for subject, each in state.alerts.items() if each.is_told}
-                firing = len(_wanted(channel, rule, told))
+                known = _wanted(channel, rule, state.alerts).values()
+                told = [each.is_acknowledged for each in known if each.is_told]
                 said = message(
-                    project, rule, notice, alerts, firing=firing, public_url=self._public_url
+                    project, rule, notice, alerts, standing=told, public_url=self._public_url
                 )
                 key = f"alert:{rule.id}:{notice.number}"
                 await send_to(self._executions, project, channel, said, key)
@@ -83,10 +85,13 @@ def message(
     notice: Notice,
     alerts: Mapping[str, Alert],
     *,
-    firing: int,
+    standing: Sequence[bool],
     public_url: str,
 ) -> Message:
-    """What a channel is sent of a notice: these alerts, while so many fire."""
+    """What a channel is sent of a notice: these alerts.
+
+    `standing` has each alert that it was sent and that is not over, by whether it is silenced.
+    """
     return Message(
         type=MessageType(notice.type),
         at=notice.at,
@@ -108,7 +113,8 @@ def message(
             for subject, each in _first(alerts)
         ],
         count=len(alerts),
-        firing=firing,
+        firing=standing.count(False),
+        silenced=standing.count(True),
         url=_link(public_url, "alerts"),
     )
 

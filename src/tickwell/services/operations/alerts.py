@@ -227,7 +227,7 @@ class AlertOperations:
         alerts = {"example": Alert(name="nightly-report", text=text, since=now, is_firing=True)}
         notice = Notice(number=1, type=NoticeType.FIRING, at=now, alerts=alerts)
         said = delivery.message(
-            actor.project, rule, notice, alerts, firing=1, public_url=self.tools.public_url
+            actor.project, rule, notice, alerts, standing=[False], public_url=self.tools.public_url
         )
         return channel, body(channel, said)
 

@@ -62,6 +62,7 @@ def test_a_webhook_has_every_field():
             ],
             "more": 0,
             "firing": 1,
+            "silenced": 0,
             "url": URL,
         },
     }
@@ -133,6 +134,18 @@ def test_pagerduty_resolves_when_nothing_of_the_rule_fires_any_more():
     assert part["payload"]["custom_details"]["more"] == "2 still firing"
 
 
+@pytest.mark.parametrize(
+    ("given", "action"),
+    [
+        (message(MessageType.SILENCED, silenced=1), "acknowledge"),
+        (message(MessageType.SILENCED, silenced=1, firing=1), "trigger"),
+        (message(MessageType.RESOLVED, silenced=1), "trigger"),
+    ],
+)
+def test_pagerduty_acknowledges_when_all_that_fires_is_silenced(given, action):
+    assert FORMATS[ChannelKind.PAGERDUTY](given)["event_action"] == action
+
+
 def test_pagerduty_opens_an_incident_for_each_test():
     tried = FORMATS[ChannelKind.PAGERDUTY](TEST)
     assert tried["event_action"] == "trigger"
@@ -165,6 +178,7 @@ def test_mail_names_all_lines_with_their_pages_and_whom_it_is_for():
         (message(), "Firing: report: no success for 1d1h"),
         (message(is_repeated=True), "Still firing: report: no success for 1d1h"),
         (message(MessageType.RESOLVED), "Resolved: report: no success for 1d1h"),
+        (message(MessageType.SILENCED), "Silenced: report: no success for 1d1h"),
         (message(lines=[line("a"), line("b")]), "Firing: 2 jobs: no success for 1d1h"),
         (TEST, "Test: alerts of the project shop arrive here"),
     ],

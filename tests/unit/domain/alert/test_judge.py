@@ -139,7 +139,7 @@ def test_whoever_was_told_that_it_fires_is_told_that_it_is_over_silenced_or_not(
     course = Course(AT_ONCE)
     course.look(BAD)
     course.silenced = True
-    assert course.look(BAD, 2000) == []
+    assert course.look(BAD, 2000) == [(NoticeType.SILENCED, {"job"})]
     assert course.look(None) == [(RESOLVED, {"job"})]
 
 
@@ -164,3 +164,21 @@ def test_notices_are_numbered_without_gaps_and_owed_until_they_are_delivered():
 def test_the_same_look_twice_changes_nothing(rule):
     state = judge(rule, AlertState(), {"job": BAD}, 1000)
     assert judge(rule, state, {"job": BAD}, 1000) == state
+
+
+def test_each_silence_of_what_was_reported_is_told_once():
+    course = Course(AT_ONCE)
+    course.look(BAD)
+    for _ in range(2):
+        course.silenced = True
+        assert course.look(BAD, 5) == [(NoticeType.SILENCED, {"job"})]
+        course.silenced = False
+        assert course.look(BAD, 5) == []
+
+
+def test_a_silence_of_what_was_not_reported_is_not_told():
+    course = Course(AT_ONCE)
+    course.silenced = True
+    assert course.look(BAD, 5) == []
+    course.silenced = False
+    assert course.look(BAD, 5) == [(FIRING, {"job"})]

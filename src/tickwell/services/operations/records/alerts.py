@@ -126,7 +126,7 @@ class AlertNotice(Output):
 
     rule: str
     words: str
-    type: Literal["firing", "resolved"]
+    type: Literal["firing", "silenced", "resolved"]
     at: Instant
     repeated: bool
     alerts: list[AlertNoticeSubject]
